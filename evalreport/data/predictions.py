@@ -1,0 +1,107 @@
+"""The one validated table that everything after loading stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.config import Task
+from evalreport.results import FoundRecord, InputRecord, WarningRecord
+
+Design = Literal["test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One metadata or key column.
+
+    ``categories`` given: ``values`` are int32 codes into it, -1 where the cell is empty.
+    ``categories`` None: ``values`` are float64, nan where the cell is empty.
+    """
+
+    values: npt.NDArray[Any]
+    categories: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOutputs:
+    """What one model said, row by row of ``Predictions``; None where the model gives no such output.
+
+    Attributes
+    ----------
+    name
+        The model's name as the files spell it.
+    y_pred
+        Classes: (n,) int32 codes into ``Predictions.classes``, -1 where not given. Regression: (n,) float64.
+        Already thresholded (binary) or arg-maxed (several classes) where only probabilities were given.
+    score
+        (n,) float64, binary only; greater = more positive. From ``score``, else the positive class's probability.
+    proba
+        (n, K) float64 in the order of ``Predictions.classes``; None unless every class's probability is known.
+    outcome
+        (n,) float64: the tasks ``outcome`` and ``scores``.
+    present
+        (n,) bool: the rows this model has; None = all (always so under ``join='error'`` and ``'intersect'``).
+    """
+
+    name: str
+    y_pred: npt.NDArray[Any] | None = None
+    score: Floats | None = None
+    proba: Floats | None = None
+    outcome: Floats | None = None
+    present: npt.NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictions:
+    """Predictions of several models, aligned by id, validated, in canonical order.
+
+    Rows are sorted by (id, dataset, repeat, fold, replicate, seed), ids as text by code point; models by name;
+    classes by value where all are numbers, else as text. So neither the order of files nor of rows
+    changes a figure.
+
+    Attributes
+    ----------
+    ids
+        The distinct ids, sorted; ``example`` (n,) int64 points into it. On one test set it is 0..n-1.
+    y_true
+        (n,) int32 codes into ``classes`` (classes) or float64 (regression); None for outcome and scores.
+    keys
+        Columns that say which fit a row belongs to: repeat, fold, replicate, seed, dataset, inbag, part,
+        inner_fold, params, train_size, complexity, time ... only those that the files hold.
+    metadata
+        Every other column, for slices, clusters and weights.
+    found, warnings
+        What was found and is to be said; what was odd but not fatal.
+    """
+
+    task: Task
+    design: Design
+    ids: Any
+    example: npt.NDArray[np.int64]
+    y_true: npt.NDArray[Any] | None
+    models: tuple[ModelOutputs, ...]
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+    keys: Mapping[str, Column] = field(default_factory=dict)
+    metadata: Mapping[str, Column] = field(default_factory=dict)
+    inputs: tuple[InputRecord, ...] = ()
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.example)
+
+    @property
+    def positive_code(self) -> int:
+        """Code of the positive class of a binary task."""
+        assert self.positive is not None
+        return self.classes.index(self.positive)

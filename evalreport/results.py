@@ -1,0 +1,281 @@
+"""The records that ``evaluate()`` returns: flat, frozen, free of formatting; results.json is their image."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+SCHEMA = "evalreport/results/1"
+
+Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class InputRecord:
+    """One input file: path relative to MODELS, SHA-256 of its bytes, rows used, model (null: several)."""
+
+    path: str
+    sha256: str
+    rows: int
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One interval; ``low`` and ``high`` are None where the method is dishonest or undefined, with a reason."""
+
+    method: str
+    level: float
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A subgroup: a metadata column and one of its values."""
+
+    column: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRecord:
+    """One model's value of one metric with its intervals, the recommended one first."""
+
+    model: str
+    metric: str
+    average: str | None
+    label: str | None
+    slice: Slice | None
+    value: float | None
+    standard_error: float | None
+    n: int
+    reason: str | None
+    intervals: tuple[Interval, ...]
+    formula: str | None = None
+    """The definition with this model's counts filled in, where the metric is a function of counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldRecord:
+    """One model's value of one metric on one fold."""
+
+    model: str
+    repeat: str | None
+    fold: str | None
+    metric: str
+    average: str | None
+    label: str | None
+    value: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionRecord:
+    """One cell of one model's confusion matrix."""
+
+    model: str
+    true: str
+    predicted: str
+    count: float
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRecord:
+    """One curve of one model; x, y, threshold, low, high are arrays of equal length (or None)."""
+
+    model: str
+    curve: str
+    label: str | None
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    threshold: tuple[float | None, ...] | None = None
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord:
+    """One test (or one interval) of the difference a - b of one metric."""
+
+    a: str
+    b: str | None
+    metric: str
+    average: str | None
+    label: str | None
+    slice: Slice | None
+    test: str
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    correction: str | None
+    difference: float | None
+    level: float
+    low: float | None
+    high: float | None
+    interval_method: str | None
+    effect: str | None
+    effect_size: float | None
+    recommended: bool
+    caution: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OmnibusRecord:
+    """One test of all models at once."""
+
+    metric: str
+    test: str
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRecord:
+    """One model's place on the primary metric; models that share a letter cannot be told apart."""
+
+    model: str
+    metric: str
+    value: float | None
+    rank: int
+    letters: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecompositionRecord:
+    """One model's expected loss split into bias and variance."""
+
+    model: str
+    loss: str
+    expected_loss: float
+    bias: float
+    variance: float
+    variance_unbiased: float | None
+    variance_biased: float | None
+    noise: float | None
+    n_replicates: int
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEstimateRecord:
+    """One resampling estimate of a learning algorithm's error."""
+
+    model: str
+    estimator: str
+    metric: str
+    value: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    details: Mapping[str, Any]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRecord:
+    """What may be said of a seen from b on the primary metric; limits simultaneous over the family."""
+
+    about: tuple[str, str]
+    metric: str
+    verdict: Verdict
+    level: float
+    low: float | None
+    high: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateRecord:
+    """One gate: pass, fail or undecided, by the interval."""
+
+    gate: str
+    outcome: Literal["pass", "fail", "undecided"]
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarningRecord:
+    """One automatic warning with its stable code; ``about`` names models, metrics or columns."""
+
+    code: str
+    text: str
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """One thing that was found in the files and is said: task, design, positive class, threshold ..."""
+
+    what: str
+    value: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """Everything that ``evaluate()`` found; the field names are the keys of results.json."""
+
+    schema: str = SCHEMA
+    signature: str
+    options: Mapping[str, Any]
+    task: str
+    design: str
+    n: int
+    classes: tuple[str, ...]
+    positive: str | None
+    models: tuple[str, ...]
+    primary_metric: str
+    baseline: str | None
+    inputs: tuple[InputRecord, ...]
+    found: tuple[FoundRecord, ...] = ()
+    metrics: tuple[MetricRecord, ...] = ()
+    folds: tuple[FoldRecord, ...] = ()
+    confusion: tuple[ConfusionRecord, ...] = ()
+    curves: tuple[CurveRecord, ...] = ()
+    comparisons: tuple[ComparisonRecord, ...] = ()
+    omnibus: tuple[OmnibusRecord, ...] = ()
+    ranking: tuple[RankingRecord, ...] = ()
+    decomposition: tuple[DecompositionRecord, ...] = ()
+    error_estimates: tuple[ErrorEstimateRecord, ...] = ()
+    verdicts: tuple[VerdictRecord, ...] = ()
+    gates: tuple[GateRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """Show the leaderboard in a notebook."""
+        from evalreport.report.notebook import leaderboard_html
+
+        return leaderboard_html(self)
+
+
+def to_json(results: Results) -> bytes:
+    """Write results as UTF-8 JSON: sorted keys, no NaN, the same bytes for the same results."""
+    plain = _plain(results)
+    return (json.dumps(plain, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1) + "\n").encode()
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
