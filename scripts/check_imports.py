@@ -1,0 +1,211 @@
+"""Check the house: imports run one way, heavy libraries wait, files and functions stay short.
+
+Run without arguments from anywhere; prints one line for each breach and exits 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = "evalreport"
+ROOT = Path(__file__).resolve().parent.parent
+
+# Floors of the house, the lowest first. A room may import what stands on a lower floor, and itself.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("registry",),
+    ("config", "results"),
+    ("data",),
+    ("engine",),
+    ("metrics",),
+    ("intervals", "learning"),
+    ("comparisons",),
+    ("pipeline",),
+    ("plots",),
+    ("report",),
+    ("audit",),
+    ("cli",),
+)
+LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+# Drawing and saying stand on results alone: they never see predictions or compute.
+STANDS_ON_RESULTS = frozenset({"plots", "report"})
+ALLOWED_TO_STAND_ON_RESULTS = frozenset({"errors", "registry", "config", "results", "plots", "report"})
+# What is bound when the package is imported must not pull in what `--help` does not need.
+LIGHT_ROOMS = frozenset({"", "cli", "errors", "registry", "config", "results"})
+HEAVY = frozenset(
+    {
+        "dask", "distributed", "duckdb", "jinja2", "joblib", "matplotlib", "narwhals", "numpy", "pandas",
+        "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "weasyprint",
+    }
+)  # fmt: skip
+# Slow to import and needed by few commands: inside functions only, in every room.
+LAZY_EVERYWHERE = frozenset(
+    {
+        "dask",
+        "distributed",
+        "joblib",
+        "matplotlib",
+        "pandas",
+        "polars",
+        "sklearn",
+        "sqlalchemy",
+        "statsmodels",
+    }
+) | {"weasyprint"}
+LAZY_EXCEPT_IN = {"matplotlib": frozenset({"plots"})}
+ROOM_OF_TEMPLATES = "report"
+BANNED_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import of one module: its full name, its line, whether it runs when the module is loaded."""
+
+    module: str
+    line: int
+    eager: bool
+
+
+def breaches(root: Path) -> Iterator[str]:
+    """Yield one line for each breach in the package below ``root`` and in its scripts and tests."""
+    package = root / PACKAGE
+    modules = sorted(package.rglob("*.py"))
+    known = {_dotted(path, root) for path in modules}
+    for path in modules:
+        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+        where = path.relative_to(root)
+        for problem in _import_breaches(path.relative_to(package), tree, known):
+            yield f"{where}:{problem}"
+    for folder in (package, root / "scripts", root / "tests"):
+        for path in sorted(folder.rglob("*.py")):
+            for problem in _shape_breaches(path):
+                yield f"{path.relative_to(root)}:{problem}"
+
+
+def room_of(relative: Path) -> str:
+    """Return the room a file of the package belongs to; the package's own ``__init__`` is ''.
+
+    Examples
+    --------
+    >>> room_of(Path("metrics/labels.py")), room_of(Path("errors.py")), room_of(Path("__init__.py"))
+    ('metrics', 'errors', '')
+    """
+    name = relative.parts[0]
+    return "" if name == "__init__.py" else name.removesuffix(".py")
+
+
+def _dotted(path: Path, root: Path) -> str:
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _import_breaches(relative: Path, tree: ast.Module, known: set[str]) -> Iterator[str]:
+    room = room_of(relative)
+    if room not in LEVEL and room not in {"", "__main__", "api"}:
+        yield f"1: room {room!r} is on no floor; add it to FLOORS in scripts/check_imports.py"
+        return
+    for found in imports_of(tree, known):
+        parts = found.module.split(".")
+        if parts[0] == PACKAGE:
+            problem = _direction(room, parts[1] if len(parts) > 1 else "", found)
+        else:
+            problem = _library(room, parts[0], found)
+        if problem:
+            yield f"{found.line}: {problem}"
+
+
+def _direction(room: str, target: str, found: Import) -> str | None:
+    if room in {"", "__main__", "api"}:
+        if found.eager and target not in LIGHT_ROOMS | {"api"}:
+            return f"the package's front door imports {found.module} eagerly; import it when it is first used"
+        return None
+    if target == "" or target not in LEVEL:
+        return None  # the version; unknown rooms are reported where they are defined
+    if room in STANDS_ON_RESULTS and target not in ALLOWED_TO_STAND_ON_RESULTS:
+        return f"{room} stands on results alone but imports {found.module}"
+    if target != room and LEVEL[target] >= LEVEL[room]:
+        return f"{room} imports {found.module}, which stands above or beside it"
+    if room in LIGHT_ROOMS and found.eager and target not in LIGHT_ROOMS:
+        return f"{room} imports {found.module} eagerly; `--help` would load it"
+    return None
+
+
+def _library(room: str, library: str, found: Import) -> str | None:
+    if library == "jinja2" and room != ROOM_OF_TEMPLATES:
+        return f"{room or 'the front door'} imports jinja2; only {ROOM_OF_TEMPLATES}/ writes documents"
+    if not found.eager:
+        return None
+    if room in LIGHT_ROOMS and library in HEAVY:
+        return f"{room or 'the front door'} imports {library} eagerly; `--help` would load it"
+    if library in LAZY_EVERYWHERE and room not in LAZY_EXCEPT_IN.get(library, frozenset()):
+        return f"{room} imports {library} at the top of the file; few commands need it, so import it inside"
+    return None
+
+
+def imports_of(tree: ast.Module, known: set[str]) -> Iterator[Import]:
+    """Yield the imports of one module, those for type checkers alone left out."""
+    pending: list[tuple[ast.AST, bool]] = [(tree, True)]
+    while pending:
+        node, eager = pending.pop()
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name, node.lineno, eager) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from _from_imports(node, eager, known)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending.extend((child, eager) for child in node.orelse)
+            continue
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        pending.extend((child, eager and not inside) for child in ast.iter_child_nodes(node))
+
+
+def _from_imports(node: ast.ImportFrom, eager: bool, known: set[str]) -> Iterator[Import]:
+    if node.level:
+        # A relative import cannot be read by eye across rooms; the package spells names in full.
+        yield Import(f"{PACKAGE}.<relative>", node.lineno, eager)
+        return
+    base = node.module or ""
+    for alias in node.names:
+        full = f"{base}.{alias.name}"
+        yield Import(full if full in known else base, node.lineno, eager)
+
+
+def _shape_breaches(path: Path) -> Iterator[str]:
+    if path.stem in BANNED_NAMES:
+        yield f"1: a module called {path.stem} says nothing; name it after what is in it"
+    source = path.read_text(encoding="utf-8")
+    n_lines = source.count("\n") + 1
+    if n_lines > MAX_FILE_LINES:
+        yield f"1: {n_lines} lines; a file tells one story in at most {MAX_FILE_LINES}"
+    for node in ast.walk(ast.parse(source, filename=str(path))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = _length(node)
+            if length > MAX_FUNCTION_LINES:
+                yield f"{node.lineno}: {node.name}() has {length} lines; at most {MAX_FUNCTION_LINES}"
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Count a function's lines, its docstring aside."""
+    end = node.end_lineno or node.lineno
+    length = end - node.lineno + 1
+    first = node.body[0]
+    if ast.get_docstring(node) is not None:
+        length -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return length
+
+
+def main() -> int:
+    """Print every breach; return the exit code."""
+    found = list(breaches(ROOT))
+    for line in found:
+        print(line)
+    print(f"house: {len(found)} breach{'es' * (len(found) != 1)}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
