@@ -1,0 +1,208 @@
+"""An honest statistical comparison of machine-learning models, from prediction files to a report.
+
+>>> import evalreport as er
+>>> results = er.evaluate(
+...     {"forest": {"y_pred": [1, 0, 1, 1, 0, 1]}, "logreg": {"y_pred": [1, 0, 0, 1, 1, 1]}},
+...     truth=[1, 0, 1, 1, 0, 0],
+...     metrics="accuracy",
+... )
+>>> [(row.model, round(row.value, 3)) for row in results.metrics]
+[('forest', 0.833), ('logreg', 0.5)]
+
+Importing the package costs nothing: each function fetches what it needs when it is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from evalreport.config import Options
+    from evalreport.data.predictions import Predictions
+    from evalreport.data.survey import Possible
+    from evalreport.report import RenderOutcome
+    from evalreport.results import Results
+
+__version__ = "0.1.0"
+__all__ = ["Options", "Results", "__version__", "check", "evaluate", "load", "render"]
+
+# Names that are shown here and live elsewhere, fetched on first use.
+_ELSEWHERE = {"Options": "evalreport.config", "Results": "evalreport.results"}
+
+
+def evaluate(
+    source: Any,
+    *,
+    truth: Any = None,
+    options: Options | None = None,
+    jobs: int = 1,
+    progress: Callable[[str, float], None] | None = None,
+    **option_fields: Any,
+) -> Results:
+    """Compare models on their predictions and return every figure, test and verdict.
+
+    Parameters
+    ----------
+    source
+        A folder or file of predictions, several files, a data frame (pandas, polars, pyarrow ...) with a
+        column ``model``, or a mapping of each model's name to its data frame or columns. Arrays without an
+        ``id`` column are aligned by position.
+    truth
+        The true labels or values where the source does not hold them: an array, or a file's path.
+    options
+        What changes results; ``None`` means the defaults.
+    jobs
+        Threads to use; no figure depends on it.
+    progress
+        Called with the stage's name and the share done, in [0, 1].
+    **option_fields
+        Single fields of ``Options`` that replace those of ``options``, such as ``metrics=["f1"]``.
+
+    Returns
+    -------
+    Results
+        Flat lists of records, each of which opens as a data frame: ``pandas.DataFrame(results.metrics)``.
+
+    Raises
+    ------
+    UsageError
+        An option that is unknown, out of its range, or that the data cannot serve.
+    InputError
+        Bad input: what, where, what was expected and what to do.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> labels = {"forest": {"y_pred": [1, 0, 1, 1]}, "logreg": {"y_pred": [0, 0, 1, 0]}}
+    >>> results = er.evaluate(labels, truth=[1, 0, 1, 0], metrics=["accuracy"], resamples=200, seed=1)
+    >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
+    [('forest', 'logreg', 0.0)]
+    """
+    from evalreport import pipeline
+    from evalreport.audit.gates import judge
+
+    settled, values = _settle(options, truth, option_fields)
+    return judge(pipeline.evaluate(source, truth=values, options=settled, jobs=jobs, progress=progress))
+
+
+def render(results: Results, output: str | PathLike[str] = "evalreport-out", **fields: Any) -> RenderOutcome:
+    """Write the report of the results into a folder, in one go: a failure leaves what was there.
+
+    Parameters
+    ----------
+    results
+        What ``evaluate`` returned.
+    output
+        The folder of the report.
+    **fields
+        Fields of ``evalreport.config.OutputOptions``, such as ``formats=["html"]`` or ``title="..."``.
+
+    Returns
+    -------
+    RenderOutcome
+        The paths written and what could not be made, with the reason.
+
+    Raises
+    ------
+    UsageError
+        An unknown field or a value that is not allowed.
+    OutputError
+        A format that was named and could not be made; the others were written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import evalreport as er
+    >>> results = er.evaluate({"tree": {"y_pred": [1, 0, 1]}}, truth=[1, 0, 0], resamples=100)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     outcome = er.render(results, folder + "/report", formats=["json", "md"])
+    ...     sorted(path.name for path in outcome.paths)
+    ['results.json', 'summary.md']
+    """
+    from pathlib import Path
+
+    from evalreport import report
+    from evalreport.config import output_options
+
+    settled = output_options({"output": Path(output), **fields})
+    return report.render(results, settled.output, options=settled)
+
+
+def load(
+    source: Any, *, truth: Any = None, options: Options | None = None, **option_fields: Any
+) -> Predictions:
+    """Read, align and validate predictions without analysing them; parameters and errors as ``evaluate``.
+
+    Returns
+    -------
+    Predictions
+        One validated table in canonical order.
+
+    Raises
+    ------
+    UsageError, InputError
+        As ``evaluate``.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> er.load({"tree": {"y_pred": ["yes", "no"]}}, truth=["yes", "yes"]).positive
+    'yes'
+    """
+    from evalreport import data
+
+    settled, values = _settle(options, truth, option_fields)
+    return data.load(source, options=settled, truth=values)
+
+
+def check(
+    source: Any, *, truth: Any = None, options: Options | None = None, **option_fields: Any
+) -> tuple[Possible, ...]:
+    """Say which analyses the data allow, and for the others why not; parameters as ``evaluate``.
+
+    Returns
+    -------
+    tuple of Possible
+        One record an analysis: ``analysis``, ``possible``, ``reason`` and ``remedy``.
+
+    Raises
+    ------
+    UsageError, InputError
+        As ``evaluate``.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> survey = er.check({"tree": {"y_pred": [1, 0, 1]}}, truth=[1, 0, 0])
+    >>> all(row.reason for row in survey if not row.possible)
+    True
+    """
+    from evalreport import data
+
+    return data.survey(load(source, truth=truth, options=options, **option_fields))
+
+
+def _settle(options: Options | None, truth: Any, option_fields: dict[str, Any]) -> tuple[Options, Any]:
+    """Return the validated options, and the true values where they were given as values."""
+    from os import PathLike, fspath
+
+    from evalreport.config import Options, with_fields
+
+    if isinstance(truth, (str, PathLike)):
+        option_fields, truth = {**option_fields, "truth": fspath(truth)}, None
+    return with_fields(Options() if options is None else options, option_fields), truth
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

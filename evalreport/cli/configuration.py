@@ -1,0 +1,184 @@
+"""Where the values of a run come from: evalreport.toml, then the flags, which win."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalreport.config import (
+    EXPECTED,
+    KEYS,
+    STANDARD_OUTPUT,
+    Key,
+    Options,
+    OutputOptions,
+    check_ranges,
+    check_types,
+    parse_formats,
+    pick,
+    shown,
+    validate,
+    validate_output,
+)
+from evalreport.errors import UsageError
+from evalreport.registry import unknown_name
+
+CONFIG_NAME = "evalreport.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a command works with, and the configuration file it came from (None: flags and defaults only)."""
+
+    options: Options
+    output: OutputOptions
+    config: Path | None
+
+
+def settle(models: tuple[Path, ...], flags: Mapping[str, Any], *, config: Path | None) -> Settings:
+    """Merge evalreport.toml and the flags, which win, and check every value.
+
+    Parameters
+    ----------
+    models
+        What the command was pointed at: evalreport.toml is looked for beside it.
+    flags
+        The values of the flags that were given, by field name.
+    config
+        The file named by --config; None: look for one.
+
+    Raises
+    ------
+    UsageError
+        A file that cannot be read or a value that is not allowed.
+    """
+    found = find_config(models) if config is None else config
+    values: dict[str, Any] = {}
+    if found is not None:
+        values = read_config(found, confined=config is None and found.parent != Path())
+    values.update(flags)
+    if "formats" in flags:
+        values["formats_named"] = True
+    options, output = Options(**pick(values, Options)), OutputOptions(**pick(values, OutputOptions))
+    validate(options)
+    validate_output(output)
+    return Settings(options, output, found)
+
+
+def find_config(models: tuple[Path, ...]) -> Path | None:
+    """Find evalreport.toml: in the current folder, else in the MODELS folder, else in its parent."""
+    folders = [Path()]
+    if models:
+        folder = models[0] if models[0].is_dir() else models[0].parent
+        # The parent as a path, so that "models" gives "." and a message names it as the user would.
+        folders += [folder, folder.parent if folder.name not in ("", "..") else folder / ".."]
+    return next((f / CONFIG_NAME for f in folders if (f / CONFIG_NAME).is_file()), None)
+
+
+def read_config(path: Path, *, confined: bool = False) -> dict[str, Any]:
+    r"""Read evalreport.toml into values by field name of ``Options`` and ``OutputOptions``.
+
+    Parameters
+    ----------
+    path
+        The file. Relative paths inside it are relative to its folder.
+    confined
+        True for a file that was found beside the data rather than named: paths in it may not lead out of
+        its folder, so that data from elsewhere cannot choose where something is written.
+
+    Raises
+    ------
+    UsageError
+        A file that cannot be read, is no TOML, or holds an unknown key, a wrong type or a value out of range;
+        the message names the file and the key.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "evalreport.toml"
+    ...     _ = file.write_text("[evalreport]\nmetric = 'f1'\nseed = 3\n")
+    ...     read_config(file)
+    {'metrics': ('f1',), 'seed': 3}
+    """
+    known = {key.name: key for key in KEYS}
+    values: dict[str, Any] = {}
+    for name, value in _table(path).items():
+        if name not in known:
+            raise UsageError(f"{path}: {unknown_name('key', name, list(known))}")
+        key = known[name]
+        values[key.field] = _value_of(key, value, path=path, confined=confined)
+    if "formats" in values:
+        values["formats_named"] = True
+    try:
+        options = Options(**pick(values, Options))
+        check_types(options)
+        check_ranges(options)
+        check_types(OutputOptions(**pick(values, OutputOptions)))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    return values
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """Return the table [evalreport] of a TOML file."""
+    import tomllib
+
+    try:
+        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be read ({error.strerror}); name another file with --config"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from None
+    for name in content:
+        if name in {key.name for key in KEYS}:
+            raise UsageError(f"{path}: key {name!r} must stand below the line [evalreport]")
+        if name != "evalreport":
+            raise UsageError(f"{path}: {unknown_name('table', name, ['evalreport'])}")
+    table = content.get("evalreport", {})
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: 'evalreport' must be a table: write [evalreport] on a line of its own")
+    return table
+
+
+def _value_of(key: Key, value: Any, *, path: Path, confined: bool) -> Any:
+    """Turn one value of the file into what the field holds."""
+    place = f"{path}: key {key.name!r}"
+    wanted, right = EXPECTED[key.kind]
+    if not right(value):
+        raise UsageError(
+            f"{place}: expected {wanted}, not {shown(value)}; for example: {key.name} = {key.example}"
+        )
+    if key.kind == "formats":
+        try:
+            return parse_formats([value] if isinstance(value, str) else value)
+        except UsageError as error:
+            raise UsageError(f"{place}: {error}") from None
+    if key.kind == "list":
+        return (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
+    if key.kind == "number":
+        return float(value)
+    if key.kind == "choice" and value not in key.choices:
+        raise UsageError(f"{place}: {unknown_name(key.name, value, list(key.choices))}")
+    if key.kind == "path":
+        return _path_of(key, value, path=path, confined=confined)
+    return value
+
+
+def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Any:
+    """Resolve a path of the file against its folder."""
+    if confined and (Path(value).is_absolute() or ".." in Path(value).parts):
+        raise UsageError(
+            f"{path}: key {key.name!r}: {value!r} leads out of the folder of a file that was found, not named;"
+            f" to trust it, name the file: --config {path}"
+        )
+    if key.name == "output" and value == "-":
+        return STANDARD_OUTPUT
+    full = path.parent / value
+    return str(full) if key.field == "truth" else full

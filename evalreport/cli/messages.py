@@ -1,0 +1,50 @@
+"""What is said on standard error: one line a message, and nothing from a file can act on the terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from evalreport.results import FoundRecord, WarningRecord
+
+WARNINGS_SHOWN = 3
+
+# C0 and C1 controls (a file name may hold an escape sequence), direction marks (they reorder what is read)
+# and lone surrogates (bytes of a file name that are no UTF-8, which no stream can encode).
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    r"""Return text that is safe on one line of a terminal: what could act on it is written as U+001B.
+
+    Examples
+    --------
+    >>> clean("model\x1b[2J")
+    'modelU+001B[2J'
+    """
+    return _UNSAFE.sub(lambda match: f"U+{ord(match[0]):04X}", text)
+
+
+def say(text: str) -> None:
+    """Print one line on standard error."""
+    click.echo(clean(text), err=True)
+
+
+def say_found(found: Sequence[FoundRecord]) -> None:
+    """Say what was found in the files, and why it is taken so."""
+    for record in found:
+        say(f"{record.what}: {record.value}" + (f" ({record.why})" if record.why else ""))
+
+
+def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
+    """Say the warnings: the first few and how many more there are; all of them where ``verbose``."""
+    shown = warnings if verbose else warnings[:WARNINGS_SHOWN]
+    for record in shown:
+        say(f"warning: {record.text} [{record.code}]")
+    left = len(warnings) - len(shown)
+    if left:
+        say(f"{left} more warning{'s' if left > 1 else ''}: in the report, or here with --verbose")

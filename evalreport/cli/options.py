@@ -1,0 +1,74 @@
+"""The flags of the commands, made from the one table of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from evalreport.config import KEYS, Key, parse_formats
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+models_argument = click.argument(
+    "models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODELS..."
+)
+
+
+def run_options(function: F) -> F:
+    """Add every option of a run, and --config."""
+    return _add(KEYS, function)
+
+
+def loading_options(function: F) -> F:
+    """Add the options that reading the files depends on, --quiet, --verbose and --config."""
+    return _add(tuple(key for key in KEYS if key.loading or key.name in ("quiet", "verbose")), function)
+
+
+def given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the flags that were given; the others leave room for evalreport.toml and the defaults.
+
+    Raises
+    ------
+    UsageError
+        An unknown format.
+    """
+    values = {name: value for name, value in flags.items() if value is not None and value != ()}
+    if "formats" in values:
+        values["formats"] = parse_formats(values["formats"])
+    for key in KEYS:
+        if key.kind == "list" and key.field in values:
+            values[key.field] = tuple(dict.fromkeys(values[key.field]))
+    return values
+
+
+def _add(keys: tuple[Key, ...], function: F) -> F:
+    config = click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Configuration (default: evalreport.toml here, in the MODELS folder or in its parent).",
+    )
+    decorated = config(function)
+    # The last decorator applied stands first in --help.
+    for key in reversed(keys):
+        decorated = _option(key)(decorated)
+    return decorated
+
+
+def _option(key: Key) -> Callable[[F], F]:
+    """Turn one key into a flag whose value is None (or empty) unless it is given."""
+    names = [*([key.short] if key.short else []), key.flag, key.field]
+    if key.kind == "flag":
+        return click.option(*names, is_flag=True, default=None, help=key.summary)
+    takes: Any = {"number": float, "integer": int}.get(key.kind, str)
+    if key.kind == "choice":
+        takes = click.Choice(key.choices)
+    elif key.kind == "path" and key.field != "truth":
+        takes = click.Path(path_type=Path)
+    # A choice shows its choices where the others show their metavar.
+    metavar = None if key.kind == "choice" else key.metavar
+    repeatable = key.kind in ("list", "formats")
+    return click.option(*names, type=takes, metavar=metavar, multiple=repeatable, help=key.summary)

@@ -1,0 +1,167 @@
+"""The program ``evalreport``: its commands, fetched on demand, and how each kind of failure ends."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from evalreport.cli.messages import say
+from evalreport.errors import EvalreportError, UsageError
+from evalreport.registry import unknown_name
+
+# sysexits.h: an internal software error. 1 would say that a gate failed.
+EXIT_DEFECT = 70
+# 128 + the signal's number, as a shell reports a program that the signal ended.
+EXIT_INTERRUPTED = 130
+EXIT_PIPE = 141
+
+# Command: the module that defines it, imported when the command is asked for.
+COMMANDS = {
+    "run": "evalreport.cli.run",
+    "check": "evalreport.cli.check",
+    "list": "evalreport.cli.listing",
+    "init": "evalreport.cli.project",
+    "templates": "evalreport.cli.project",
+}
+
+
+class LazyGroup(click.Group):
+    """Commands by name, each imported from its module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command; None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), f"{cmd_name}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which known ones are close."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise UsageError(unknown_name("command", args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from evalreport import __version__
+
+        click.echo(f"evalreport {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog='Completion in bash: eval "$(_EVALREPORT_COMPLETE=bash_source evalreport)" (zsh_source and'
+    " fish_source likewise).",
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+              help="Show the version and exit.")  # fmt: skip
+def program() -> None:
+    """Compare machine-learning models honestly, from prediction files to a report.
+
+    \b
+    evalreport run models/        one prediction file a model, in a folder
+    evalreport check models/      what is there, and what can be done with it
+
+    Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at
+    least one is undecided; 4 an output named with -f could not be made.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code; the only place that turns exceptions into messages.
+
+    Parameters
+    ----------
+    arguments
+        The words after ``evalreport``; None: those of this process.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    _make_streams_lenient()
+    # What a command tells the handlers below: whether tracebacks are wanted, and what was written so far.
+    state: dict[str, Any] = {"verbose": False, "written": None}
+    try:
+        code = _answer(words, state)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return UsageError.exit_code
+    except click.ClickException as error:
+        say(f"evalreport: {error.format_message()}{_where_to_look(error)}")
+        return UsageError.exit_code
+    except EvalreportError as error:
+        say(f"evalreport: {error}")
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        written = state["written"]
+        say(
+            "interrupted; "
+            + (f"the report had been written: {written}" if written else "nothing was written")
+        )
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _silence_standard_output()
+        return EXIT_PIPE
+    except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
+        return _report_defect(error, verbose=state["verbose"])
+    return code
+
+
+def _answer(words: list[str], state: dict[str, Any]) -> int:
+    """Run the command that the words ask for and return its exit code."""
+    if "_EVALREPORT_COMPLETE" in os.environ:
+        program.main(words, prog_name="evalreport")
+    try:
+        # Not program.main(): it ends with exit code 1 on a closed pipe, which here means a failed gate.
+        with program.make_context("evalreport", words, obj=state) as context:
+            return int(program.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+
+
+def _where_to_look(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f" (see: {context.command_path} --help)" if context is not None else ""
+
+
+def _report_defect(error: Exception, *, verbose: bool) -> int:
+    if verbose:
+        import traceback
+
+        traceback.print_exception(error)
+    say(f"evalreport: internal error: {type(error).__name__}: {error}")
+    advice = "" if verbose else "; the same command with --verbose shows the traceback that a report needs"
+    say(f"This is a defect of evalreport, not a finding about your models: please report it{advice}.")
+    return EXIT_DEFECT
+
+
+def _make_streams_lenient() -> None:
+    """Write what a terminal's encoding lacks as an escape instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _silence_standard_output() -> None:
+    """Point standard output away from the closed pipe, so that Python's last flush says nothing."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
