@@ -175,7 +175,7 @@ def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Any:
     """Resolve a path of the file against its folder."""
     if confined and (Path(value).is_absolute() or ".." in Path(value).parts):
         raise UsageError(
-            f"{path}: key {key.name!r}: {value!r} leads out of the folder of a file that was found, not named;"
+            f"{path}: key {key.name!r}: {value!r} leads out of the folder of a file that was only found;"
             f" to trust it, name the file: --config {path}"
         )
     if key.name == "output" and value == "-":

@@ -1,0 +1,1 @@
+"""What is decided on results: gates with three outcomes."""

@@ -1,0 +1,34 @@
+"""The progress bar: on a terminal only, on standard error only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress_bar(*, shown: bool) -> Iterator[Callable[[str, float], None]]:
+    """Yield a function of (stage, share done) that moves a bar, or does nothing where nobody looks on.
+
+    Parameters
+    ----------
+    shown
+        False: no bar even on a terminal.
+    """
+    if not shown or not sys.stderr.isatty():
+        yield lambda _stage, _fraction: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        # Markup off: a stage may hold a model's name.
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=1.0)
+        yield lambda stage, fraction: bar.update(task, description=stage, completed=fraction)

@@ -1,0 +1,98 @@
+"""``evalreport init`` and ``evalreport templates``: files that a project starts from."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import click
+
+from evalreport.cli.configuration import CONFIG_NAME
+from evalreport.config import KEYS
+from evalreport.errors import UsageError
+
+PREAMBLE = """\
+# Configuration of evalreport: every key and its default, or an example where there is no default.
+# Take the # off a line to set its key. A flag on the command line wins over this file; relative paths
+# are relative to this file. `evalreport run --help` says the same of the flags.
+
+[evalreport]
+"""
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path(), metavar="[DIR]")
+def init_command(folder: Path) -> int:
+    """Write a commented evalreport.toml.
+
+    It is written into DIR (default: the current folder) and never over a file that is there.
+    """
+    path = folder / CONFIG_NAME
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # "x": one call both checks and creates, so that no file is ever overwritten.
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(starter())
+    except FileExistsError:
+        existing = path if path.exists() else folder
+        raise UsageError(f"{existing}: is there already and stays as it is; name another folder") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}); name another folder") from None
+    click.echo(str(path))
+    return 0
+
+
+def starter() -> str:
+    """Return the text of a commented evalreport.toml that holds every key.
+
+    Examples
+    --------
+    >>> "#seed = 0" in starter()
+    True
+    """
+    parts = [PREAMBLE]
+    for key in KEYS:
+        comment = textwrap.fill(key.summary, 100, initial_indent="# ", subsequent_indent="# ")
+        parts.append(f"{comment}\n#{key.name} = {key.example}\n")
+    return "\n".join(parts)
+
+
+@click.group("templates")
+def templates_command() -> None:
+    """Copy the templates of the report."""
+
+
+@templates_command.command("copy")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def copy_templates(folder: Path) -> int:
+    """Copy the built-in templates to DIR.
+
+    Edit them there and use them with --templates DIR; remove those that you do not change.
+
+    Files that are there already stay as they are.
+    """
+    files = template_files()
+    kept = 0
+    try:
+        for name, content in files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                kept += 1
+            else:
+                target.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written ({error.strerror}); name another folder") from None
+    click.echo(
+        f"{folder}: {len(files) - kept} files copied" + (f", {kept} kept as they were" if kept else "")
+    )
+    return 0
+
+
+def template_files() -> dict[str, bytes]:
+    """Return the built-in templates: their path below the templates' folder, and their content."""
+    from evalreport.report.page import templates_folder
+
+    root = templates_folder()
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}

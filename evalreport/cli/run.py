@@ -1,0 +1,164 @@
+"""``evalreport run``: from prediction files to a report and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli.configuration import Settings, settle
+from evalreport.cli.messages import say, say_found, say_warnings
+from evalreport.cli.options import given, models_argument, run_options
+from evalreport.cli.progress import progress_bar
+from evalreport.config import STANDARD_OUTPUT, OutputOptions
+from evalreport.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from evalreport.results import GateRecord, Results
+
+EXIT_GATE_FAILED = 1
+EXIT_GATE_UNDECIDED = 3
+
+
+@click.command("run")
+@models_argument
+@run_options
+@click.pass_context
+def run_command(
+    context: click.Context, /, models: tuple[Path, ...], config: Path | None, **flags: Any
+) -> int:
+    """Compare models and write the report.
+
+    MODELS is a folder of prediction files (.csv, .tsv, .parquet, .arrow, .feather, .jsonl, .npz; the text
+    ones also as .gz), or one or more such files. Every option can also stand in evalreport.toml: a flag wins
+    over the file.
+    """
+    settings = settle(models, given(flags), config=config)
+    context.obj["verbose"] = settings.output.verbose
+    check_output(settings.output.output)
+    if settings.config is not None and not settings.output.quiet:
+        say(f"configuration: {settings.config}")
+    results = _evaluate(models, settings)
+    failure = _write(results, settings.output, context.obj)
+    _say_gates(results.gates, settings.output)
+    return exit_code(results.gates, failure)
+
+
+def exit_code(gates: tuple[GateRecord, ...], failure: OutputError | None) -> int:
+    """Return the exit code of a run: 1 a failed gate, 3 an undecided one, 4 a missing output, else 0."""
+    outcomes = {gate.outcome for gate in gates}
+    if "fail" in outcomes:
+        return EXIT_GATE_FAILED
+    if "undecided" in outcomes:
+        return EXIT_GATE_UNDECIDED
+    return 0 if failure is None else failure.exit_code
+
+
+def check_output(output: Path) -> None:
+    """Check that the report can be written, before the work that leads to it.
+
+    Raises
+    ------
+    UsageError
+        A file in the way, or a folder that this user may not write to.
+    """
+    if output == STANDARD_OUTPUT:
+        return
+    place = output
+    try:
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        folder = place.is_dir()
+    except OSError as error:
+        raise UsageError(f"{output}: {error.strerror}; name another folder with -o") from None
+    if not folder:
+        raise UsageError(f"{place}: is a file, where the report needs a folder; name another folder with -o")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise UsageError(f"{place}: no permission to write; name another folder with -o")
+
+
+def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
+    """Run the analysis, decide the gates, and say what was found."""
+    from evalreport import pipeline
+    from evalreport.audit.gates import judge
+
+    source = models[0] if len(models) == 1 else list(models)
+    with progress_bar(shown=not settings.output.quiet) as progress:
+        results = judge(
+            pipeline.evaluate(source, options=settings.options, jobs=settings.output.jobs, progress=progress)
+        )
+    if not settings.output.quiet:
+        say_found(results.found)
+        say_warnings(results.warnings, verbose=settings.output.verbose)
+    return results
+
+
+def _write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
+    """Write what was asked for; return the error of a named format that could not be made."""
+    if output.output == STANDARD_OUTPUT:
+        _write_json(results)
+        return None
+    from evalreport import report
+
+    failure = None
+    try:
+        with progress_bar(shown=not output.quiet) as progress:
+            progress("writing the report", 0.0)
+            outcome = report.render(results, output.output, options=output)
+    except OutputError as error:
+        failure = error
+        say(f"evalreport: {error}")
+    except OSError as error:
+        raise UsageError(
+            f"{output.output}: the report could not be written: {error.strerror or error}"
+        ) from error
+    else:
+        for warning in outcome.warnings:
+            say(f"warning: {warning}")
+    state["written"] = output.output
+    if not output.quiet:
+        _print_summary(results, output.output)
+    return failure
+
+
+def _write_json(results: Results) -> None:
+    """Write exactly the JSON to standard output, as bytes: no encoding or newline of the platform."""
+    from evalreport.results import to_json
+
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(to_json(results).decode())
+    else:
+        stream.write(to_json(results))
+        stream.flush()
+
+
+def _print_summary(results: Results, folder: Path) -> None:
+    """Print the table of the models on standard output, then where the report lies."""
+    from rich.console import Console
+
+    from evalreport.report import terminal
+
+    # Where nobody sees it wrap (a file, a pipe), no cell is cut to the width of a terminal.
+    console = Console() if sys.stdout.isatty() else Console(width=160)
+    console.print(terminal.summary(results))
+    # The page if it was made, else whatever stands first.
+    names = [
+        name
+        for name in ("report.html", "report.pdf", "summary.md", "results.json")
+        if (folder / name).is_file()
+    ]
+    if names:
+        click.echo(f"report: {folder / names[0]}")
+
+
+def _say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
+    """Say the gates that did not pass wherever the summary, which holds them all, is not printed."""
+    if output.quiet or output.output == STANDARD_OUTPUT:
+        for gate in gates:
+            if gate.outcome != "pass":
+                say(f"gate {gate.outcome}: {gate.text}")
