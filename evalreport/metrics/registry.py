@@ -1,7 +1,7 @@
-"""The registry of metrics: a metric is one documented function of weighted examples under a decorator.
+"""The registry of metrics: a metric is one documented function under a decorator that says its family.
 
-The decorators of the families stand in ``labels``, ``means``, ``ranking``: each says what the function
-is given. Everything else (value, interval, difference, influence values) follows in ``engine``.
+Everything else (value, interval, paired difference, influence values, row in ``evalreport list metrics``,
+glossary entry in the report) follows from that function.
 """
 
 from __future__ import annotations
@@ -10,12 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from evalreport.config import Task
-from evalreport.registry import Registry
+from evalreport.engine.derivative import ratio
+from evalreport.registry import Registry, summary_of
 
 Family = Literal["binary_table", "table", "moments", "ranking"]
 Needs = Literal["labels", "scores", "probabilities", "values", "outcomes"]
 Average = Literal["macro", "micro", "weighted"]
+Function = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,23 +34,35 @@ class Metric:
     summary, formula
         One plain sentence; the definition in one line of text.
     family
-        ``binary_table``: function of TP, FP, FN, TN, averaged over classes where there are several;
-        ``table``: function of the whole K x K table; ``moments``: function of weighted sums of per-example
-        columns; ``ranking``: function of the weights along a model's sorted scores.
+        ``binary_table``: function of (tp, fp, fn, tn), averaged over classes where there are several;
+        ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
+        ``moments``: function of weighted sums (..., p) of per-example ``columns``;
+        ``ranking``: function of the weights (..., g) of positives and negatives along a model's sorted scores.
     tasks, needs
         Where it is defined; which output of the model it needs.
-    range
-        Smallest and largest possible value (may be infinite).
+    function
+        The definition; nan where undefined.
+    range, binary_range
+        Smallest and largest possible value (may be infinite); another one on two classes, where it differs.
     greater_is_better
         None where neither direction is better.
     averages
         For several classes, the averages that are computed; the first is what the bare name means.
+    columns
+        Moments only: maps a ``ModelView`` to (n, p); the first column is ones.
+    derivative
+        Ranking only: closed form of the derivative by group, (d positives, d negatives), each (g,).
+    proportion
+        Where it is a binomial proportion: maps (tp, fp, fn, tn) to (successes, trials); for ``table`` metrics
+        ("right",) or ("wrong",) of all.
     intervals
-        Names of the intervals that are honest for it, the recommended one first.
+        Names of the honest intervals, the recommended one first.
     difference_interval, test
         The recommended interval and test of a paired difference on one test set.
     smooth
         False where influence values do not exist, so no ``normal`` and no BCa interval.
+    undefined
+        When 0/0 occurs, in words; the value is then 0 by the field's convention, with this as the reason.
     source
         Paper, equation or page.
     """
@@ -57,15 +74,136 @@ class Metric:
     family: Family
     tasks: tuple[Task, ...]
     needs: Needs
-    function: Callable[..., Any]
+    function: Function
     range: tuple[float, float]
+    binary_range: tuple[float, float] | None = None
     greater_is_better: bool | None = True
     averages: tuple[Average, ...] = ()
+    columns: Function | None = None
+    derivative: Function | None = None
+    proportion: Function | None = None
     intervals: tuple[str, ...] = ()
     difference_interval: str = "bootstrap_bca"
     test: str = "permutation"
     smooth: bool = True
+    undefined: str = ""
     source: str = ""
 
 
 METRICS: Registry[Metric] = Registry("metric")
+
+BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
+SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
+PROPORTION_INTERVALS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys")
+
+
+def register(documented: Function, **fields: Any) -> Function:
+    """Add a metric; its name is the function's, its summary the first sentence of the docstring."""
+    given = {"function": documented, **fields}
+    METRICS.add(Metric(name=documented.__name__, summary=summary_of(documented), **given))
+    return documented
+
+
+def binary_table(
+    label: str, formula: str, *, range: tuple[float, float] = (0.0, 1.0), **fields: Any
+) -> Callable[[Function], Function]:
+    """Register a function of (tp, fp, fn, tn), each (...), returning (...)."""
+
+    def decorate(function: Function) -> Function:
+        proportion = fields.get("proportion")
+        leading = PROPORTION_INTERVALS if proportion is not None else ()
+        given = {"intervals": (*leading, *SMOOTH_INTERVALS), "averages": ("macro", "micro", "weighted"), **fields}
+        return register(
+            function,
+            label=label,
+            formula=formula,
+            family="binary_table",
+            tasks=("binary", "multiclass"),
+            needs="labels",
+            range=range,
+            **given,
+        )
+
+    return decorate
+
+
+def table(
+    label: str, formula: str, *, range: tuple[float, float] = (0.0, 1.0), **fields: Any
+) -> Callable[[Function], Function]:
+    """Register a function of margins (..., 3, K), returning (...)."""
+
+    def decorate(function: Function) -> Function:
+        given = {"intervals": SMOOTH_INTERVALS, **fields}
+        return register(
+            function,
+            label=label,
+            formula=formula,
+            family="table",
+            tasks=("binary", "multiclass"),
+            needs="labels",
+            range=range,
+            **given,
+        )
+
+    return decorate
+
+
+def moments(label: str, formula: str, *, columns: Function, **fields: Any) -> Callable[[Function], Function]:
+    """Register a function of weighted sums (..., p) of ``columns``, returning (...)."""
+
+    def decorate(function: Function) -> Function:
+        given = {"intervals": SMOOTH_INTERVALS, **fields}
+        return register(function, label=label, formula=formula, family="moments", columns=columns, **given)
+
+    return decorate
+
+
+def weighted_mean(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the mean from the sums of weights and of weighted losses: sums[..., 1] / sums[..., 0]."""
+    return ratio(sums[..., 1], sums[..., 0])
+
+
+def mean_loss(
+    label: str, formula: str, *, greater_is_better: bool = False, **fields: Any
+) -> Callable[[Function], Function]:
+    """Register the mean of a per-example loss: the decorated function maps a ``ModelView`` to (n,)."""
+
+    def decorate(loss: Function) -> Function:
+        def columns(view: Any) -> npt.NDArray[np.float64]:
+            losses = loss(view)
+            return np.column_stack([np.ones_like(losses), losses])
+
+        given = {"intervals": ("t", *SMOOTH_INTERVALS), "difference_interval": "t", "test": "paired_t", **fields}
+        return register(
+            loss,
+            function=weighted_mean,
+            label=label,
+            formula=formula,
+            family="moments",
+            columns=columns,
+            greater_is_better=greater_is_better,
+            **given,
+        )
+
+    return decorate
+
+
+def ranking(
+    label: str, formula: str, *, range: tuple[float, float] = (0.0, 1.0), **fields: Any
+) -> Callable[[Function], Function]:
+    """Register a function of (positives, negatives), the weights (..., g) of each group of tied scores in order."""
+
+    def decorate(function: Function) -> Function:
+        given = {"intervals": SMOOTH_INTERVALS, **fields}
+        return register(
+            function,
+            label=label,
+            formula=formula,
+            family="ranking",
+            tasks=("binary",),
+            needs="scores",
+            range=range,
+            **given,
+        )
+
+    return decorate

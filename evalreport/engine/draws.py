@@ -1,0 +1,94 @@
+"""The only source of randomness: streams derived from (seed, purpose, block), so that nothing depends on order.
+
+Another metric, another number of jobs or another model changes no figure: a stream belongs to one purpose and
+one block of replicates, and the size of a block depends on the number of examples alone.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+_CELLS_IN_A_BLOCK = 1 << 20
+"""Weights drawn at once (8 MB as float64): bounds memory whatever the number of replicates."""
+
+
+def stream(seed: int, purpose: str, block: int) -> np.random.Generator:
+    """Return the generator of one block of one purpose.
+
+    Parameters
+    ----------
+    seed
+        The user's seed, >= 0.
+    purpose
+        What is drawn ("bootstrap rows"); its CRC-32 enters the seed sequence.
+    block
+        Number of the block, from 0.
+
+    Returns
+    -------
+    numpy.random.Generator
+        PCG64 on ``SeedSequence(seed, spawn_key=(crc32(purpose), block))``.
+
+    Examples
+    --------
+    >>> stream(0, "a", 0).integers(1000) == stream(0, "a", 0).integers(1000)
+    True
+    """
+    key = (zlib.crc32(purpose.encode()), block)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+def blocks(n_resamples: int, n_units: int) -> Iterator[tuple[int, int]]:
+    """Yield (block number, replicates in it); the size depends on ``n_units`` alone, not on the machine."""
+    size = max(1, min(n_resamples, _CELLS_IN_A_BLOCK // max(n_units, 1)))
+    for block, start in enumerate(range(0, n_resamples, size)):
+        yield block, min(size, n_resamples - start)
+
+
+def bootstrap_cells(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield blocks of bootstrap weights of distinct cells: multinomial(n, counts / n).
+
+    Drawing cells is the same as drawing rows and counting them, at a cost that does not depend on n.
+
+    Parameters
+    ----------
+    counts
+        (u,) how often each distinct cell occurs; their sum is n.
+
+    Yields
+    ------
+    (b, u) float64
+        Multiplicity of each *cell* in each replicate; rows sum to n.
+    """
+    n = round(float(counts.sum()))
+    probabilities = counts / counts.sum()
+    for block, size in blocks(n_resamples, len(counts)):
+        draws = stream(seed, "bootstrap cells", block).multinomial(n, probabilities, size=size)
+        yield draws.astype(np.float64)
+
+
+def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield blocks of bootstrap weights of rows: multinomial(n, 1/n), as (b, n) float64."""
+    for block, size in blocks(n_resamples, n):
+        generator = stream(seed, "bootstrap rows", block)
+        drawn = generator.integers(0, n, size=(size, n), dtype=np.int32)
+        drawn += (np.arange(size, dtype=np.int64) * n).astype(drawn.dtype)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=size * n)
+        yield counts.reshape(size, n).astype(np.float64)
+
+
+def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield blocks of fair coins, one a row: (b, n) float64 of 0 and 1, for the paired swap test."""
+    for block, size in blocks(n_resamples, n):
+        bits = np.unpackbits(
+            stream(seed, "swap rows", block).integers(0, 256, size=(size, (n + 7) // 8), dtype=np.uint8),
+            axis=1,
+            count=n,
+        )
+        yield bits.astype(np.float64)

@@ -1,0 +1,57 @@
+"""Rank metrics: a model's scores are sorted once; weights are added up along that order, ties as groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Groups of tied scores in descending order, and which group each example is in.
+
+    Attributes
+    ----------
+    thresholds
+        (g,) the distinct scores, greatest first.
+    group
+        (n,) index of each example's group.
+    positive
+        (n,) bool.
+    columns
+        (n, 2 g) sparse: one at ``group`` for a positive example, at ``g + group`` for a negative one.
+    """
+
+    thresholds: Floats
+    group: npt.NDArray[np.int64]
+    positive: npt.NDArray[np.bool_]
+    columns: sparse.csr_array
+
+
+def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
+    """Sort scores once and group their ties."""
+    values, inverse = np.unique(score, return_inverse=True)
+    g, n = len(values), len(score)
+    group = g - 1 - inverse
+    column = np.where(positive, group, g + group)
+    columns = sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, 2 * g))
+    return Order(values[::-1].copy(), group, positive, columns)
+
+
+def group_weights(weights: Floats, order: Order) -> tuple[Floats, Floats]:
+    """Return the weight of positives and of negatives in each group, each (..., g), under weights (..., n)."""
+    sums = np.asarray(weights.reshape(-1, weights.shape[-1]) @ order.columns)
+    sums = sums.reshape(*weights.shape[:-1], 2, len(order.thresholds))
+    return sums[..., 0, :], sums[..., 1, :]
+
+
+def mid_ranks(score: Floats) -> Floats:
+    """Return each score's mid-rank within its model, 1 for the smallest; ties share the mean of their ranks."""
+    values, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)

@@ -1,0 +1,87 @@
+"""Label metrics depend on a table of counts: distinct cells, their draws, and the margins of each model's table.
+
+Every label metric of the contract is a function of a model's *margins*, an array (..., 3, K): the diagonal of its
+confusion table, the totals by true class, the totals by predicted class. Three times K numbers serve where
+K x K would not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The distinct combinations (true class, every model's predicted class) and how often each occurs.
+
+    Attributes
+    ----------
+    counts
+        (u,) float64: examples in each cell.
+    true
+        (u,) int32 class codes.
+    predicted
+        (models, u) int32 class codes.
+    """
+
+    counts: Floats
+    true: Codes
+    predicted: Codes
+
+
+def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
+    """Count the distinct rows of (true, predictions of every model).
+
+    Columns are packed one after another and the packed code is made dense again after each, so no number of
+    classes and models overflows (26 classes and 14 models would, in 64 bits).
+    """
+    packed = true.astype(np.int64)
+    for column in predicted:
+        base = int(column.max(initial=0)) + 1
+        _, packed = np.unique(packed, return_inverse=True)
+        packed = packed * base + column
+    _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+    stacked = np.stack([column[first] for column in predicted]) if predicted else np.empty((0, len(first)), np.int32)
+    return Cells(counts.astype(np.float64), true[first], stacked)
+
+
+def margin_columns(true: Codes, predicted: Codes, n_classes: int) -> sparse.csr_array:
+    """Say which margins one example of each cell adds to.
+
+    Returns
+    -------
+    (u, 3 K) sparse
+        One at [0, true] where the prediction is right, one at [1, true], one at [2, predicted].
+    """
+    u = len(true)
+    rows = np.arange(u)
+    right = true == predicted
+    row = np.concatenate([rows[right], rows, rows])
+    column = np.concatenate([true[right], n_classes + true, 2 * n_classes + predicted])
+    return sparse.csr_array((np.ones(len(row)), (row, column)), shape=(u, 3 * n_classes))
+
+
+def margins(weights: Floats, columns: sparse.csr_array) -> Floats:
+    """Return the margins (..., 3, K) of a model's table under weights (..., u)."""
+    flat = weights.reshape(-1, weights.shape[-1]) @ columns
+    return np.asarray(flat).reshape(*weights.shape[:-1], 3, columns.shape[1] // 3)
+
+
+def confusion(cells: Cells, model: int, n_classes: int) -> Floats:
+    """Return one model's K x K table of counts: rows true, columns predicted."""
+    table = np.zeros((n_classes, n_classes))
+    np.add.at(table, (cells.true, cells.predicted[model]), cells.counts)
+    return table
+
+
+def margins_of(table: Floats) -> Floats:
+    """Return the margins (..., 3, K) of confusion tables (..., K, K) with rows true, columns predicted."""
+    return np.stack([np.diagonal(table, axis1=-2, axis2=-1), table.sum(-1), table.sum(-2)], axis=-2)

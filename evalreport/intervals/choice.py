@@ -1,0 +1,131 @@
+"""Which interval leads for an estimate, which are honest for it, and all of them in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.intervals import boundary
+from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
+from evalreport.metrics.estimate import Estimate
+from evalreport.results import Interval
+
+DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
+"""Shown after the recommended one, unless others are named."""
+
+TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+
+
+def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
+    """Say why a method is not honest for an estimate; None if it is."""
+    metric = estimate.metric
+    if method.kind == "proportion" and estimate.trials is None:
+        return "not a binomial proportion"
+    if method.kind == "f1" and estimate.jaccard is None:
+        return "holds for the F1 of one class only: its Jaccard index is a binomial proportion"
+    if method.kind == "mean" and "t" not in metric.intervals:
+        return "not a mean over the examples"
+    if method.kind == "auc" and metric.name != "roc_auc":
+        return "holds for the area under the ROC curve only"
+    if method.kind == "auc" and estimate.is_difference and method.name != "delong":
+        return "not an interval of a difference"
+    if method.kind in ("bootstrap", "smooth", "mean"):
+        return None
+    if method.kind == "paired_proportion" and estimate.agreement is None:
+        return "an interval of the difference of two paired proportions"
+    if method.kind == "independent_proportion":
+        return "an interval of the difference of two proportions from independent test sets"
+    return None
+
+
+def recommended(estimate: Estimate) -> str:
+    """Return the name of the interval that leads (METHODS 2.1; for differences: the metric's own)."""
+    metric = estimate.metric
+    if estimate.is_difference:
+        named = metric.difference_interval
+        return "newcombe_paired" if estimate.agreement is not None else named if named != "newcombe_paired" else "t"
+    if metric.name == "roc_auc" and estimate.positive is not None:
+        smaller = min(int(estimate.positive.sum()), int((~estimate.positive).sum()))
+        return "logit" if smaller >= 30 and estimate.value <= 0.95 else "newcombe_auc"
+    if estimate.trials is not None:
+        return "wilson"
+    return next(name for name in metric.intervals if name != "wilson" and lacks(INTERVALS[name], estimate) is None)
+
+
+def limits(estimate: Estimate, name: str, level: float) -> Interval:
+    """Compute one interval, cut to the range; None with the reason where it is not honest or undefined."""
+    method = INTERVALS[name]
+    if not estimate.defined:
+        return Interval(name, level, None, None, estimate.reason)
+    reason = lacks(method, estimate)
+    if reason is not None:
+        return Interval(name, level, None, None, reason)
+    return _cut(name, level, method.function(estimate, level), estimate.range)
+
+
+def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, float]) -> Interval:
+    if bounds.low is None or bounds.high is None or not (math.isfinite(bounds.low) and math.isfinite(bounds.high)):
+        return Interval(name, level, None, None, bounds.reason or "the limits are infinite")
+    low, high = (min(max(limit, value_range[0]), value_range[1]) for limit in (bounds.low, bounds.high))
+    return Interval(name, level, low, high, bounds.reason)
+
+
+def leading(estimate: Estimate, level: float, value_of: TableFunction | None = None) -> Interval:
+    """Compute the recommended interval; in a bounded range it never has zero width.
+
+    Parameters
+    ----------
+    value_of
+        Label metrics: the quantity as a function of tables (m, K, K).
+    """
+    interval = limits(estimate, recommended(estimate), level)
+    if not estimate.defined or estimate.is_difference:
+        return interval
+    width = None if interval.low is None or interval.high is None else interval.high - interval.low
+    if width is not None and width > 1e-12:
+        return interval
+    bounds = _without_spread(estimate, level, value_of)
+    return interval if bounds is None else _cut("wilson", level, bounds, estimate.range)
+
+
+def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | None) -> Bounds | None:
+    if estimate.metric.name == "average_precision":
+        return boundary.of_average_precision(estimate, level)
+    if estimate.table is not None and value_of is not None:
+        return boundary.from_class_recalls(estimate, value_of, level)
+    if all(math.isfinite(limit) for limit in estimate.range) and "t" in estimate.metric.intervals:
+        return boundary.of_a_bounded_mean(estimate, level)
+    if estimate.standard_error == 0:
+        reason = "every example has the same loss and the range is not bounded: nothing says how far the value may be"
+        return Bounds(None, None, reason)
+    return None
+
+
+def all_intervals(
+    estimate: Estimate, named: Sequence[str], level: float, value_of: TableFunction | None = None
+) -> tuple[Interval, ...]:
+    """Return the recommended interval, then those named (or the default ones), each once.
+
+    Parameters
+    ----------
+    named
+        Names from ``INTERVALS``; empty for the default; ``("all",)`` for all that apply to one model's value.
+    """
+    if tuple(named) == ("all",):
+        names = [m.name for m in INTERVALS.values() if "paired" not in m.kind and "independent" not in m.kind]
+    else:
+        names = list(named) or list(DEFAULT_INTERVALS)
+    first = leading(estimate, level, value_of)
+    rest = [limits(estimate, name, level) for name in dict.fromkeys(names) if name != first.method]
+    return (first, *rest)
+
+
+def table_function(function: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> TableFunction:
+    """Turn a function of margins into one of tables."""
+    from evalreport.engine.tables import margins_of
+
+    return lambda tables: np.asarray(function(margins_of(tables)))

@@ -1,0 +1,81 @@
+"""Intervals from influence values: normal, Student's t, and those of the area under the ROC curve."""
+
+from __future__ import annotations
+
+import math
+
+from scipy import optimize, stats
+
+from evalreport.intervals.proportions import quantile
+from evalreport.intervals.registry import Bounds, interval
+from evalreport.metrics.estimate import Estimate
+
+NOT_SMOOTH = Bounds(None, None, "not a smooth function of the examples: no influence values")
+NO_SPREAD = "every example has the same influence: the standard error is 0, so this interval has no width"
+
+
+@interval("Normal approximation", "smooth", source="delta method by influence values; Efron (1982), chapter 6")
+def normal(estimate: Estimate, level: float) -> Bounds:
+    """Value plus or minus z standard errors, the standard error from influence values with divisor n (Wald)."""
+    error = estimate.standard_error
+    if error is None:
+        return NOT_SMOOTH
+    half = quantile(level) * error
+    return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
+
+
+@interval("Student's t", "mean", source="Student (1908), Biometrika 6:1")
+def t(estimate: Estimate, level: float) -> Bounds:
+    """Mean plus or minus t standard errors, n - 1 degrees of freedom."""
+    error, n = estimate.standard_error, estimate.n
+    if error is None:
+        return NOT_SMOOTH
+    if n < 2:
+        return Bounds(None, None, "one example: no estimate of the spread")
+    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * error * math.sqrt(n / (n - 1))
+    return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
+
+
+FEW_OF_A_CLASS = Bounds(None, None, "fewer than two examples of a class: no variance of the placements")
+
+
+@interval("DeLong", "auc", source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837")
+def delong(estimate: Estimate, level: float) -> Bounds:
+    """Area under the ROC curve plus or minus z standard errors of the placement values."""
+    error = estimate.delong_error
+    if error is None:
+        return FEW_OF_A_CLASS
+    half = quantile(level) * error
+    reason = "the placement values have no spread: this interval has no width" if error == 0 else None
+    return Bounds(estimate.value - half, estimate.value + half, reason)
+
+
+@interval("DeLong on the logit scale", "auc", source="Qin and Hotilovac (2008), Stat Methods Med Res 17:207")
+def logit(estimate: Estimate, level: float) -> Bounds:
+    """Area under the ROC curve: DeLong's standard error on the logit scale, mapped back."""
+    error, value = estimate.delong_error, estimate.value
+    if error is None:
+        return FEW_OF_A_CLASS
+    if not 0 < value < 1 or error == 0:
+        return Bounds(None, None, "the logit is infinite at an area of 0 or 1, and has no width without spread")
+    centre = math.log(value / (1 - value))
+    half = quantile(level) * error / (value * (1 - value))
+    return Bounds(1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre)))
+
+
+@interval("Newcombe's score interval", "auc", source="Newcombe (2006), Stat Med 25:559, method 5")
+def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
+    """Area under the ROC curve: all values whose own (exponential-model) variance does not reject the observed one."""
+    assert estimate.positive is not None
+    p = int(estimate.positive.sum())
+    n = int(len(estimate.positive) - p)
+    z, value, mean_size = quantile(level), estimate.value, (p + n) / 2 - 1
+
+    def excess(area: float) -> float:
+        variance = area * (1 - area) / (p * n)
+        variance *= 1 + mean_size * ((1 - area) / (2 - area) + area / (1 + area))
+        return (value - area) ** 2 - z * z * variance
+
+    low = 0.0 if value == 0 else float(optimize.brentq(excess, 0, value, xtol=1e-14))
+    high = 1.0 if value == 1 else float(optimize.brentq(excess, value, 1, xtol=1e-14))
+    return Bounds(low, high)

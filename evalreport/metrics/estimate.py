@@ -1,0 +1,141 @@
+"""An estimate: a value with all that an interval or a test may need about it, and the difference of two of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import Metric
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One model's value of one quantity (or the difference of two models').
+
+    Attributes
+    ----------
+    value
+        nan where it is undefined and no convention gives it a value.
+    reason
+        Why the value is undefined or stands by convention.
+    n
+        Examples.
+    range
+        Smallest and largest possible value.
+    derivative
+        (u,) derivative of the value with respect to the weight of one example, by atom: distinct cell or row;
+        None where the metric is not smooth or the value is undefined. The influence value is n times it.
+    counts
+        (u,) examples in each atom.
+    replicates
+        (B,) values under the bootstrap weights, nan where undefined; None where none were drawn.
+    successes, trials
+        Where the value is a binomial proportion.
+    jaccard
+        F1 of two classes: (TP, TP + FP + FN).
+    positive
+        Rank metrics: (n,) which rows are positive.
+    table
+        Label metrics: the model's K x K table of counts, rows true.
+    agreement
+        Differences of paired proportions: examples on which both models are right, only the first, only the
+        second, neither.
+    """
+
+    model: str
+    quantity: Quantity
+    value: float
+    reason: str | None
+    n: int
+    range: tuple[float, float]
+    derivative: Floats | None = None
+    counts: Floats | None = None
+    replicates: Floats | None = None
+    successes: float | None = None
+    trials: float | None = None
+    jaccard: tuple[float, float] | None = None
+    positive: npt.NDArray[np.bool_] | None = None
+    table: Floats | None = None
+    agreement: tuple[float, float, float, float] | None = None
+    is_difference: bool = False
+
+    @property
+    def metric(self) -> Metric:
+        """The registered metric."""
+        return definition(self.quantity)
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a value that intervals may be built around."""
+        return not np.isnan(self.value) and (self.reason is None or self.is_difference)
+
+    @cached_property
+    def standard_error(self) -> float | None:
+        """Square root of the sum of squared derivatives: influence values with divisor n."""
+        if self.derivative is None or self.counts is None:
+            return None
+        return float(np.sqrt((self.counts * self.derivative**2).sum()))
+
+    @cached_property
+    def acceleration(self) -> float | None:
+        """Skewness of the influence values over 6 (Efron 1987); None where they are all 0."""
+        if self.derivative is None or self.counts is None or not self.standard_error:
+            return None
+        cubes = float((self.counts * self.derivative**3).sum())
+        return cubes / (6 * self.standard_error**3)
+
+    @cached_property
+    def delong_error(self) -> float | None:
+        """DeLong's standard error: variances of the placements with divisors P - 1 and N - 1."""
+        if self.derivative is None or self.positive is None:
+            return None
+        p, n = int(self.positive.sum()), int((~self.positive).sum())
+        if min(p, n) < 2:
+            return None
+        squares = self.derivative**2
+        variance = squares[self.positive].sum() * p / (p - 1) + squares[~self.positive].sum() * n / (n - 1)
+        return float(np.sqrt(variance))
+
+    @cached_property
+    def replicates_used(self) -> Floats:
+        """The replicates in which the value is defined."""
+        assert self.replicates is not None
+        return self.replicates[~np.isnan(self.replicates)]
+
+    @property
+    def undefined_share(self) -> float:
+        """Share of the replicates that were left out because the value is 0/0 there."""
+        if self.replicates is None or not len(self.replicates):
+            return 0.0
+        return float(np.isnan(self.replicates).mean())
+
+
+def difference(a: Estimate, b: Estimate) -> Estimate:
+    """Return a - b on the same examples under the same draws: that is the pairing."""
+    low, high = a.range
+    derivative = None if a.derivative is None or b.derivative is None else a.derivative - b.derivative
+    if derivative is not None:
+        # Influences that cancel up to rounding cancel: a model against itself has no error at all.
+        scale = np.maximum(np.abs(a.derivative), np.abs(b.derivative))
+        derivative = np.where(np.abs(derivative) <= 1e-12 * scale, 0.0, derivative)
+    replicates = None if a.replicates is None or b.replicates is None else a.replicates - b.replicates
+    reasons = [f"{e.model}: {e.reason}" for e in (a, b) if e.reason]
+    return replace(
+        a,
+        value=a.value - b.value,
+        reason="; ".join(reasons) or None,
+        range=(low - high, high - low),
+        derivative=derivative,
+        replicates=replicates,
+        successes=None,
+        trials=None,
+        jaccard=None,
+        table=None,
+        is_difference=True,
+    )

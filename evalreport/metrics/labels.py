@@ -1,0 +1,230 @@
+"""Label metrics: functions of TP, FP, FN, TN, or of the margins of the whole confusion table.
+
+Sources: the definitions are scikit-learn's where it has the name (Pedregosa et al. 2011); 0/0 is nan here and
+becomes 0 with its reason where a value is reported (the field's convention).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.engine.derivative import ratio
+from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, binary_table, table
+
+Array = npt.NDArray[Any]
+
+
+def _right(tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array]:
+    return tp + tn, tp + fp + fn + tn
+
+
+def _wrong(tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array]:
+    return fp + fn, tp + fp + fn + tn
+
+
+@table(
+    "Accuracy",
+    "right / n",
+    proportion=_right,
+    intervals=(*PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
+    difference_interval="newcombe_paired",
+    test="mcnemar_midp",
+)
+def accuracy(margins: Array) -> Array:
+    """Share of examples whose predicted class is the true class."""
+    return ratio(margins[..., 0, :].sum(-1), margins[..., 1, :].sum(-1))
+
+
+@table(
+    "Error rate",
+    "wrong / n",
+    greater_is_better=False,
+    proportion=_wrong,
+    intervals=(*PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
+    difference_interval="newcombe_paired",
+    test="mcnemar_midp",
+)
+def error_rate(margins: Array) -> Array:
+    """Share of examples whose predicted class is not the true class."""
+    return 1 - accuracy(margins)
+
+
+def _class_recalls(margins: Array) -> tuple[Array, Array]:
+    """Recall of each class, 0 where the truth does not hold it, and which classes it holds."""
+    held = margins[..., 1, :].real > 0
+    return np.where(held, margins[..., 0, :] / np.where(held, margins[..., 1, :], 1), 0), held
+
+
+@table("Balanced accuracy", "mean of the class recalls")
+def balanced_accuracy(margins: Array) -> Array:
+    """Mean of the class recalls, over the classes that the truth holds."""
+    recalls, held = _class_recalls(margins)
+    return ratio(recalls.sum(-1), held.sum(-1))
+
+
+@table("Mean per-class error", "mean of (1 - class recall)", greater_is_better=False)
+def mean_per_class_error(margins: Array) -> Array:
+    """Mean of the class error rates, over the classes that the truth holds."""
+    return 1 - balanced_accuracy(margins)
+
+
+@table(
+    "MCC",
+    "(right n - sum true_k predicted_k) / sqrt((n^2 - sum predicted_k^2) (n^2 - sum true_k^2))",
+    range=(-1.0, 1.0),
+    undefined="all examples are of one class, or all are predicted as one class",
+    source="Gorodkin (2004), Comput Biol Chem 28:367, equation 8; Matthews (1975) for two classes",
+)
+def mcc(margins: Array) -> Array:
+    """Matthews correlation: the correlation of true and predicted class."""
+    right, true, predicted = margins[..., 0, :].sum(-1), margins[..., 1, :], margins[..., 2, :]
+    n = true.sum(-1)
+    spread_true, spread_predicted = n**2 - (true**2).sum(-1), n**2 - (predicted**2).sum(-1)
+    product = spread_true * spread_predicted
+    # A spread of exactly 0 is undefined; rounding may leave a tiny negative one, so it is cut there first.
+    root = np.sqrt(np.where(product.real > 0, product, 1))
+    return ratio(right * n - (true * predicted).sum(-1), np.where(product.real > 0, root, 0))
+
+
+def _chance_corrected(agreement: Array, chance: Array) -> Array:
+    return ratio(agreement - chance, 1 - chance)
+
+
+@table(
+    "Cohen's kappa",
+    "(p_o - p_e) / (1 - p_e), p_e = sum true_k predicted_k / n^2",
+    range=(-1.0, 1.0),
+    undefined="truth and predictions hold one and the same class only (p_e = 1)",
+    source="Cohen (1960), Educ Psychol Meas 20:37",
+)
+def cohen_kappa(margins: Array) -> Array:
+    """Agreement beyond what the two margins would give by chance."""
+    n = margins[..., 1, :].sum(-1)
+    chance = ratio((margins[..., 1, :] * margins[..., 2, :]).sum(-1), n**2)
+    return _chance_corrected(accuracy(margins), chance)
+
+
+@table(
+    "Scott's pi",
+    "(p_o - p_e) / (1 - p_e), p_e = sum ((true_k + predicted_k) / 2n)^2",
+    range=(-1.0, 1.0),
+    undefined="truth and predictions hold one and the same class only (p_e = 1)",
+    source="Scott (1955), Public Opin Q 19:321",
+)
+def scott_pi(margins: Array) -> Array:
+    """Agreement beyond chance, with chance from the pooled margins."""
+    n = margins[..., 1, :].sum(-1)
+    chance = ratio(((margins[..., 1, :] + margins[..., 2, :]) ** 2).sum(-1), (2 * n) ** 2)
+    return _chance_corrected(accuracy(margins), chance)
+
+
+@binary_table(
+    "Precision",
+    "TP / (TP + FP)",
+    proportion=lambda tp, fp, fn, tn: (tp, tp + fp),
+    undefined="no example is predicted positive (TP + FP = 0)",
+)
+def precision(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Share of the positive predictions that are right."""
+    return ratio(tp, tp + fp)
+
+
+@binary_table(
+    "Recall",
+    "TP / (TP + FN)",
+    proportion=lambda tp, fp, fn, tn: (tp, tp + fn),
+    undefined="no example is positive (TP + FN = 0)",
+)
+def recall(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Share of the positive examples that are found (sensitivity, true positive rate)."""
+    return ratio(tp, tp + fn)
+
+
+@binary_table(
+    "Specificity",
+    "TN / (TN + FP)",
+    proportion=lambda tp, fp, fn, tn: (tn, tn + fp),
+    undefined="no example is negative (TN + FP = 0)",
+)
+def specificity(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Share of the negative examples that are predicted negative (true negative rate)."""
+    return ratio(tn, tn + fp)
+
+
+@binary_table(
+    "NPV",
+    "TN / (TN + FN)",
+    proportion=lambda tp, fp, fn, tn: (tn, tn + fn),
+    undefined="no example is predicted negative (TN + FN = 0)",
+)
+def npv(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Share of the negative predictions that are right (negative predictive value)."""
+    return ratio(tn, tn + fn)
+
+
+@binary_table(
+    "False positive rate",
+    "FP / (FP + TN)",
+    greater_is_better=False,
+    proportion=lambda tp, fp, fn, tn: (fp, fp + tn),
+    undefined="no example is negative (FP + TN = 0)",
+)
+def fpr(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Share of the negative examples that are predicted positive (fall-out, false acceptance rate)."""
+    return ratio(fp, fp + tn)
+
+
+@binary_table(
+    "False negative rate",
+    "FN / (FN + TP)",
+    greater_is_better=False,
+    proportion=lambda tp, fp, fn, tn: (fn, fn + tp),
+    undefined="no example is positive (FN + TP = 0)",
+)
+def fnr(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Share of the positive examples that are missed (miss rate, false rejection rate)."""
+    return ratio(fn, fn + tp)
+
+
+def _f_beta(tp: Array, fp: Array, fn: Array, beta: float) -> Array:
+    """F_beta = (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP); van Rijsbergen (1979), chapter 7."""
+    square = beta**2
+    return ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp)
+
+
+@binary_table(
+    "F1",
+    "2 TP / (2 TP + FP + FN)",
+    intervals=("wilson_f1", *SMOOTH_INTERVALS),
+    undefined="no example is positive or predicted positive (TP + FP + FN = 0)",
+    source="van Rijsbergen (1979), Information Retrieval, chapter 7",
+)
+def f1(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Harmonic mean of precision and recall."""
+    return _f_beta(tp, fp, fn, 1.0)
+
+
+@binary_table("F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", undefined="TP + FP + FN = 0")
+def f0_5(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Weighted harmonic mean of precision and recall in which precision counts twice as much."""
+    return _f_beta(tp, fp, fn, 0.5)
+
+
+@binary_table("F2", "5 TP / (5 TP + 4 FN + FP)", undefined="TP + FP + FN = 0")
+def f2(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Weighted harmonic mean of precision and recall in which recall counts twice as much."""
+    return _f_beta(tp, fp, fn, 2.0)
+
+
+@binary_table(
+    "Jaccard index",
+    "TP / (TP + FP + FN)",
+    proportion=lambda tp, fp, fn, tn: (tp, tp + fp + fn),
+    undefined="no example is positive or predicted positive (TP + FP + FN = 0)",
+)
+def jaccard(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+    """Positives found, among those that are positive or predicted positive."""
+    return ratio(tp, tp + fp + fn)

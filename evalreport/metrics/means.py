@@ -1,0 +1,161 @@
+"""Means of per-example losses and smooth functions of a few sums: probabilities, regression, outcomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.engine.derivative import ratio
+from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, mean_loss, moments
+from evalreport.metrics.views import Floats, ModelView
+
+Array = npt.NDArray[Any]
+
+INFINITE = (0.0, float("inf"))
+CLIP = 1e-15
+"""Smallest probability of the true class inside a logarithm."""
+
+
+@mean_loss(
+    "Log loss",
+    "-mean ln p(true), p clipped at 1e-15",
+    tasks=("binary", "multiclass"),
+    needs="probabilities",
+    range=INFINITE,
+)
+def log_loss(view: ModelView) -> Floats:
+    """Mean negative natural logarithm of the probability given to the true class (cross-entropy)."""
+    return np.asarray(-np.log(np.maximum(view.p_true, CLIP)))
+
+
+@mean_loss(
+    "Brier score",
+    "binary: mean (p - y)^2; several classes: mean sum_k (p_k - [y = k])^2",
+    tasks=("binary", "multiclass"),
+    needs="probabilities",
+    range=(0.0, 2.0),
+    binary_range=(0.0, 1.0),
+    source="Brier (1950), Mon Weather Rev 78:1",
+)
+def brier(view: ModelView) -> Floats:
+    """Mean squared error of the probabilities (two classes: 0 to 1; several: summed over classes, 0 to 2)."""
+    assert view.proba is not None and view.true is not None
+    if view.positive_code is not None:
+        return np.asarray((view.proba[:, view.positive_code] - (view.true == view.positive_code)) ** 2)
+    target = np.arange(view.proba.shape[1]) == view.true[:, None]
+    return np.asarray(((view.proba - target) ** 2).sum(axis=1))
+
+
+@mean_loss(
+    "Complement MSE",
+    "mean (1 - p(true))^2",
+    tasks=("binary", "multiclass"),
+    needs="probabilities",
+    range=(0.0, 1.0),
+)
+def complement_mse(view: ModelView) -> Floats:
+    """Mean squared complement of the probability given to the true class."""
+    return np.asarray((1 - view.p_true) ** 2)
+
+
+@mean_loss("MSE", "mean (prediction - truth)^2", tasks=("regression",), needs="values", range=INFINITE)
+def mse(view: ModelView) -> Floats:
+    """Mean squared error."""
+    return view.errors**2
+
+
+@mean_loss("MAE", "mean |prediction - truth|", tasks=("regression",), needs="values", range=INFINITE)
+def mae(view: ModelView) -> Floats:
+    """Mean absolute error."""
+    return np.abs(view.errors)
+
+
+@mean_loss(
+    "MAPE",
+    "mean |prediction - truth| / |truth|",
+    tasks=("regression",),
+    needs="values",
+    range=INFINITE,
+    undefined="a true value is 0, so the relative error is infinite",
+)
+def mape(view: ModelView) -> Floats:
+    """Mean absolute error relative to the size of the true value, as a fraction."""
+    assert view.true is not None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(view.true == 0, np.inf, np.abs(view.errors) / np.abs(view.true))
+
+
+@mean_loss(
+    "Bias",
+    "mean (prediction - truth)",
+    tasks=("regression",),
+    needs="values",
+    range=(-float("inf"), float("inf")),
+    greater_is_better=None,
+)
+def bias_error(view: ModelView) -> Floats:
+    """Mean error: positive where the predictions are too high."""
+    return view.errors
+
+
+@mean_loss(
+    "Mean outcome",
+    "mean of the outcomes",
+    tasks=("outcome",),
+    needs="outcomes",
+    range=(-float("inf"), float("inf")),
+    greater_is_better=True,
+    intervals=("t", *PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
+)
+def mean_outcome(view: ModelView) -> Floats:
+    """Mean of the outcomes that were judged elsewhere (0/1: the share of successes)."""
+    assert view.outcome is not None
+    return view.outcome
+
+
+def _squared_errors(view: ModelView) -> Floats:
+    errors = view.errors
+    return np.column_stack([np.ones_like(errors), errors**2])
+
+
+@moments(
+    "RMSE",
+    "sqrt(mean (prediction - truth)^2)",
+    columns=_squared_errors,
+    tasks=("regression",),
+    needs="values",
+    range=INFINITE,
+    greater_is_better=False,
+)
+def rmse(sums: Array) -> Array:
+    """Square root of the mean squared error, in the target's units."""
+    mean = ratio(sums[..., 1], sums[..., 0])
+    # The root has no derivative at 0; the value there is still 0.
+    return np.where(mean.real > 0, np.sqrt(np.where(mean.real > 0, mean, 1)), 0 * mean)
+
+
+def _squared_errors_and_truth(view: ModelView) -> Floats:
+    assert view.true is not None
+    errors = view.errors
+    # Centred, so that the sum of squares about the mean loses no digits.
+    centred = view.true - view.true.mean()
+    return np.column_stack([np.ones_like(errors), errors**2, centred, centred**2])
+
+
+@moments(
+    "R²",
+    "1 - sum (truth - prediction)^2 / sum (truth - mean truth)^2",
+    columns=_squared_errors_and_truth,
+    tasks=("regression",),
+    needs="values",
+    range=(-float("inf"), 1.0),
+    undefined="all true values are equal",
+)
+def r2(sums: Array) -> Array:
+    """Share of the squared variation about the mean that is explained; negative where the mean predicts better."""
+    weight, squared_error, total, total_square = (sums[..., k] for k in range(4))
+    spread = total_square - ratio(total**2, weight)
+    spread = np.where(spread.real > 1e-12 * np.abs(total_square), spread, 0)
+    return 1 - ratio(squared_error, spread)
