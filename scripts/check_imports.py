@@ -57,6 +57,8 @@ LAZY_EVERYWHERE = frozenset(
     }
 ) | {"weasyprint"}
 LAZY_EXCEPT_IN = {"matplotlib": frozenset({"plots"})}
+# A notebook asks the record to show itself; how it looks stays in the report's room, reached only when asked.
+EXCEPTIONS = frozenset({("results", "evalreport.report.notebook")})
 ROOM_OF_TEMPLATES = "report"
 BANNED_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
 MAX_FILE_LINES = 400
@@ -124,7 +126,7 @@ def _direction(room: str, target: str, found: Import) -> str | None:
         if found.eager and target not in LIGHT_ROOMS | {"api"}:
             return f"the package's front door imports {found.module} eagerly; import it when it is first used"
         return None
-    if target == "" or target not in LEVEL:
+    if target == "" or target not in LEVEL or ((room, found.module) in EXCEPTIONS and not found.eager):
         return None  # the version; unknown rooms are reported where they are defined
     if room in STANDS_ON_RESULTS and target not in ALLOWED_TO_STAND_ON_RESULTS:
         return f"{room} stands on results alone but imports {found.module}"
