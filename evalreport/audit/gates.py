@@ -16,8 +16,9 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
+from evalreport.config import Task
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
 from evalreport.results import ComparisonRecord, GateRecord, MetricRecord, Results
@@ -29,7 +30,7 @@ _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+")
 _COUNT = re.compile(r"\s*n\s*(?=[<>=!])")
-_SPACE = re.compile(r"\s*")
+_COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ class Term:
 
     model: str
     metric: str
-    label: str | None = None
+    label: str | None
+    metric_at: int
+    """Where the metric begins in the gate's text, counted from 0."""
 
     @property
     def spelling(self) -> str:
@@ -107,7 +110,7 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
         terms: tuple[Term, ...] = ()
         at = count.end()
     else:
-        first, at = _term(text, _SPACE.match(text).end(), known)  # type: ignore[union-attr] - matches ""
+        first, at = _term(text, len(text) - len(text.lstrip()), known)
         terms = (first,)
         minus = re.compile(r"\s*[-−]\s*").match(text, at)
         if minus:
@@ -170,11 +173,11 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
         raise _wrong(text, at + 1, "expected the name of a metric")
     at = name.end()
     if not text.startswith("[", at):
-        return Term(model, name[0]), at
+        return Term(model, name[0], None, name.start()), at
     if not text.startswith("[class=", at):
         raise _wrong(text, at, "expected [class=LABEL]")
     label, at = _label(text, at + len("[class="))
-    return Term(model, name[0], label), at
+    return Term(model, name[0], label, name.start()), at
 
 
 def _model(text: str, start: int, known: Sequence[str]) -> tuple[str, int]:
@@ -227,11 +230,11 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
     if match is None:
         raise _wrong(text, at, "expected one of >=, >, <=, < and a number")
     sign = match[1]
-    if sign not in (">=", ">", "<=", "<"):
+    if sign not in _COMPARATORS:
         raise _wrong(
             text, match.start(1), f"{sign!r} can never be decided by an interval; use >=, >, <= or <"
         )
-    return sign, match.end()
+    return _COMPARATORS[sign], match.end()
 
 
 def _limit(text: str, at: int) -> float:
@@ -252,70 +255,45 @@ def _wrong(text: str, at: int, problem: str) -> UsageError:
     return UsageError(f"gate {text!r}, character {at + 1}: {problem}")
 
 
+def _quantity(gate: Gate, term: Term, results: Results) -> tuple[str, str | None, str | None]:
+    """Read the metric as ``--metric`` does: its name, average and class."""
+    from evalreport.metrics.quantities import parse as parse_metric
+
+    try:
+        quantity = parse_metric(term.spelling, cast(Task, results.task), results.classes)
+    except UsageError as error:
+        raise _wrong(gate.text, term.metric_at, str(error)) from None
+    return quantity.metric, quantity.average, quantity.label
+
+
 def _metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
     """Find the model's overall value of the metric."""
+    wanted = _quantity(gate, term, results)
     rows = [row for row in results.metrics if row.model == term.model and row.slice is None]
-    for name in _readings(term, results):
-        for row in rows:
-            if (row.metric, row.average, row.label) == name:
-                return row
-    spellings = list(dict.fromkeys(_spelling(row.metric, row.average, row.label) for row in rows))
-    raise _not_computed(gate, term, spellings)
+    for row in rows:
+        if (row.metric, row.average, row.label) == wanted:
+            return row
+    remedy = f"add -m {term.spelling}, or leave -m out to compute every metric"
+    raise _wrong(gate.text, term.metric_at, f"{term.spelling} is not computed for {term.model}; {remedy}")
 
 
 def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, int]:
     """Find the recommended comparison of the two models, and 1 or -1 for its orientation."""
     first, second = gate.terms
-    _metric_record(gate, first, results)
-    rows = [row for row in results.comparisons if row.recommended and row.slice is None]
-    for name in _readings(first, results):
-        for row in rows:
-            if (row.metric, row.average, row.label) == name and {row.a, row.b} == {first.model, second.model}:
-                return row, 1 if row.a == first.model else -1
-    if not any({row.a, row.b} == {first.model, second.model} for row in rows):
-        remedy = "leave --baseline out, or make one of them the baseline"
-        raise UsageError(f"gate {gate.text!r}: {first.model} and {second.model} are not compared; {remedy}")
-    raise UsageError(
-        f"gate {gate.text!r}: {first.spelling} is not compared between the models; name another metric"
-    )
-
-
-def _readings(term: Term, results: Results) -> list[tuple[str, str | None, str | None]]:
-    """Return what a spelling can mean as (metric, average, label), the first that the results hold counting.
-
-    Bare ``f1`` is the binary task's own value, else the macro mean; ``recall[class=1]`` of the positive class
-    of a binary task is its bare value.
-    """
-    if term.label is not None:
-        own = [(term.metric, None, term.label)]
-        return [*own, (term.metric, None, None)] if term.label == results.positive else own
-    readings: list[tuple[str, str | None, str | None]] = [
-        (term.metric, None, None),
-        (term.metric, "macro", None),
-    ]
-    base, _, average = term.metric.rpartition("_")
-    if base and average in ("macro", "micro", "weighted"):
-        readings.append((base, average, None))
-    return readings
-
-
-def _spelling(metric: str, average: str | None, label: str | None) -> str:
-    name = metric if average is None else f"{metric}_{average}"
-    return name if label is None else f"{name}[class={label}]"
-
-
-def _not_computed(gate: Gate, term: Term, spellings: list[str]) -> UsageError:
-    from evalreport.metrics import METRICS
-
-    base = re.sub("_(macro|micro|weighted)$", "", term.metric)
-    if term.metric in METRICS or base in METRICS:
-        have = ", ".join(spellings) or "none"
-        problem = (
-            f"{term.spelling} is not computed for {term.model} (add -m {term.spelling}?); computed: {have}"
+    for term in gate.terms:
+        _metric_record(gate, term, results)
+    wanted = _quantity(gate, first, results)
+    pair = {first.model, second.model}
+    rows = [row for row in results.comparisons if row.recommended and {row.a, row.b} == pair]
+    for row in rows:
+        if (row.metric, row.average, row.label) == wanted and row.slice is None:
+            return row, 1 if row.a == first.model else -1
+    if rows:
+        raise _wrong(
+            gate.text, first.metric_at, f"{first.spelling} is not compared between models; name another"
         )
-    else:
-        problem = unknown_name("metric", term.spelling, spellings)
-    return UsageError(f"gate {gate.text!r}: {problem}")
+    problem = f"{first.model} and {second.model} are not compared"
+    raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
 
 
 def _decide_count(gate: Gate, results: Results) -> GateRecord:

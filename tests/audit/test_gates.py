@@ -1,0 +1,218 @@
+"""Gates: the grammar, and three outcomes by the interval of the recommended method."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalreport.audit.gates import decide, judge, outcome_of, parse
+from evalreport.errors import UsageError
+from evalreport.results import ComparisonRecord, Interval, MetricRecord, Results, Slice
+
+
+def metric(model, name, value, low, high, *, average=None, label=None, slice=None, reason=None):  # noqa: A002
+    """One record whose recommended interval, the first, is narrower than the second."""
+    intervals = (Interval("wilson", 0.95, low, high, reason), Interval("normal", 0.95, -9.0, 9.0))
+    return MetricRecord(model, name, average, label, slice, value, 0.01, 500, None, intervals)
+
+
+def comparison(a, b, name, difference, low, high, *, recommended=True, average=None):
+    """One record of a test of the difference a - b."""
+    return ComparisonRecord(
+        a, b, name, average, None, None, "mcnemar_midp", 1.0, None, 0.04, None, None,
+        difference, 0.95, low, high, "newcombe_paired", None, None, recommended, None, None,
+    )  # fmt: skip
+
+
+def results_with(metrics=(), comparisons=(), *, task="binary", models=("forest", "logreg"), gates=()):
+    """Results that hold just these records."""
+    classes = ("0", "1") if task == "binary" else ("1", "2", "3")
+    return Results(
+        signature="s", options={"gates": list(gates)}, task=task, design="test-set", n=500, classes=classes,
+        positive="1" if task == "binary" else None, models=models, primary_metric="accuracy", baseline=None,
+        inputs=(), metrics=tuple(metrics), comparisons=tuple(comparisons),
+    )  # fmt: skip
+
+
+def outcome(text, results):
+    """Parse and decide one gate."""
+    return decide(parse(text, models=results.models), results)
+
+
+ACCURACY = results_with(
+    [metric("forest", "accuracy", 0.92, 0.90, 0.94), metric("logreg", "accuracy", 0.8, 0.7, 0.9)]
+)
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("forest.accuracy >= 0.89", "pass"),
+        ("forest.accuracy >= 0.90", "pass"),
+        ("forest.accuracy > 0.90", "undecided"),
+        ("forest.accuracy >= 0.92", "undecided"),
+        ("forest.accuracy >= 0.94", "undecided"),
+        ("forest.accuracy > 0.94", "fail"),
+        ("forest.accuracy >= 0.95", "fail"),
+        ("forest.accuracy < 0.95", "pass"),
+        ("forest.accuracy <= 0.94", "pass"),
+        ("forest.accuracy < 0.94", "undecided"),
+        ("forest.accuracy <= 0.91", "undecided"),
+        ("forest.accuracy <= 0.90", "undecided"),
+        ("forest.accuracy < 0.90", "fail"),
+        ("forest.accuracy < 0.5", "fail"),
+    ],
+)
+def test_a_gate_is_decided_by_where_the_whole_interval_lies(text, expected):
+    """The interval is [0.90, 0.94]: wholly right passes, wholly wrong fails, else neither (trap X)."""
+    assert outcome(text, ACCURACY).outcome == expected
+
+
+def test_the_recommended_interval_decides_not_the_others():
+    """The second interval, [-9, 9], would leave every gate undecided."""
+    record = outcome("forest.accuracy >= 0.5", ACCURACY)
+    assert (record.outcome, record.value, record.low, record.high) == ("pass", 0.92, 0.90, 0.94)
+    assert "wilson" in record.text
+
+
+@given(
+    low=st.floats(-1, 1),
+    width=st.floats(0, 1),
+    limit=st.floats(-1, 1),
+    sign=st.sampled_from([">", ">=", "<", "<="]),
+)
+def test_exactly_one_outcome_and_its_opposite_condition_is_mirrored(low, width, limit, sign):
+    """Whatever passes `> x` fails `<= x`, and what is undecided for one is undecided for the other."""
+    opposite = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}[sign]
+    mirrored = {"pass": "fail", "fail": "pass", "undecided": "undecided"}
+    first = outcome_of(sign, limit, low=low, high=low + width)
+    assert outcome_of(opposite, limit, low=low, high=low + width) == mirrored[first]
+
+
+@given(low=st.floats(-1, 1), width=st.floats(0, 1), limit=st.floats(-1, 1), more=st.floats(0, 1))
+def test_a_wider_interval_never_turns_pass_into_fail(low, width, limit, more):
+    """Less certainty can only lead to undecided."""
+    narrow = outcome_of(">=", limit, low=low, high=low + width)
+    wide = outcome_of(">=", limit, low=low - more, high=low + width + more)
+    assert wide in (narrow, "undecided")
+
+
+def test_a_difference_is_read_in_either_orientation():
+    """The row holds forest - logreg = 0.05 in [0.02, 0.09]; logreg - forest is -0.05 in [-0.09, -0.02]."""
+    results = results_with(ACCURACY.metrics, [comparison("forest", "logreg", "accuracy", 0.05, 0.02, 0.09)])
+    forward = outcome("forest.accuracy - logreg.accuracy > 0", results)
+    assert (forward.outcome, forward.value, forward.low, forward.high) == ("pass", 0.05, 0.02, 0.09)
+    backward = outcome("logreg.accuracy - forest.accuracy > -0.1", results)
+    assert (backward.outcome, backward.value, backward.low, backward.high) == ("pass", -0.05, -0.09, -0.02)
+    assert outcome("logreg.accuracy - forest.accuracy >= 0", results).outcome == "fail"
+    assert outcome("forest.accuracy - logreg.accuracy > 0.05", results).outcome == "undecided"
+
+
+def test_a_difference_is_decided_by_the_recommended_row():
+    """A row of another test, whose interval would fail the gate, is passed over."""
+    rows = [
+        comparison("forest", "logreg", "accuracy", 0.05, -0.9, -0.8, recommended=False),
+        comparison("forest", "logreg", "accuracy", 0.05, 0.02, 0.09),
+    ]
+    assert (
+        outcome("forest.accuracy - logreg.accuracy > 0", results_with(ACCURACY.metrics, rows)).outcome
+        == "pass"
+    )
+
+
+@pytest.mark.parametrize(
+    "text, expected", [("n >= 500", "pass"), ("n > 500", "fail"), ("n>=501", "fail"), (" n < 501", "pass")]
+)
+def test_a_count_is_decided_at_once(text, expected):
+    """The results hold n = 500; a count has no interval and is never undecided."""
+    assert outcome(text, ACCURACY).outcome == expected
+
+
+def test_without_an_interval_a_gate_is_undecided_and_says_why():
+    """A missing interval is no evidence either way."""
+    results = results_with([metric("forest", "mcc", 0.5, None, None, reason="one class only")])
+    record = outcome("forest.mcc > 0", results)
+    assert record.outcome == "undecided"
+    assert "one class only" in record.text
+
+
+def test_the_longest_known_name_wins_and_quotes_settle_doubts():
+    """Names may hold dots, dashes, blanks, comparison signs and quotes."""
+    models = ["gpt-5", "gpt-5-mini", "C4", "C4.5", "a > b", 'say "hi"', "n"]
+    for text, names in {
+        "gpt-5.f1 - gpt-5-mini.f1 > 0": ["gpt-5", "gpt-5-mini"],
+        '"gpt-5".f1 - "gpt-5-mini".f1 > 0': ["gpt-5", "gpt-5-mini"],
+        "C4.5.accuracy >= 0.8": ["C4.5"],
+        '"C4.5".accuracy >= 0.8': ["C4.5"],
+        "C4.accuracy>=.8": ["C4"],
+        "a > b.f1 <= 1e-3": ["a > b"],
+        r'"say \"hi\"".f1 < 1': ['say "hi"'],
+        "n.accuracy > 0.5": ["n"],
+    }.items():
+        assert [term.model for term in parse(text, models=models).terms] == names, text
+
+
+def test_averages_and_classes_are_spelled_as_for_metric():
+    """For several classes bare f1 is macro; recall[class=3] is one class's own value."""
+    rows = [
+        metric("forest", "f1", 0.7, 0.6, 0.8, average="macro"),
+        metric("forest", "f1", 0.9, 0.85, 0.95, average="micro"),
+        metric("forest", "recall", 0.5, 0.4, 0.6, label="3"),
+        metric("forest", "recall", 0.1, 0.0, 0.2, label="3", slice=Slice("site", "x")),
+    ]
+    results = results_with(rows, task="multiclass")
+    assert outcome("forest.f1 > 0", results).value == 0.7
+    assert outcome("forest.f1_macro > 0", results).value == 0.7
+    assert outcome("forest.f1_micro > 0", results).value == 0.9
+    assert outcome("forest.recall[class=3] > 0", results).value == 0.5
+    assert outcome('forest.recall[class="3"] > 0', results).value == 0.5
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("forst.accuracy > 0", "character 1: unknown model 'forst'; did you mean forest?"),
+        ("forest.accuracy - logrg.accuracy > 0", "character 19: unknown model 'logrg'; did you mean logreg?"),
+        ("forest.acuracy > 0", "character 8: unknown metric 'acuracy'; did you mean"),
+        ("forest.accuracy", "character 16: expected one of >=, >, <=, < and a number"),
+        ("forest.accuracy >=", "character 19: expected a number"),
+        ("forest.accuracy >= nan", "character 20: expected a number"),
+        ("forest.accuracy >= 1e999", "too large"),
+        ("forest.accuracy >= 90 %", "character 23: expected the end of the gate, not '%'"),
+        ("forest.accuracy == 0.9", "character 17: '==' can never be decided by an interval"),
+        ("forest.accuracy - forest.accuracy > 0", "two models, and both are 'forest'"),
+        ("forest.accuracy - logreg.f1 > 0", "one metric, not accuracy and f1"),
+        ("forest accuracy > 0", "unknown model 'forest'"),
+        ("forest. > 0", "character 8: expected the name of a metric"),
+        ('"forest.accuracy > 0', "a quote is opened and not closed"),
+        ("forest.recall[class=3 > 0", "expected ']'"),
+        ("forest.mcc > 0", "mcc is not computed for forest; add -m mcc"),
+        ("forest.accuracy - logreg.accuracy > 0", "forest and logreg are not compared"),
+        ("forest.rmse > 0", "metric 'rmse' is for regression tasks; these data are binary"),
+        ("", "expected MODEL.METRIC or n"),
+        ("n", "unknown model 'n'"),
+    ],
+)
+def test_what_cannot_be_read_or_found_is_refused_with_its_place(text, message):
+    """A malformed gate, or one about something the results do not hold, is bad usage: exit code 2."""
+    with pytest.raises(UsageError) as caught:
+        outcome(text, ACCURACY)
+    assert message in str(caught.value)
+    assert repr(text) in str(caught.value)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_gate_or_a_usage_error(text):
+    """No input makes the parser fail otherwise."""
+    with contextlib.suppress(UsageError):
+        parse(text, models=["forest", "n"])
+
+
+def test_judge_decides_the_gates_of_the_options_in_their_order():
+    """Without gates the results come back as they are."""
+    results = results_with(ACCURACY.metrics, gates=("n >= 1000", "forest.accuracy > 0.5"))
+    assert [gate.outcome for gate in judge(results).gates] == ["fail", "pass"]
+    assert judge(ACCURACY) is ACCURACY
