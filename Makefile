@@ -1,0 +1,71 @@
+# evalreport: everything a developer types. `make help` lists the targets.
+#
+# From nothing but Debian, make and Python 3.11: `make demo` and `make test` set up what they need, once.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# The interpreter that makes .venv, and the number of test processes; both can be set from outside.
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+# The arrays of the tests are small: more threads a process only get in each other's way.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: help demo test test-system check static tests env libraries lock wheel-check clean distclean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+demo: env libraries ## set up, then make the report of the example
+	$(BIN)/evalreport run examples/credit-default/models
+
+test: check ## set up, then every test that needs no root and no server, and the static checks
+
+test-system: env ## the tests with a real browser, PDF tools and killed processes
+	@scripts/debian-packages.sh system
+	$(BIN)/python -m pytest tests/system -m system
+
+check: env libraries static tests ## format, lint, types, the import rule, tests, doctests, README blocks
+
+static: env
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python scripts/check_imports.py
+
+tests: env
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
+
+wheel-check: env libraries ## build the wheel, install it outside the checkout, make a report with it
+	@scripts/check-wheel.sh
+
+lock: env ## resolve requirements/*.txt anew, with hashes
+	@scripts/lock-requirements.sh
+
+clean: ## remove what the targets made, except .venv
+	rm -rf evalreport-out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path ./.venv -prune -o -type d -name __pycache__ -print0 | xargs -0 -r rm -rf
+
+distclean: clean ## clean, and remove .venv and downloaded tools
+	rm -rf .venv .cache
+
+# --- setting up -------------------------------------------------------------------------------------------
+
+env: .venv/.installed
+
+# The stamp is written last, so an interrupted set-up is taken up again where it stopped. What is already
+# installed is not fetched again: the second run needs no network.
+.venv/.installed: requirements/run.txt requirements/dev.txt pyproject.toml scripts/make-venv.sh
+	@scripts/make-venv.sh "$(PYTHON)"
+	@touch $@
+
+libraries:
+	@scripts/debian-packages.sh pdf

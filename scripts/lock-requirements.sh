@@ -1,0 +1,18 @@
+#!/bin/bash
+# lock-requirements.sh: resolve requirements/run.txt (runtime and every extra) and requirements/dev.txt anew.
+# Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+options=(--quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-emit-options
+    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host)
+if [ -n "${UPGRADE-}" ]; then options+=(--upgrade); fi
+
+.venv/bin/pip-compile "${options[@]}" --all-extras --constraint requirements/constraints.in \
+    --output-file requirements/run.txt pyproject.toml
+.venv/bin/pip-compile "${options[@]}" --output-file requirements/dev.txt requirements/dev.in
+
+if grep -nE '(https?|file)://| @ |/(home|root|tmp|work)/' requirements/*.txt; then
+    echo "A pinned file names an address or a path of this machine (above); it must not." >&2
+    exit 1
+fi
