@@ -1,0 +1,1 @@
+"""What holds for every registered metric, interval and test, on any data."""

@@ -1,0 +1,184 @@
+"""Degenerate test sets never crash, give no NaN, and every interval keeps to its range."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import evalreport
+from evalreport.metrics.registry import METRICS
+from evalreport.results import Results, to_json
+
+from .strategies import TASKS, Source, evaluate, floats_within, ids
+
+FEW_EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def labels(truth: list[str], said: list[str]) -> Source:
+    """Return one label model twice, the second the other way round."""
+    return {
+        "m0": {"id": ids(len(truth)), "y_true": truth, "y_pred": said},
+        "m1": {"id": ids(len(truth)), "y_true": truth, "y_pred": said[::-1]},
+    }
+
+
+def scores(truth: list[str], said: list[float]) -> Source:
+    """Return two models with probabilities."""
+    return {
+        "m0": {"id": ids(len(truth)), "y_true": truth, "p_1": said},
+        "m1": {"id": ids(len(truth)), "y_true": truth, "p_1": said[::-1]},
+    }
+
+
+def numbers(truth: list[float], said: list[float]) -> Source:
+    """Return two regression models."""
+    return {
+        "m0": {"id": ids(len(truth)), "y_true": truth, "y_pred": said},
+        "m1": {"id": ids(len(truth)), "y_true": truth, "y_pred": said[::-1]},
+    }
+
+
+SHAPES: dict[str, tuple[str, Source]] = {
+    "one class": ("binary", scores(["1"] * 8, [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9])),
+    "one class, never predicted": ("binary", scores(["0"] * 8, [0.9] * 8)),
+    "one example": ("binary", scores(["1"], [0.7])),
+    "one wrong example": ("binary", scores(["0"], [0.7])),
+    "two examples": ("binary", scores(["0", "1"], [0.3, 0.6])),
+    "all scores tied": ("binary", scores(["0", "1"] * 6, [0.5] * 12)),
+    "probabilities 0 and 1": ("binary", scores(["0", "1"] * 6, [0.0, 1.0] * 6)),
+    "probabilities 0 and 1, all wrong": ("binary", scores(["1", "0"] * 6, [0.0, 1.0] * 6)),
+    "one positive": ("binary", scores(["1"] + ["0"] * 20, [0.9] + [0.1] * 20)),
+    "constant labels": ("multiclass", labels(["a", "b", "c"] * 4, ["a"] * 12)),
+    "one class of labels": ("multiclass", labels(["a"] * 6, ["a"] * 6)),
+    "one labelled example": ("multiclass", labels(["a"], ["b"])),
+    "every example its own class": ("multiclass", labels(list("abcdefgh"), list("hgfedcba"))),
+    "one value": ("regression", numbers([1.5], [1.0])),
+    "two values": ("regression", numbers([1.0, 2.5], [1.0, 2.0])),
+    "exact": ("regression", numbers([1.0, 2.5, 4.0], [1.0, 2.5, 4.0])),
+    "constant truth": ("regression", numbers([2.5] * 6, [1.0, 2.0, 3.0, 4.0, 5.0, 6.5])),
+    "all zero": ("regression", numbers([0.0] * 6, [0.0] * 6)),
+    "huge and tiny": ("regression", numbers([1e150, 1e-150, 0.5], [1e-150, 1e150, 0.5])),
+}
+
+
+def assert_sound(results: Results) -> None:
+    """Assert that nothing is NaN or infinite, and that what is missing has a reason."""
+    assert [path for path, number in floats_within(results) if not math.isfinite(number)] == []
+    json.loads(to_json(results))
+    for record in results.metrics:
+        assert record.value is not None or record.reason, record
+        for one in record.intervals:
+            assert (one.low is None) == (one.high is None), (record.metric, one)
+            assert one.low is not None or one.reason, (record.metric, one)
+    for row in results.comparisons:
+        assert row.p_value is not None or row.reason, row
+        assert row.p_value is None or 0 <= row.p_value <= 1, row
+        assert row.low is None or row.high is None or row.low <= row.high, row
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_degenerate_shapes(shape: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """No crash, no warning on stderr, no NaN; what cannot be had is null with a reason."""
+    task, source = SHAPES[shape]
+    assert_sound(evaluate(source, task, tests=("all",), intervals=("all",)))
+    assert capfd.readouterr().err == ""
+
+
+def test_many_classes_and_models() -> None:
+    """26 classes and 14 models: packed into one integer the labels would overflow 64 bits (27 x log2 26)."""
+    letters = [chr(97 + i) for i in range(26)]
+    truth = letters * 4
+    source = {
+        f"m{k:02d}": {
+            "id": ids(len(truth)),
+            "y_true": truth,
+            "y_pred": [
+                letter if (i + k) % 3 else letters[(i * 7 + k) % 26] for i, letter in enumerate(truth)
+            ],
+        }
+        for k in range(14)
+    }
+    results = evaluate(source, "multiclass")
+    assert_sound(results)
+    for record in results.metrics:
+        if record.metric == "accuracy":
+            said = source[record.model]["y_pred"]
+            assert record.value == pytest.approx(sum(a == b for a, b in zip(truth, said, strict=True)) / 104)
+    assert len({(v.about) for v in results.verdicts}) == 14 * 13 // 2
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_any_small_test_set_is_sound(task: str, data: st.DataObject) -> None:
+    """Any drawn test set from one example upwards gives sound results, with all tests and intervals."""
+    assert_sound(evaluate(data.draw(TASKS[task]()), task, tests=("all",), intervals=("all",)))
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_intervals_keep_to_the_range(task: str, data: st.DataObject) -> None:
+    """Every interval lies in its metric's range; the recommended one of a bounded metric has a width."""
+    results = evaluate(data.draw(TASKS[task]()), task, intervals=("all",))
+    for record in results.metrics:
+        metric = METRICS[record.metric]
+        lowest, highest = metric.range
+        if task == "binary" and metric.binary_range is not None:
+            lowest, highest = metric.binary_range
+        for place, one in enumerate(record.intervals):
+            if one.low is None or one.high is None:
+                continue
+            assert lowest <= one.low <= one.high <= highest, (record.metric, one)
+            if place == 0 and math.isfinite(lowest) and math.isfinite(highest):
+                assert one.low < one.high, (record.metric, record.value, one)
+            if one.low == one.high:
+                assert one.reason, (record.metric, one)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_defined_bounded_values_have_a_recommended_interval(task: str, data: st.DataObject) -> None:
+    """A bounded metric with a defined value always has limits in its first interval, around the value."""
+    results = evaluate(data.draw(TASKS[task](least=4)), task)
+    for record in results.metrics:
+        if record.value is None or record.reason or not math.isfinite(METRICS[record.metric].range[1]):
+            continue
+        if record.metric in {"brier", "complement_mse"}:
+            continue  # means of losses: a t interval, which a constant loss does not give
+        first = record.intervals[0]
+        assert first.low is not None, record
+        assert first.high is not None, record
+        assert first.low - 1e-9 <= record.value <= first.high + 1e-9, record
+
+
+def write(path: Path, columns: dict[str, Any]) -> None:
+    """Write columns as a CSV file."""
+    lines = [
+        ",".join(columns),
+        *(",".join(str(v) for v in row) for row in zip(*columns.values(), strict=True)),
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(source=TASKS["binary"](models=3, least=5), order=st.permutations(range(3)), jobs=st.integers(1, 4))
+def test_same_bytes_for_any_order_of_files_and_jobs(
+    tmp_path: Path, source: Source, order: list[int], jobs: int
+) -> None:
+    """results.json has the same bytes for any order of the files and any number of threads."""
+    paths = []
+    for name, columns in source.items():
+        paths.append(tmp_path / f"{name}.csv")
+        write(paths[-1], columns)
+    options = evalreport.Options(task="binary", positive="1", resamples=100)
+    straight = evalreport.evaluate(paths, options=options)
+    turned = evalreport.evaluate([paths[i] for i in order], options=options, jobs=jobs)
+    assert to_json(straight) == to_json(turned)

@@ -1,0 +1,164 @@
+"""Every registered metric inherits the same invariances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evalreport.metrics.registry import METRICS
+
+from .strategies import TASKS, Source, evaluate, key, same, values
+
+FEW_EXAMPLES = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def test_every_registered_metric_is_reached() -> None:
+    """The invariances below see every metric of the tasks that they draw."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 2, 40)
+    binary = {"m": {"y_true": [str(t) for t in truth], "p_1": random.random(40).tolist()}}
+    several = {"m": {"y_true": [f"c{t}" for t in random.integers(0, 3, 40)],
+                     "y_pred": [f"c{t}" for t in random.integers(0, 3, 40)]}}  # fmt: skip
+    regression = {"m": {"y_true": random.normal(size=40).tolist(), "y_pred": random.normal(size=40).tolist()}}
+    for task, source in (("binary", binary), ("multiclass", several), ("regression", regression)):
+        seen = {record.metric for record in evaluate(source, task).metrics}
+        wanted = {name for name, m in METRICS.items() if task in m.tasks}
+        if task == "multiclass":
+            wanted = {name for name in wanted if METRICS[name].needs == "labels"}
+        assert seen >= wanted, wanted - seen
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_order_of_rows_changes_nothing(task: str, data: st.DataObject) -> None:
+    """Rows are joined on id: another order, another one for each model, gives the same records."""
+    source = data.draw(TASKS[task](least=2))
+    turned = {model: permuted(columns, data) for model, columns in source.items()}
+    one, other = evaluate(source, task), evaluate(turned, task)
+    assert one.metrics == other.metrics
+    assert one.comparisons == other.comparisons
+
+
+def permuted(columns: dict[str, Any], data: st.DataObject) -> dict[str, Any]:
+    """Return the same rows in another order."""
+    order = data.draw(st.permutations(range(len(columns["id"]))))
+    return {name: [column[i] for i in order] for name, column in columns.items()}
+
+
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_names_of_classes_change_nothing(data: st.DataObject) -> None:
+    """Other names of the classes, in another order, leave every value of several classes as it is."""
+    source = data.draw(TASKS["multiclass"](least=2))
+    names = data.draw(st.permutations(["ant", "bee", "cat", "dog"]))
+    other = dict(zip(["ant", "bee", "cat", "dog"], names, strict=True))
+    renamed = {
+        model: columns | {name: [other[label] for label in columns[name]] for name in ("y_true", "y_pred")}
+        for model, columns in source.items()
+    }
+    before, after = values(evaluate(source, "multiclass")), values(evaluate(renamed, "multiclass"))
+    for (model, metric, average, label), value in before.items():
+        assert same(value, after[model, metric, average, other[label] if label else None]), metric
+
+
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_scores_may_be_stretched(data: st.DataObject) -> None:
+    """An increasing map of the scores leaves every ranking metric and its intervals as they are."""
+    source = data.draw(TASKS["binary"](least=2))
+    raw = {m: {"id": c["id"], "y_true": c["y_true"], "score": c["p_1"]} for m, c in source.items()}
+    bent = {m: c | {"score": [5 + 3 * s**3 for s in c["score"]]} for m, c in raw.items()}
+    before, after = evaluate(raw, "binary"), evaluate(bent, "binary")
+    ranking = {name for name, metric in METRICS.items() if metric.family == "ranking"}
+    kept = [r for r in before.metrics if r.metric in ranking]
+    assert kept
+    assert kept == [r for r in after.metrics if r.metric in ranking]
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_weights_are_repetitions(task: str, data: st.DataObject) -> None:
+    """An example of weight 3 counts as three equal examples, for every metric."""
+    source = data.draw(TASKS[task](least=2, most=12))
+    n = len(source["m0"]["id"])
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    weighted = {m: columns | {"times": weights} for m, columns in source.items()}
+    repeated = {m: repeat(columns, weights) for m, columns in source.items()}
+    one, other = values(evaluate(weighted, task, weight="times")), values(evaluate(repeated, task))
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        assert same(value, other[name]), name
+
+
+def repeat(columns: dict[str, Any], weights: list[int]) -> dict[str, Any]:
+    """Return each row as often as its weight says, under ids of its own."""
+    rows = [i for i, times in enumerate(weights) for _ in range(times)]
+    return {name: [column[i] for i in rows] for name, column in columns.items()} | {
+        "id": [f"{place:05d}" for place in range(len(rows))]
+    }
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_swapped_models(task: str, data: st.DataObject) -> None:
+    """Swapping two models flips the sign of every difference and its limits and keeps every p value."""
+    source: Source = data.draw(TASKS[task](least=3))
+    swapped = {"m0": source["m1"], "m1": source["m0"]}
+    one = evaluate(source, task, tests=("all",), intervals=("all",))
+    other = evaluate(swapped, task, tests=("all",), intervals=("all",))
+    mirror = {about(row): row for row in other.comparisons if row.b is not None}
+    for row in one.comparisons:
+        if row.b is None:
+            continue
+        image = mirror[about(row)]
+        assert same(row.p_value, image.p_value), row
+        assert same(row.difference, negated(image.difference)), row
+        if row.interval_method is None or not row.interval_method.startswith("bootstrap"):
+            # Quantiles of finitely many replicates are not exactly symmetric; their limits agree elsewhere.
+            assert same(row.low, negated(image.high)), row
+
+
+def about(row: Any) -> tuple[Any, ...]:
+    """Return what a comparison is about, without its models."""
+    return row.test, row.metric, row.average, row.label, row.interval_method
+
+
+def negated(value: float | None) -> float | None:
+    """Return -value, None for None."""
+    return None if value is None else -value
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_a_model_against_itself(task: str, data: st.DataObject) -> None:
+    """A model against itself has difference 0 and p = 1 in every test, on any data."""
+    source = data.draw(TASKS[task](models=1))
+    results = evaluate({"m0": source["m0"], "m1": source["m0"]}, task, tests=("all",), intervals=("all",))
+    for row in results.comparisons:
+        if row.b is not None:
+            assert row.p_value in (1.0, None), row
+            assert row.difference in (0.0, None), row
+            assert row.p_value is not None or row.reason, row
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_another_metric_changes_no_figure(task: str, data: st.DataObject) -> None:
+    """Asked for alone or among all, a metric has the same value and the same intervals."""
+    source = data.draw(TASKS[task](least=2))
+    everything = evaluate(source, task)
+    chosen = data.draw(st.sampled_from(sorted({r.metric for r in everything.metrics})))
+    alone = {key(r): r for r in evaluate(source, task, metrics=(chosen,)).metrics}
+    together = {key(r): r for r in everything.metrics}
+    for name in alone.keys() & together.keys():
+        assert alone[name] == together[name]

@@ -1,0 +1,102 @@
+"""Every closed form on the real files agrees with R to 1e-10."""
+
+from __future__ import annotations
+
+import collections
+
+import pytest
+
+from evalreport.results import Results
+
+from . import lookup
+from .conftest import Evaluated
+from .exclusions import reason
+from .mapping import clipped_to_range, readers
+from .records import DATASETS, Record, all_records, numbers, records_of, tolerance_of
+
+# Metrics, intervals and tests of the contract that this version does not compute yet; the last test below
+# fails as soon as one of them appears, so that its reference values are then compared.
+NOT_IN_THIS_VERSION: frozenset[str] = frozenset()
+
+# Adjusted p values are about the primary metric: these need an evaluation of their own.
+ADJUSTED = "-adjusted p values of the paired DeLong tests"
+
+CASES = sorted(
+    {
+        (dataset, record["quantity"])
+        for dataset in DATASETS
+        for record in records_of(dataset)
+        if record["quantity"] in readers() and ADJUSTED not in record["quantity"]
+    }
+)
+
+
+def disagreements(results: Results, record: Record) -> tuple[int, list[str]]:
+    """Compare one record with our results: how many numbers were compared, and which differ."""
+    expected = numbers(record["value"])
+    ours = readers()[record["quantity"]](results, record)
+    wrong = []
+    for name, value in ours.items():
+        theirs = expected[name]
+        if theirs is not None:
+            theirs = clipped_to_range(record["quantity"], theirs)
+        if not agrees(record, value, theirs):
+            wrong.append(f"{record['id']} {name}: ours {value!r}, {record['source']} {theirs!r}")
+    return len(ours), wrong
+
+
+def agrees(record: Record, ours: float | None, theirs: float | None) -> bool:
+    """Tell whether two numbers agree; an infinite or undefined one must be null in our results."""
+    if theirs is None or theirs in (float("inf"), float("-inf")):
+        return ours is None
+    return ours is not None and abs(ours - theirs) <= tolerance_of(record, theirs)
+
+
+@pytest.mark.parametrize("dataset, quantity", CASES)
+def test_closed_form_agrees_with_r(evaluated: Evaluated, dataset: str, quantity: str) -> None:
+    """Our value equals the one that R computed from the same file, for every model, pair and level."""
+    if quantity in NOT_IN_THIS_VERSION:
+        pytest.skip("not in this version")
+    compared, wrong = 0, []
+    for record in records_of(dataset):
+        if record["quantity"] == quantity:
+            results = evaluated(dataset, record["params"].get("level", 0.95))
+            count, differing = disagreements(results, record)
+            compared += count
+            wrong += differing
+    assert not wrong, "\n".join(wrong)
+    assert compared
+
+
+def test_no_reference_quantity_falls_out_silently() -> None:
+    """Every reference quantity is compared or excluded with a stated reason, never both."""
+    quantities = {record["quantity"] for record in all_records()}
+    neither = {q for q in quantities if q not in readers() and reason(q) is None}
+    both = {q for q in quantities if q in readers() and reason(q) is not None}
+    assert not neither
+    assert not both
+
+
+def test_as_many_records_are_compared_as_the_files_hold() -> None:
+    """The number of records of each group that are compared one by one is the expected one."""
+    counts = collections.Counter(
+        record["group"]
+        for dataset in DATASETS
+        for record in records_of(dataset)
+        if record["quantity"] in readers() and record["quantity"] not in NOT_IN_THIS_VERSION
+    )
+    assert counts == EXPECTED_COUNTS
+
+
+# Counted from the files once, so that a record that is lost on the way is seen.
+EXPECTED_COUNTS: dict[str, int] = {}
+
+
+@pytest.mark.parametrize("quantity", sorted(NOT_IN_THIS_VERSION))
+def test_what_is_listed_as_missing_is_missing(evaluated: Evaluated, quantity: str) -> None:
+    """A quantity listed as not in this version is indeed absent from the results."""
+    for dataset in DATASETS:
+        for record in records_of(dataset):
+            if record["quantity"] == quantity and record["params"].get("level", 0.95) == 0.95:
+                with pytest.raises(lookup.Missing):
+                    disagreements(evaluated(dataset), record)

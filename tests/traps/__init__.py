@@ -1,0 +1,1 @@
+"""What today's tools get wrong, one test for each letter: evalreport must not."""

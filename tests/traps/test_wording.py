@@ -1,0 +1,112 @@
+"""Traps K, T, U, V, X: what goes wrong elsewhere when results are put into words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import evalreport
+from evalreport.results import Results
+
+from .sources import evaluate, labelled, noisy_scores, paired_counts
+
+
+def undecided() -> Results:
+    """Compare two models of nearly equal accuracy."""
+    return evaluate(paired_counts(80, 6, 5, 9))
+
+
+def spoken(results: Results, folder: Path) -> str:
+    """Return all that the Markdown and HTML reports say, without the drawings and the style."""
+    outcome = evalreport.render(results, folder / "report", formats=["html", "md"])
+    text = "\n".join(
+        path.read_text(encoding="utf-8") for path in outcome.paths if path.suffix in {".html", ".md"}
+    )
+    text = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    return re.sub(r"<[^>]*>", " ", text)
+
+
+def test_k_no_rejection_is_not_sameness() -> None:
+    """K: without a margin nothing is equivalent: it is not settled, and the text says what was detectable."""
+    (verdict,) = undecided().verdicts
+    assert verdict.verdict == "undecided"
+    assert "ot settled" in verdict.text
+    assert "detect" in verdict.text
+    assert not re.search(
+        r"no difference|the same|equivalent|equally good|as good as", verdict.text, re.IGNORECASE
+    )
+
+
+def test_k_equivalent_needs_a_margin() -> None:
+    """K: `equivalent` appears only with a declared margin, and only where the interval lies inside it."""
+    source = paired_counts(900, 5, 5, 90)  # difference 0, standard error 0.0032
+    assert {v.verdict for v in evaluate(source).verdicts} == {"undecided"}
+    assert {v.verdict for v in evaluate(source, margin=0.05).verdicts} == {"equivalent"}
+    assert {v.verdict for v in evaluate(source, margin=0.001).verdicts} == {"undecided"}
+
+
+def test_k_no_tick_for_an_undecided_pair(tmp_path: Path) -> None:
+    """K: the report of an undecided pair holds no tick mark and no word of sameness."""
+    text = spoken(undecided(), tmp_path)
+    assert not re.search("[✓✔☑✅]", text)
+    assert not re.search(r"no (significant )?difference between|perform(s)? equally", text, re.IGNORECASE)
+
+
+def test_t_significant_never_stands_without_its_test(tmp_path: Path) -> None:
+    """T: a sentence of the report that says 'significant' names a test or a p value, or speaks of digits."""
+    for results in (undecided(), evaluate(noisy_scores(seed=4, models=("a", "b", "c")))):
+        for sentence in re.split(r"(?<=[.!?])\s", spoken(results, tmp_path)):
+            if re.search(r"\bsignifican", sentence, re.IGNORECASE):
+                assert re.search(r"\btest\b|\bp\b|McNemar|digit", sentence), sentence
+
+
+def test_u_overlap_is_never_advised(tmp_path: Path) -> None:
+    """U: where overlap is mentioned it is called no test; the difference has its own interval."""
+    results = evaluate(noisy_scores(seed=4, models=("a", "b", "c")))
+    for sentence in re.split(r"(?<=[.!?])\s", spoken(results, tmp_path)):
+        if re.search(r"overlap", sentence, re.IGNORECASE):
+            assert re.search(r"\bnot?\b|never|instead", sentence, re.IGNORECASE), sentence
+    for row in results.comparisons:
+        if row.recommended:
+            assert row.interval_method
+            assert row.low is not None
+            assert row.high is not None
+
+
+def test_v_no_area_from_hard_labels() -> None:
+    """V: with labels alone there is no AUC, not even (TPR + TNR) / 2, and it is said what is missing."""
+    source = labelled(["1"] * 20 + ["0"] * 30, {"a": ["1"] * 15 + ["0"] * 30 + ["1"] * 5})
+    results = evaluate(source, positive="1")
+    areas = [r for r in results.metrics if r.metric in {"roc_auc", "average_precision"}]
+    assert all(r.value is None and r.reason for r in areas)
+    said = (
+        [r.reason or "" for r in areas] + [w.text for w in results.warnings] + [f.why for f in results.found]
+    )
+    assert any("score" in text or "probabilit" in text for text in said)
+
+
+def test_v_labels_are_a_point_in_roc_space() -> None:
+    """V: a model with labels alone is one point (FPR, TPR) of the ROC plane beside the corners."""
+    source = labelled(["1"] * 20 + ["0"] * 30, {"a": ["1"] * 15 + ["0"] * 5 + ["1"] * 3 + ["0"] * 27})
+    results = evaluate(source, positive="1")
+    points = {
+        point
+        for curve in results.curves
+        if curve.curve.startswith("roc")
+        for point in zip(curve.x, curve.y, strict=True)
+    }
+    (point,) = points - {(0.0, 0.0), (1.0, 1.0)}
+    assert point == pytest.approx((3 / 30, 15 / 20))
+
+
+@pytest.mark.parametrize(
+    "gate, outcome",
+    [("A.accuracy >= 0.5", "pass"), ("A.accuracy >= 0.99", "fail"), ("A.accuracy >= 0.85", "undecided"),
+     ("A.accuracy - B.accuracy > 0", "undecided"), ("n >= 100", "pass"), ("n >= 101", "fail")],
+)  # fmt: skip
+def test_x_gates_have_three_outcomes(gate: str, outcome: str) -> None:
+    """X: a gate that the interval straddles is undecided, neither passed nor failed."""
+    results = evaluate(paired_counts(80, 6, 5, 9), gates=(gate,))
+    assert [g.outcome for g in results.gates] == [outcome]
