@@ -367,13 +367,17 @@ def _plain_fields(given: Mapping[str, Any], record: type[Options | OutputOptions
     for name in given:
         if name not in known:
             raise UsageError(unknown_name("option", name, known))
-    return {name: _plain(keys[name].kind, value) for name, value in given.items()}
+    return {name: _plain(keys[name], value) for name, value in given.items()}
 
 
-def _plain(kind: Kind, value: Any) -> Any:
+def _plain(key: Key, value: Any) -> Any:
+    kind = key.kind
     if kind in ("list", "formats") and isinstance(value, (str, list, tuple)):
         parts = (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
         return parse_formats(parts) if kind == "formats" else parts
+    if kind == "path" and isinstance(value, (str, Path)) and str(value):
+        # The truth's path stands in results.json, which holds plain values.
+        return str(value) if key.field == "truth" else Path(value)
     if kind == "number" and _is_number(value):
         return float(value)
     return int(value) if kind == "integer" and _is_integer(value) else value

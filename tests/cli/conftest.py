@@ -1,0 +1,113 @@
+"""The command line in this process, with the analysis and the report replaced by fakes."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalreport
+from evalreport.cli import main
+from evalreport.results import FoundRecord, Interval, MetricRecord, Results, WarningRecord
+
+
+@dataclass
+class Outcome:
+    """What one call of the program gave back."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Fakes:
+    """What the fake analysis returns and does, and what it was called with."""
+
+    results: Results
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    on_evaluate: Callable[[], None] = lambda: None
+    on_render: Callable[[Path], None] = lambda _folder: None
+    render_warnings: tuple[str, ...] = ()
+
+
+def some_results(**changes: Any) -> Results:
+    """Results of one model whose accuracy is 0.9 in [0.85, 0.95]."""
+    interval = Interval("wilson", 0.95, 0.85, 0.95)
+    fields: dict[str, Any] = {
+        "signature": "s",
+        "options": {},
+        "task": "binary",
+        "design": "test-set",
+        "n": 500,
+        "classes": ("0", "1"),
+        "positive": "1",
+        "models": ("forest",),
+        "primary_metric": "accuracy",
+        "baseline": None,
+        "inputs": (),
+        "metrics": (MetricRecord("forest", "accuracy", None, None, None, 0.9, 0.01, 500, None, (interval,)),),
+        "found": (FoundRecord("positive class", "1", "the greater of 0 and 1"),),
+        "warnings": tuple(WarningRecord(f"code_{i}", f"warning number {i}") for i in range(5)),
+    }
+    return Results(**{**fields, **changes})
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Call the program with words, in an empty folder of its own."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+    def call(*words: str | Path) -> Outcome:
+        capsys.readouterr()
+        code = main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
+    """Replace the pipeline and the report."""
+    state = Fakes(some_results())
+
+    def evaluate(source: Any, **keywords: Any) -> Results:
+        state.calls.append({"source": source, **keywords})
+        keywords["progress"]("bootstrap", 0.5)
+        state.on_evaluate()
+        from dataclasses import replace
+
+        return replace(state.results, options={"gates": list(keywords["options"].gates)})
+
+    def render(_results: Results, output: Path, *, options: Any) -> Any:
+        state.calls[-1]["output"] = options
+        output.mkdir(parents=True, exist_ok=True)
+        (output / "report.html").write_text("<html>")
+        state.on_render(output)
+        return types.SimpleNamespace(paths=(output / "report.html",), warnings=state.render_warnings)
+
+    _install(monkeypatch, "pipeline", evaluate=evaluate)
+    _install(
+        monkeypatch,
+        "report",
+        render=render,
+        terminal=types.SimpleNamespace(summary=lambda results: f"SUMMARY of {results.n}"),
+    )
+    return state
+
+
+def _install(monkeypatch: pytest.MonkeyPatch, name: str, **attributes: Any) -> None:
+    """Put a module of these attributes where the package would import its own."""
+    module = types.ModuleType(f"evalreport.{name}")
+    for key, value in attributes.items():
+        setattr(module, key, value)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(evalreport, name, module, raising=False)

@@ -1,0 +1,170 @@
+"""The program as a whole: what it imports, its commands, and how each kind of failure ends."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Everything that --help does not need: numpy alone takes a tenth of a second.
+HEAVY = {
+    "dask", "duckdb", "jinja2", "joblib", "matplotlib", "narwhals", "numpy", "pandas", "polars", "pyarrow",
+    "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "weasyprint",
+}  # fmt: skip
+
+
+def imported_by(*words: str) -> set[str]:
+    """Return the top-level modules that a call of the program imports."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "evalreport", *words],
+        capture_output=True, text=True, cwd=ROOT, check=True,
+    )  # fmt: skip
+    names = {line.split("|")[2].strip() for line in done.stderr.splitlines() if line.count("|") == 2}
+    return {name.split(".")[0] for name in names} | {n for n in names if n.startswith("evalreport.")}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["--version"], ["run", "--help"], ["check", "--help"], ["list", "metrics", "--help"]],
+)
+def test_help_imports_click_and_the_standard_library_only(words):
+    """None of the heavy libraries, and no room of the analysis."""
+    names = imported_by(*words)
+    assert "click" in names
+    assert not names & HEAVY
+    rooms = {name.split(".")[1] for name in names if name.startswith("evalreport.")}
+    assert rooms <= {"cli", "config", "errors", "registry"}
+
+
+def test_importing_the_package_imports_no_heavy_library():
+    """`import evalreport` is cheap; its functions import when they are called."""
+    code = "import evalreport, sys; evalreport.Options; print('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not set(done.stdout.split()) & HEAVY
+
+
+def test_help_names_every_command_and_the_exit_codes(run):
+    """The first page that a newcomer sees."""
+    outcome = run("--help")
+    assert outcome.code == 0
+    for command in ("run", "check", "list", "init", "templates"):
+        assert re.search(rf"^  {command} ", outcome.out, flags=re.MULTILINE)
+    for code in ("0 done", "1 a gate failed", "2 bad usage", "3 no gate failed", "4 an output"):
+        assert code in " ".join(outcome.out.split())
+
+
+def test_no_summary_of_a_command_is_cut_off(run):
+    """An ellipsis in the list of commands would hide what a command does."""
+    assert "..." not in run("--help").out.split("Commands:")[1]
+    for group in ("list", "templates"):
+        assert "..." not in run(group, "--help").out.split("Commands:")[1]
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["rnu", "models"], "unknown command 'rnu'; did you mean run?"),
+        (["run"], "Missing argument 'MODELS...'"),
+        (["run", "models", "--confidnce", "0.9"], "--confidence"),
+        (["run", "models", "--task", "binray"], "'binray' is not one of"),
+        (["run", "models", "--seed", "x"], "'x' is not a valid integer"),
+        (["list", "metrisc"], "metrisc"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(run, words, message):
+    """One message on standard error, nothing on standard output, no traceback."""
+    outcome = run(*words)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("evalreport: ")
+    assert message in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_no_command_is_bad_usage_that_shows_the_help(run):
+    """`evalreport` alone."""
+    outcome = run()
+    assert outcome.code == 2
+    assert "Usage: evalreport" in outcome.err
+
+
+def test_version(run):
+    """The version of the package."""
+    import evalreport
+
+    assert run("--version").out == f"evalreport {evalreport.__version__}\n"
+
+
+def test_a_defect_is_no_failed_gate(run, fakes):
+    """An unexpected exception ends with 70 and asks for a report; 1 would say that a gate failed."""
+
+    def fail():
+        raise ZeroDivisionError("secret detail")
+
+    fakes.on_evaluate = fail
+    outcome = run("run", "models")
+    assert outcome.code == 70
+    assert "internal error: ZeroDivisionError: secret detail" in outcome.err
+    assert "please report it" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert "Traceback" in run("run", "models", "--verbose").err
+
+
+def test_an_interrupted_run_says_that_nothing_was_written(run, fakes):
+    """Ctrl-C during the analysis ends with 130, one line, no traceback."""
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    fakes.on_evaluate = interrupt
+    outcome = run("run", "models")
+    assert outcome.code == 130
+    assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
+    assert "Traceback" not in outcome.err
+
+
+def test_what_comes_from_a_file_cannot_act_on_the_terminal(run, tmp_path):
+    """An escape sequence in a name is written out, and so is a line break."""
+    outcome = run("run", "models", "--config", "a\x1b[2J\nb")
+    assert outcome.code == 2
+    assert "\x1b" not in outcome.err
+    assert "aU+001B[2JU+000Ab" in outcome.err
+
+
+def test_a_closed_pipe_is_quiet():
+    """`evalreport --help | head -0` prints no traceback and does not end like a failed gate."""
+    code = (
+        "import os, sys\n"
+        "reading, writing = os.pipe()\n"
+        "os.close(reading)\n"
+        "os.dup2(writing, 1)\n"
+        "from evalreport.cli import main\n"
+        "sys.exit(main(['--help']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stderr == ""
+    assert done.returncode == 141
+
+
+def test_a_name_that_the_terminal_cannot_write_is_escaped():
+    """A file name in bytes that are no UTF-8, under an ASCII terminal, still gives one message."""
+    done = subprocess.run(
+        [sys.executable, "-m", "evalreport", "run", b"mod\xffels-\xc3\xa9"],
+        capture_output=True, cwd=ROOT, check=False, env={"PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.startswith(b"evalreport: ")
+
+
+def test_completion_offers_the_commands(monkeypatch):
+    """The shell asks through an environment variable."""
+    done = subprocess.run(
+        [sys.executable, "-m", "evalreport"], capture_output=True, text=True, cwd=ROOT, check=False,
+        env={"_EVALREPORT_COMPLETE": "bash_complete", "COMP_WORDS": "evalreport te", "COMP_CWORD": "1"},
+    )  # fmt: skip
+    assert done.stdout.split() == ["plain,templates"]
