@@ -182,7 +182,7 @@ def _shape_breaches(path: Path) -> Iterator[str]:
     if path.stem in BANNED_NAMES:
         yield f"1: a module called {path.stem} says nothing; name it after what is in it"
     source = path.read_text(encoding="utf-8")
-    n_lines = source.count("\n") + 1
+    n_lines = len(source.splitlines())
     if n_lines > MAX_FILE_LINES:
         yield f"1: {n_lines} lines; a file tells one story in at most {MAX_FILE_LINES}"
     for node in ast.walk(ast.parse(source, filename=str(path))):
