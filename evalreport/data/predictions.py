@@ -12,7 +12,9 @@ import numpy.typing as npt
 from evalreport.config import Task
 from evalreport.results import FoundRecord, InputRecord, WarningRecord
 
-Design = Literal["test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"]
+Design = Literal[
+    "test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"
+]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
@@ -48,6 +50,8 @@ class ModelOutputs:
         (n,) float64: the tasks ``outcome`` and ``scores``.
     present
         (n,) bool: the rows this model has; None = all (always so under ``join='error'`` and ``'intersect'``).
+    columns
+        Key and metadata columns on which the models differ (n_parameters, inbag, latency ...): this model's own.
     """
 
     name: str
@@ -56,6 +60,7 @@ class ModelOutputs:
     proba: Floats | None = None
     outcome: Floats | None = None
     present: npt.NDArray[np.bool_] | None = None
+    columns: Mapping[str, Column] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

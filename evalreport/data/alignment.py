@@ -1,0 +1,216 @@
+"""Rows of several models -> one canonical list of cells (example x fit), and each model's row for each cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.config import Join
+from evalreport.data.columns import IDENTITY_COLUMNS
+from evalreport.data.gathering import Rows, fault, place_of, whence
+from evalreport.data.predictions import Column
+from evalreport.data.values import category_column, shown
+from evalreport.errors import InputError
+from evalreport.results import FoundRecord
+
+Indices = npt.NDArray[np.int64]
+_SECOND_IDENTITY = ("train_size", "complexity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """Where each model's prediction of each cell stands.
+
+    Attributes
+    ----------
+    ids
+        The distinct ids in use, sorted by code point (Arrow strings).
+    example
+        (C,) position of each cell's id in ``ids``.
+    rows
+        (models, C) index into ``Rows``, -1 where the model lacks the cell.
+    keys
+        The columns that tell one fit from another, by row of ``Rows`` (not by cell).
+    group
+        (rows,) number of the (id, dataset) of each row: what one true value belongs to.
+    """
+
+    ids: Any
+    example: Indices
+    rows: Indices
+    keys: dict[str, Column]
+    group: Indices
+    found: tuple[FoundRecord, ...] = ()
+
+
+def align(rows: Rows, *, join: Join) -> Alignment:
+    """Match the rows of all models by id and by the columns that say which fit predicted them.
+
+    Raises
+    ------
+    InputError
+        Where one model has two rows for one cell, or (join ``error``) not all models have the same cells.
+    """
+    keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
+    ids, code = _coded_ids(rows, keys)
+    cell, rows_by_model = _cells(rows, code, keys, independent=join == "independent")
+    group = _pack([(code, len(ids))] + ([_with_empty(keys["dataset"])] if "dataset" in keys else []))
+    if join == "independent":
+        group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
+    found: tuple[FoundRecord, ...] = ()
+    if join == "independent":
+        text = f"{len(rows.models)} models, {rows_by_model.shape[1]} rows"
+        found = (FoundRecord("join", "independent", f"asked for: each model has its own examples ({text})"),)
+    elif (rows_by_model < 0).any():
+        if join == "error":
+            raise _missing(rows, rows_by_model)
+        shared = (rows_by_model >= 0).all(axis=0)
+        if not shared.any():
+            raise _missing(rows, rows_by_model)
+        counts = ", ".join(
+            f"{m} {int((r >= 0).sum())}" for m, r in zip(rows.models, rows_by_model, strict=True)
+        )
+        why = f"asked for: kept are the {int(shared.sum())} rows that every model has, of {counts}"
+        found = (FoundRecord("join", "intersect", why),)
+        rows_by_model = rows_by_model[:, shared]
+    any_row = rows_by_model.max(axis=0)
+    used, example = np.unique(code[any_row], return_inverse=True)
+    if len(used) < len(ids):
+        ids = ids.take(used)
+    return Alignment(
+        ids=ids, example=example.astype(np.int64), rows=rows_by_model, keys=keys, group=group, found=found
+    )
+
+
+def _coded_ids(rows: Rows, keys: dict[str, Column]) -> tuple[Any, Indices]:
+    """Return the distinct ids, sorted, and each row's position in them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    source = rows.ids
+    if source is None:
+        if "dataset" not in keys:
+            return pa.array(["0"], pa.string()), np.zeros(rows.n, dtype=np.int64)
+        names = keys["dataset"].categories or ()
+        source = pa.DictionaryArray.from_arrays(
+            pa.array(keys["dataset"].values), pa.array(names, pa.string())
+        )
+        source = source.dictionary_decode().fill_null("")
+    encoded = source.dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return encoded.dictionary.take(pa.array(order)), place[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _with_empty(column: Column) -> tuple[Indices, int]:
+    """Return a column's codes counted from 0 = empty, and how many there are."""
+    assert column.categories is not None
+    return column.values.astype(np.int64) + 1, len(column.categories) + 1
+
+
+def _pack(parts: list[tuple[Indices, int]]) -> Indices:
+    """Combine codes into one number that sorts as they do, from left to right; it never overflows."""
+    packed, size = parts[0]
+    for codes, count in parts[1:]:
+        if size * count >= 2**62:
+            values, packed = np.unique(packed, return_inverse=True)
+            size = len(values)
+        packed, size = packed * count + codes, size * count
+    return packed
+
+
+def _cells(
+    rows: Rows, code: Indices, keys: dict[str, Column], *, independent: bool
+) -> tuple[Indices, Indices]:
+    """Number the cells in canonical order, and find each model's row for each of them."""
+    parts = [(code, int(code.max()) + 1), *(_with_empty(column) for column in keys.values())]
+    if independent:
+        parts.append((rows.model.astype(np.int64), len(rows.models)))
+    matrix = _by_model(rows, parts)
+    second = [name for name in _SECOND_IDENTITY if name in rows.columns]
+    if matrix is None and second:
+        # A learning curve: the same example, predicted after training on more and more rows.
+        parts += [_ranks(rows.columns[name]) for name in second]
+        matrix = _by_model(rows, parts)
+    if matrix is None:
+        raise _twice(rows, _pack(parts))
+    return matrix
+
+
+def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> tuple[Indices, Indices] | None:
+    """Return (cell of each row, (models, cells) rows), or None where a model has two rows for a cell."""
+    if len(parts) == 1:
+        cell, count = parts[0]
+    else:
+        values, cell = np.unique(_pack(parts), return_inverse=True)
+        count = len(values)
+    place = rows.model.astype(np.int64) * count + cell
+    matrix = np.full(len(rows.models) * count, -1, dtype=np.int64)
+    matrix[place] = np.arange(rows.n)
+    if np.count_nonzero(matrix >= 0) < rows.n:
+        return None
+    return cell, matrix.reshape(len(rows.models), count)
+
+
+def _ranks(array: Any) -> tuple[Indices, int]:
+    values = array.to_numpy(zero_copy_only=False)
+    distinct, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), len(distinct)
+
+
+def _twice(rows: Rows, packed: Indices) -> InputError:
+    """Name the first row whose model, id and fit have stood before, and the row where they did."""
+    pair = _pack([(packed, int(packed.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
+    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[inverse] != np.arange(rows.n))
+    row = int(again[0])
+    before = int(first[inverse[row]])
+    what = "data set" if rows.ids is None else "id"
+    name = "" if rows.ids is None else f" {shown(rows.ids[row].as_py())}"
+    return fault(
+        rows,
+        row,
+        "dataset" if rows.ids is None else "id",
+        f"the {what}{name} stands twice for the model {shown(rows.models[rows.model[row]])}"
+        f" (before: {place_of(rows, before)})",
+        expected="one row for each model, id, repeat, fold, replicate and seed",
+        remedy="remove one of the rows, or add the column (repeat, fold, replicate, seed) that tells them apart",
+        count=len(again),
+    )
+
+
+def _missing(rows: Rows, matrix: Indices) -> InputError:
+    """Say which model lacks how many rows that others have, with the first ids."""
+    lacking = (matrix < 0).sum(axis=1)
+    worst = int(np.argmax(lacking))
+    absent = np.flatnonzero(matrix[worst] < 0)
+    witnesses = matrix[:, absent].max(axis=0)
+    names = [_described(rows, int(row)) for row in witnesses[:3]]
+    more = ", ..." if len(absent) > 3 else ""
+    own = int(matrix[worst].max())
+    table, _ = whence(rows, own)
+    other, _ = whence(rows, int(witnesses[0]))
+    shared = int((matrix >= 0).all(axis=0).sum())
+    return InputError(
+        f"the model {shown(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} ids that other models have, "
+        f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all",
+        file=table.name,
+        column="id",
+        expected="the same ids for every model",
+        remedy="predict the missing examples, or pass --join intersect to compare on the shared ones"
+        " (--join independent where each model has its own test set)",
+    )
+
+
+def _described(rows: Rows, row: int) -> str:
+    fit = [
+        f"{name} {rows.columns[name][row].as_py()}"
+        for name in IDENTITY_COLUMNS
+        if name in rows.columns and rows.columns[name][row].as_py() is not None
+    ]
+    own = [] if rows.ids is None else [shown(rows.ids[row].as_py())]
+    return own[0] + (f" ({', '.join(fit)})" if fit else "") if own else ", ".join(fit)

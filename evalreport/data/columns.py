@@ -1,0 +1,222 @@
+"""What each column of a prediction file means, from its header alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalreport.config import Options
+from evalreport.errors import InputError
+
+Kind = Literal["text", "codes", "number"]
+"""How a column is kept: plain text (ids), dictionary codes (labels, keys) or float64."""
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("sample_id", "example_id", "doc_id", "index"),
+    "model": ("algorithm", "system"),
+    "y_true": ("target", "label", "actual", "truth"),
+    "y_pred": ("prediction", "pred", "predicted"),
+    "score": ("y_score", "decision"),
+    "repeat": (),
+    "fold": (),
+    "replicate": ("replica",),
+    "inbag": ("in_bag",),
+    "part": ("split",),
+    "inner_fold": (),
+    "params": (),
+    "dataset": (),
+    "seed": ("run",),
+    "train_size": (),
+    "complexity": (),
+    "n_parameters": (),
+    "log_likelihood": (),
+    "vc_dimension": (),
+    "time": (),
+    "outcome": ("correct", "passed"),
+    "value": (),
+}
+"""Standard column -> names that are accepted where it is absent."""
+
+PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
+NUMBER_COLUMNS = frozenset(
+    ("score", "inbag", "train_size", "complexity", "n_parameters", "log_likelihood", "vc_dimension", "value")
+)
+IDENTITY_COLUMNS = ("dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold")
+KEY_COLUMNS = (
+    *IDENTITY_COLUMNS,
+    *(
+        "params",
+        "time",
+        "inbag",
+        "train_size",
+        "complexity",
+        "n_parameters",
+        "log_likelihood",
+        "vc_dimension",
+    ),
+)
+METRIC_COLUMNS = frozenset(
+    (
+        *("auc", "accuracy", "error_rate", "balanced_accuracy", "precision", "recall", "specificity", "f1"),
+        *("f1_macro", "f1_micro", "f1_weighted", "f0_5", "f2", "jaccard", "mcc", "cohen_kappa", "kappa"),
+        *("roc_auc", "roc_auc_ovr", "roc_auc_ovo", "average_precision", "pr_auc", "log_loss", "brier"),
+        *("ece", "r2", "mse", "rmse", "mae", "medae", "mape", "rae", "rrse", "error", "loss"),
+    )
+)
+"""Names of metrics that may stand for ``value`` where a file holds scores instead of examples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which header plays which part.
+
+    Attributes
+    ----------
+    columns
+        Standard name -> header as the file spells it.
+    probabilities
+        Label, as the header spells it -> header.
+    metadata
+        Every other header that has a name.
+    unused
+        Headers that play no part, with the reason.
+    """
+
+    columns: Mapping[str, str]
+    probabilities: Mapping[str, str]
+    metadata: tuple[str, ...]
+    unused: Mapping[str, str]
+
+    def kinds(self) -> dict[str, Kind]:
+        """Say for every header in use how it is to be kept."""
+        kinds: dict[str, Kind] = dict.fromkeys(self.metadata, "codes")
+        kinds |= dict.fromkeys(self.probabilities.values(), "number")
+        for name, header in self.columns.items():
+            kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
+        return kinds
+
+
+def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
+    """Find which header plays which part; an alias counts only where the standard name is absent.
+
+    Raises
+    ------
+    InputError
+        Where a header stands twice, a column that an option names is missing, several metrics could be
+        the value, or no column can be used.
+    """
+    stripped = {name.strip(): name for name in names}
+    _refuse_twice(names, file)
+    columns, unused = _standard_columns(stripped, file, options)
+    probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
+    taken = {*columns.values(), *probabilities.values(), *unused}
+    metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
+    roles = Roles(columns, probabilities, metadata, unused)
+    return _with_metric_as_value(roles, file, options)
+
+
+def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
+    """Refuse a prediction file in which no column says what a model predicted.
+
+    Raises
+    ------
+    InputError
+        Where there is neither y_pred, score, p_<label>, outcome nor value.
+    """
+    if roles.probabilities or {"y_pred", "score", "outcome", "value"} & set(roles.columns):
+        return
+    remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        remedy = "separate the columns with commas (.csv) or tabs (.tsv)"
+    raise InputError(
+        f"no usable column among {', '.join(map(repr, list(names)[:12]))}",
+        file=file,
+        line=1,
+        expected="y_pred, score, p_<label>, outcome or value",
+        remedy=remedy,
+    )
+
+
+def _refuse_twice(names: Sequence[str], file: str) -> None:
+    seen: set[str] = set()
+    for name in (name.strip() for name in names):
+        if name and name in seen:
+            raise InputError(
+                "the header names this column twice",
+                file=file,
+                line=1,
+                column=name,
+                expected="every column once",
+                remedy="rename or remove one of the two",
+            )
+        seen.add(name)
+
+
+def _standard_columns(
+    stripped: Mapping[str, str], file: str, options: Options
+) -> tuple[dict[str, str], dict[str, str]]:
+    named = {"outcome": options.outcome, "value": options.value}
+    columns: dict[str, str] = {}
+    unused: dict[str, str] = {}
+    judged = "y_pred" in stripped or "score" in stripped or _has_probabilities(stripped)
+    for standard, aliases in ALIASES.items():
+        asked = named.get(standard)
+        if asked is not None:
+            if asked not in stripped:
+                raise InputError(
+                    f"no column {asked!r}, which --{standard} names",
+                    file=file,
+                    line=1,
+                    expected=f"one of {', '.join(stripped)}",
+                    remedy=f"name one of these with --{standard}",
+                )
+            columns[standard] = stripped[asked]
+            continue
+        # `correct` beside predictions is a note about them, not a judgement that replaces them.
+        accepted = () if standard == "outcome" and judged else aliases
+        present = [name for name in (standard, *accepted) if name in stripped]
+        if present:
+            columns[standard] = stripped[present[0]]
+            for other in present[1:]:
+                unused[stripped[other]] = f"it can mean {standard}, which {present[0]!r} already gives"
+    return columns, unused
+
+
+def _has_probabilities(stripped: Mapping[str, str]) -> bool:
+    return any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
+
+
+def _probability_columns(
+    stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, str]
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for prefix in PROBABILITY_PREFIXES:
+        for name, header in stripped.items():
+            label = name.removeprefix(prefix)
+            if not name.startswith(prefix) or not label or header in taken:
+                continue
+            if label in found:
+                unused[header] = f"{found[label]!r} already gives the probability of {label!r}"
+            else:
+                found[label] = header
+    return found
+
+
+def _with_metric_as_value(roles: Roles, file: str, options: Options) -> Roles:
+    """Take a metric's name for ``value`` where the file holds no examples at all."""
+    if roles.probabilities or {"y_true", "y_pred", "score", "outcome", "value", "id"} & set(roles.columns):
+        return roles
+    metrics = [header for header in roles.metadata if header.strip() in METRIC_COLUMNS]
+    if not metrics:
+        return roles
+    if len(metrics) > 1:
+        raise InputError(
+            f"several columns could be the value: {', '.join(metrics)}",
+            file=file,
+            line=1,
+            expected="one column of values",
+            remedy=f"say which, e.g. --value {metrics[0].strip()}",
+        )
+    rest = tuple(header for header in roles.metadata if header != metrics[0])
+    return Roles({**roles.columns, "value": metrics[0]}, roles.probabilities, rest, roles.unused)

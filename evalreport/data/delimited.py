@@ -1,0 +1,196 @@
+"""CSV and TSV, plain or gzipped: DuckDB reads them fast; where it cannot, the file is read slowly to say why."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from evalreport.data.columns import Kind
+from evalreport.data.reading import (
+    Choose,
+    Columns,
+    connect,
+    keep_batches,
+    literal_path,
+    quote_name,
+    quote_text,
+)
+from evalreport.errors import InputError
+
+_ROWS_A_BATCH = 500_000
+_LONGEST_CELL = 16_000_000
+Record = tuple[int, list[str]]
+
+
+def read_delimited(path: Path, name: str, choose: Choose) -> Columns:
+    """Read a .csv, .tsv, .csv.gz or .tsv.gz file.
+
+    Raises
+    ------
+    InputError
+        Where it is not UTF-8, ragged, truncated or no text at all; the message names the line.
+    """
+    import duckdb
+
+    names = _header(path, name)
+    kinds = choose(names)
+    try:
+        arrays, rows = _read_fast(path, names, kinds)
+    except duckdb.Error:
+        arrays, rows = _read_slowly(path, name, names, kinds)
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        for number, (line, cells) in enumerate(_records(path, name)):
+            if number == row + 1:
+                return line, cells[names.index(header)] if header is not None else ""
+        return None, ""
+
+    return Columns(names, arrays, rows, locate)
+
+
+def _read_fast(
+    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind]
+) -> tuple[dict[str, object], int]:
+    # Positions stand for the names: a header can hold anything.
+    layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
+    chosen = ", ".join(quote_name(f"c{names.index(header)}") for header in kinds)
+    compression = "gzip" if path.name.lower().endswith(".gz") else "none"
+    query = (
+        f"SELECT {chosen or '1'} FROM read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, "
+        f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}')"
+    )
+    with connect() as connection:
+        reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
+        return keep_batches(iter(reader), kinds)
+
+
+def _read_slowly(
+    path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind]
+) -> tuple[dict[str, object], int]:
+    """Find the fault and name its line; a file without fault (mixed line ends, long cells) is read after all."""
+    import pyarrow as pa
+
+    records = _records(path, name)
+    next(records)
+    cells: dict[str, list[str | None]] = {header: [] for header in kinds}
+    rows = 0
+    for line, record in records:
+        if len(record) != len(names):
+            raise InputError(
+                f"the row has {len(record)} cells",
+                file=name,
+                line=line,
+                expected=f"{len(names)} cells, as in the header",
+                remedy="write every row with as many cells as the header (a cell that holds the separator is quoted)",
+            )
+        rows += 1
+        for header, column in cells.items():
+            column.append(record[names.index(header)] or None)
+    batch = pa.record_batch(
+        [pa.array(column, pa.string()) for column in cells.values()], names=list(map(str, cells))
+    )
+    return keep_batches(iter([batch]), kinds)
+
+
+def _header(path: Path, name: str) -> tuple[str, ...]:
+    for line, cells in _records(path, name):
+        if line != 1:
+            break
+        return tuple(cells)
+    raise InputError(
+        "the first line is empty",
+        file=name,
+        line=1,
+        expected="a header that names the columns",
+        remedy="begin the file with its header",
+    )
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if ".tsv" in path.name.lower()[-7:] else ","
+
+
+def _records(path: Path, name: str) -> Iterator[Record]:
+    """Yield each record with the line on which it begins; empty lines are passed over.
+
+    Raises
+    ------
+    InputError
+        Where a line is not text in UTF-8 or a quote is never closed, or the archive is broken.
+    """
+    previous_limit = csv.field_size_limit(_LONGEST_CELL)
+    line = 1
+    try:
+        with _opened(path) as stream:
+            reader = csv.reader(_lines(stream, name), delimiter=_delimiter(path), strict=True)
+            for cells in reader:
+                if cells:
+                    yield line, cells
+                line = reader.line_num + 1
+    except csv.Error as error:
+        raise _broken_quote(name, line, error) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"the file cannot be read: {error}",
+            file=name,
+            expected="a whole file" if not path.name.lower().endswith(".gz") else "a whole gzip archive",
+            remedy="write or copy the file again",
+        ) from None
+    finally:
+        csv.field_size_limit(previous_limit)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
+    with path.open("rb") as plain:
+        yield gzip.GzipFile(fileobj=plain) if path.name.lower().endswith(".gz") else plain
+
+
+def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
+    for number, raw in enumerate(_split(stream), start=1):
+        if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise _not_text(name, number, "the file is in UTF-16")
+        if b"\0" in raw:
+            raise _not_text(name, number, "the file holds a NUL byte, so it is no text")
+        try:
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise _not_text(name, number, f"byte {raw[error.start]:#04x} is not UTF-8") from None
+
+
+def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
+    """Split at \\n, at \\r\\n and at the old \\r alone."""
+    for raw in stream:
+        inner = raw[:-2].split(b"\r") if raw.endswith(b"\r\n") else raw.split(b"\r")
+        if len(inner) == 1:
+            yield raw
+        else:
+            for piece in inner[:-1]:
+                yield piece + b"\r"
+            if inner[-1]:
+                yield inner[-1] + (b"\r\n" if raw.endswith(b"\r\n") else b"")
+
+
+def _not_text(name: str, line: int, problem: str) -> InputError:
+    return InputError(
+        problem,
+        file=name,
+        line=line,
+        expected="text in UTF-8",
+        remedy="save the file as UTF-8 text, or give it the suffix of what it is",
+    )
+
+
+def _broken_quote(name: str, line: int, error: csv.Error) -> InputError:
+    return InputError(
+        f"the row cannot be split into cells ({error})",
+        file=name,
+        line=line,
+        expected="every opened quote closed, and a quote within a quoted cell doubled",
+        remedy="write the file with a CSV writer",
+    )

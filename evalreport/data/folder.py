@@ -1,0 +1,168 @@
+"""A folder, a file or several files -> the prediction files to read, and the file of true values."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalreport.data.reading import FORMATS, UNSAFE_SUFFIXES, file_format
+from evalreport.errors import InputError
+from evalreport.results import WarningRecord
+
+_SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
+_ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file to read: where it is, what messages call it, and its path relative to MODELS."""
+
+    path: Path
+    name: str
+    relative: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files to read; ``truth`` is the file of true values, where there is one."""
+
+    files: tuple[File, ...]
+    truth: File | None
+    warnings: tuple[WarningRecord, ...]
+
+
+def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> Found:
+    """Find the prediction files of a folder, or check the files that were named.
+
+    Raises
+    ------
+    InputError
+        Where nothing is there, a file cannot be read by us, or a folder holds no prediction file.
+    """
+    paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
+    if not paths:
+        raise _nothing("no file was named", None)
+    for path in paths:
+        if not path.exists():
+            raise _nothing("there is no such file or folder", str(path))
+    apart = Path(truth) if truth is not None else None
+    if apart is not None:
+        _check_named(apart, "--truth")
+    found: list[File] = []
+    warnings: list[WarningRecord] = []
+    root = _root(paths)
+    for path in paths:
+        if path.is_dir():
+            entries, notes = _sift(path)
+            found += [_file(entry, root) for entry in entries]
+            warnings += notes
+        else:
+            _check_named(path, None)
+            found.append(_file(path, root))
+    return _set_truth_apart(found, apart, root, paths, tuple(warnings))
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _set_truth_apart(
+    found: list[File], apart: Path | None, root: Path, paths: list[Path], warnings: tuple[WarningRecord, ...]
+) -> Found:
+    if apart is not None:
+        truth = _file(apart, root)
+        rest = [file for file in found if not os.path.samefile(file.path, apart)]
+    else:
+        named = [f for f in found if f.path.name.lower().split(".")[0] == "truth"] if len(found) > 1 else []
+        if len(named) > 1:
+            raise InputError(
+                f"both {named[0].name} and {named[1].name} could hold the true values",
+                file=named[0].name,
+                expected="one file of true values",
+                remedy="remove one, or name the right one with --truth",
+            )
+        truth = named[0] if named else None
+        rest = [file for file in found if file is not truth]
+    if not rest:
+        raise _nothing("there is no prediction file", ", ".join(map(str, paths)))
+    return Found(tuple(sorted(rest, key=lambda file: file.relative)), truth, warnings)
+
+
+def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
+    """Keep the files of a folder (not of its subfolders) that can be read, and say which others there are."""
+    kept: list[Path] = []
+    warnings: list[WarningRecord] = []
+    for path in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        name = path.name.lower()
+        if name.startswith(".") or name.startswith(_SILENTLY_IGNORED) or path.suffix.lower() in _ANNOTATIONS:
+            continue
+        if not _is_file(path):
+            continue
+        if file_format(path) is not None:
+            kept.append(path)
+        else:
+            unsafe = path.suffix.lower() in UNSAFE_SUFFIXES
+            why = "such a file can run code when it is loaded" if unsafe else "its format is none of ours"
+            text = f"{path.name} was not read: {why}; read are {_formats()}."
+            warnings.append(WarningRecord("ignored_file", text, (path.name,)))
+    return kept, warnings
+
+
+def _check_named(path: Path, option: str | None) -> None:
+    where = f" (named by {option})" if option else ""
+    if not _is_file(path):
+        raise _nothing(f"there is no such file{where}", str(path))
+    if path.suffix.lower() in UNSAFE_SUFFIXES:
+        raise InputError(
+            f"a {path.suffix.lower()} file is not read{where}: it can run code when it is loaded",
+            file=str(path),
+            expected=f"one of {_formats()}",
+            remedy="write the predictions as CSV or Parquet",
+        )
+    if file_format(path) is None:
+        raise InputError(
+            f"the format {path.suffix or 'without a suffix'} is not read{where}",
+            file=str(path),
+            expected=f"one of {_formats()}",
+            remedy="write the predictions as CSV or Parquet",
+        )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _root(paths: list[Path]) -> Path:
+    if len(paths) == 1:
+        return paths[0] if paths[0].is_dir() else paths[0].parent
+    folders = [os.path.abspath(path if path.is_dir() else path.parent) for path in paths]
+    return Path(os.path.commonpath(folders))
+
+
+def _file(path: Path, root: Path) -> File:
+    try:
+        relative = Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).as_posix()
+    except ValueError:
+        relative = path.name
+    return File(path, str(path), relative)
+
+
+def _formats() -> str:
+    return ", ".join("." + suffix for suffix in FORMATS)
+
+
+def _nothing(problem: str, file: str | None) -> InputError:
+    return InputError(
+        problem,
+        file=file,
+        expected=f"a folder of prediction files, or files ({_formats()})",
+        remedy="check the path; each model is a file with the columns id, y_true, y_pred",
+    )

@@ -1,0 +1,262 @@
+"""Several tables -> one long list of rows (model, id, columns), each of which knows where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.columns import NUMBER_COLUMNS, Roles
+from evalreport.data.predictions import Codes
+from evalreport.data.reading import Columns
+from evalreport.data.values import dictionary_codes, shown, whole
+from evalreport.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One source, read: ``model`` is the name that its file gives, used where it has no column ``model``."""
+
+    name: str
+    model: str
+    roles: Roles
+    read: Columns
+    positional: bool = False
+    """Arrays of the API without ids: rows are known by their position."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Every row of every table, one below the other.
+
+    Attributes
+    ----------
+    tables, starts
+        Where a row came from: ``starts`` (number of tables + 1,) holds the first row of each table.
+    models, model
+        The models' names, sorted, and each row's code into them.
+    ids
+        Each row's id (Arrow strings); None where rows are scores on data sets.
+    columns, probabilities, metadata
+        Arrow arrays by standard name, by label as the header spells it, and by header; empty (null) for the
+        rows of a table without that column.
+    """
+
+    tables: tuple[Table, ...]
+    starts: npt.NDArray[np.int64]
+    models: tuple[str, ...]
+    model: Codes
+    ids: Any
+    columns: Mapping[str, Any]
+    probabilities: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+    truth: Any = None
+    """Each row's true value from the file of true values (dictionary of strings), where there is one."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.starts[-1])
+
+
+def gather(tables: Sequence[Table]) -> Rows:
+    """Put the rows of all tables below one another.
+
+    Raises
+    ------
+    InputError
+        Where two tables hold the same model, a model has no name, or an id is missing.
+    """
+    starts = np.concatenate([[0], np.cumsum([table.read.rows for table in tables])]).astype(np.int64)
+    models, model = _models(tables)
+    rows = Rows(
+        tables=tuple(tables),
+        starts=starts,
+        models=models,
+        model=model,
+        ids=_ids(tables),
+        columns=_with_part(_concatenated(tables, _data_columns)),
+        probabilities=_concatenated(tables, lambda roles: roles.probabilities, number=True),
+        metadata=_concatenated(tables, lambda roles: {header.strip(): header for header in roles.metadata}),
+    )
+    if rows.ids is not None and rows.ids.null_count:
+        empty = int(np.flatnonzero(rows.ids.is_null().to_numpy(zero_copy_only=False))[0])
+        raise fault(
+            rows,
+            empty,
+            "id",
+            "the id is empty",
+            expected="an id in every row",
+            remedy="give every example its id",
+        )
+    return rows
+
+
+def _data_columns(roles: Roles) -> dict[str, str]:
+    return {name: header for name, header in roles.columns.items() if name not in ("id", "model")}
+
+
+def _with_part(columns: dict[str, Any]) -> dict[str, Any]:
+    """Say ``test`` where the part is not given."""
+    if "part" in columns:
+        columns["part"] = columns["part"].dictionary_decode().fill_null("test").dictionary_encode()
+    return columns
+
+
+def whence(rows: Rows, row: int) -> tuple[Table, int]:
+    """Return the table that a row came from, and the row's place in it."""
+    place = int(np.searchsorted(rows.starts, row, side="right")) - 1
+    return rows.tables[place], row - int(rows.starts[place])
+
+
+def place_of(rows: Rows, row: int) -> str:
+    """Say where a row stands: file and line (or row, in a file without lines)."""
+    table, place = whence(rows, row)
+    line, _ = table.read.locate(place, None)
+    return f"{table.name}, line {line}" if line is not None else f"{table.name}, row {place + 1}"
+
+
+def fault(
+    rows: Rows, row: int, column: str | None, problem: str, *, expected: str, remedy: str, count: int = 1
+) -> InputError:
+    """Return the error about one row, with its file, line and column as the file spells it.
+
+    ``problem`` may hold ``{cell}`` for the cell's own text; ``count`` says how many rows have the same fault.
+    """
+    table, place = whence(rows, row)
+    header = _header(table.roles, column)
+    known = header in table.read.names if header is not None else False
+    line, cell = table.read.locate(place, header if known else None)
+    problem = problem.replace("{cell}", shown(cell))
+    if line is None and table.read.rows > 1:
+        problem = f"row {place + 1}: {problem}"
+    if count > 1:
+        problem += f" (the first of {count} such rows)"
+    return InputError(
+        problem, file=table.name, line=line, column=header or column, expected=expected, remedy=remedy
+    )
+
+
+def _header(roles: Roles, column: str | None) -> str | None:
+    if column is None:
+        return None
+    if column.startswith("p_"):
+        alike = [
+            header for label, header in roles.probabilities.items() if column[2:] in (label, whole(label))
+        ]
+        return alike[0] if alike else column
+    return roles.columns.get(column, column)
+
+
+def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
+    """Return all models' names in order, and each row's code."""
+    owner: dict[str, str] = {}
+    local: list[tuple[list[str], Any]] = []
+    for table in tables:
+        header = table.roles.columns.get("model")
+        if header is None:
+            names, codes = [table.model], np.zeros(table.read.rows, dtype=np.int32)
+        else:
+            array = table.read.arrays[header]
+            names, codes = array.dictionary.to_pylist(), dictionary_codes(array)
+        if (codes < 0).any() or not all(name.strip() for name in names):
+            blank = [code for code, name in enumerate(names) if not name.strip()]
+            raise _no_name(table, header, int(np.flatnonzero((codes < 0) | np.isin(codes, blank))[0]))
+        for name in np.unique(codes):
+            if owner.setdefault(names[name], table.name) != table.name or names[name] in _seen_before(
+                local, names[name]
+            ):
+                raise _same_model(names[name], owner[names[name]], table.name)
+        local.append((names, codes))
+    models = tuple(sorted(owner))
+    place = {name: code for code, name in enumerate(models)}
+    return models, np.concatenate(
+        [np.array([place.get(n, -1) for n in names], dtype=np.int32)[c] for names, c in local]
+    )
+
+
+def _seen_before(local: list[tuple[list[str], Any]], name: str) -> list[str]:
+    return [name for names, codes in local if name in names and (codes == names.index(name)).any()]
+
+
+def _no_name(table: Table, header: str | None, row: int) -> InputError:
+    line, _ = table.read.locate(row, None)
+    return InputError(
+        "the model has no name",
+        file=table.name,
+        line=line,
+        column=header,
+        expected="the model's name in every row"
+        if header
+        else "a file named after its model, e.g. forest.csv",
+        remedy="fill in the column" if header else "rename the file",
+    )
+
+
+def _same_model(model: str, first: str, second: str) -> InputError:
+    return InputError(
+        f"the model {shown(model)} is in {first} and in {second}",
+        file=second,
+        expected="each model in one file",
+        remedy="rename one of the two files, or join their rows in one file",
+    )
+
+
+def _ids(tables: Sequence[Table]) -> Any:
+    import pyarrow as pa
+
+    if all("value" in table.roles.columns for table in tables):
+        return None
+    parts = []
+    for table in tables:
+        header = table.roles.columns.get("id")
+        if header is not None:
+            parts.append(table.read.arrays[header])
+        elif table.positional or (len(tables) == 1 and _models_in(table) == 1):
+            parts.append(positions(table.read.rows))
+        else:
+            raise InputError(
+                "there is no column 'id'",
+                file=table.name,
+                line=None if table.positional else 1,
+                column="id",
+                expected="the example's id in every row, the same in every model's file",
+                remedy="add a column id: rows are never matched by their order",
+            )
+    return pa.concat_arrays(parts)
+
+
+def positions(rows: int) -> Any:
+    """Return ids that say the position, padded with zeros so that their order as text is that of the rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    width = len(str(max(rows - 1, 0)))
+    return pc.utf8_lpad(pa.array(np.arange(rows)).cast(pa.string()), width, "0")
+
+
+def _models_in(table: Table) -> int:
+    header = table.roles.columns.get("model")
+    return 1 if header is None else len(table.read.arrays[header].dictionary)
+
+
+def _concatenated(
+    tables: Sequence[Table], headers: Callable[[Roles], Mapping[str, str]], *, number: bool = False
+) -> dict[str, Any]:
+    """Concatenate each column over the tables, empty where a table lacks it."""
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for table in tables for name in headers(table.roles))
+    columns = {}
+    for name in names:
+        kind = pa.float64() if number or name in NUMBER_COLUMNS else pa.dictionary(pa.int32(), pa.string())
+        parts = []
+        for table in tables:
+            header = headers(table.roles).get(name)
+            parts.append(pa.nulls(table.read.rows, kind) if header is None else table.read.arrays[header])
+        whole = pa.chunked_array(parts, kind)
+        columns[name] = whole.unify_dictionaries().combine_chunks()
+    return columns

@@ -1,0 +1,119 @@
+"""JSON Lines: one object a row; DuckDB reads it fast, Python says where it is broken."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evalreport.data.columns import Kind
+from evalreport.data.reading import Choose, Columns, connect, keep_batches, literal_path, quote_text
+from evalreport.errors import InputError
+
+_ROWS_A_BATCH = 500_000
+
+
+def read_json_lines(path: Path, name: str, choose: Choose) -> Columns:
+    """Read a .jsonl or .jsonl.gz file.
+
+    Raises
+    ------
+    InputError
+        Where a line is no JSON object in UTF-8, or the archive is broken; the message names the line.
+    """
+    import duckdb
+
+    compression = "gzip" if path.name.lower().endswith(".gz") else "none"
+    # A line of JSON can be long (a prompt beside its judgement), yet not endless.
+    source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size=16777216)"
+    parameters = [literal_path(path)]
+    try:
+        with connect() as connection:
+            counted = connection.execute(
+                f"SELECT count(*), count(*) FILTER (json_type(json) <> 'OBJECT') FROM {source}", parameters
+            ).fetchone()
+            if counted is None or counted[0] == 0:
+                return Columns((), {}, 0, lambda row, header: (None, ""))
+            if counted[1]:
+                raise _fault(path, name, "a line is no JSON object")
+            found = connection.execute(
+                f"SELECT DISTINCT unnest(json_keys(json)) AS name FROM {source} ORDER BY name", parameters
+            ).fetchall()
+            names = tuple(row[0] for row in found if row[0])
+            kinds = choose(names)
+            reader = connection.sql(_query(kinds, source), params=parameters).to_arrow_reader(_ROWS_A_BATCH)
+            arrays, rows = keep_batches(iter(reader), kinds)
+    except duckdb.Error as error:
+        raise _fault(path, name, str(error).splitlines()[0]) from None
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        for number, (line, record) in enumerate(_records(path, name)):
+            if number == row:
+                return line, "" if header is None else str(record.get(header, ""))
+        return None, ""
+
+    return Columns(names, arrays, rows, locate)
+
+
+def _query(kinds: Mapping[str, Kind], source: str) -> str:
+    cells = []
+    for header in kinds:
+        pointer = quote_text("/" + header.replace("~", "~0").replace("/", "~1"))
+        # A JSON true is written as pandas writes it to a CSV file, the text "true" is left alone.
+        cells.append(
+            f"CASE json_extract(json, {pointer})::VARCHAR WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' "
+            f"ELSE json_extract_string(json, {pointer}) END"
+        )
+    return f"SELECT {', '.join(cells) or '1'} FROM {source}"
+
+
+def _fault(path: Path, name: str, fallback: str) -> InputError:
+    try:
+        for _ in _records(path, name):
+            pass
+    except InputError as error:
+        return error
+    return InputError(
+        f"the file cannot be read as JSON Lines ({fallback[:160]})",
+        file=name,
+        expected="one JSON object a line",
+        remedy="write the file again with one object a line",
+    )
+
+
+def _records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    line = 0
+    try:
+        with gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb") as stream:
+            for line, raw in enumerate(stream, start=1):
+                if not raw.strip():
+                    continue
+                record = json.loads(raw.decode("utf-8"))
+                if not isinstance(record, dict):
+                    raise _not_an_object(name, line, "the line is no JSON object")
+                yield line, record
+    except UnicodeDecodeError as error:
+        raise _not_an_object(name, line, f"the line is not UTF-8 ({error.reason})") from None
+    except ValueError as error:
+        raise _not_an_object(name, line, f"the line is no JSON ({error})") from None
+    except RecursionError:
+        raise _not_an_object(name, line, "the line is nested too deeply") from None
+    except (OSError, EOFError) as error:
+        raise InputError(
+            f"the file cannot be read: {error}",
+            file=name,
+            expected="a whole file",
+            remedy="write or copy the file again",
+        ) from None
+
+
+def _not_an_object(name: str, line: int, problem: str) -> InputError:
+    return InputError(
+        problem,
+        file=name,
+        line=line,
+        expected="one JSON object a line, in UTF-8",
+        remedy="write the file again with one object a line",
+    )

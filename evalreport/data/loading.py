@@ -1,0 +1,159 @@
+"""load(): prediction files or data frames -> one validated, canonical ``Predictions``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+from evalreport.config import Options
+from evalreport.data.alignment import Alignment, align
+from evalreport.data.columns import Roles, require_usable, understand
+from evalreport.data.covariates import covariates
+from evalreport.data.design import find_design
+from evalreport.data.folder import File, digest, find_files
+from evalreport.data.gathering import Rows, Table, gather
+from evalreport.data.oddities import oddities
+from evalreport.data.outputs import model_outputs, parse_outputs
+from evalreport.data.predictions import Predictions
+from evalreport.data.reading import Columns, model_name, read_file
+from evalreport.data.task import find_task
+from evalreport.data.truth import attach_truth, true_values
+from evalreport.results import FoundRecord, InputRecord, WarningRecord
+
+Notes = tuple[tuple[FoundRecord, ...], tuple[WarningRecord, ...]]
+_DEFAULTS = Options()
+
+
+def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Predictions:
+    """Read, align and validate the predictions of one or more models.
+
+    Parameters
+    ----------
+    source
+        A folder, a file or a list of files; or a data frame (pandas, polars, pyarrow) with a column ``model``;
+        or a mapping of model name to data frame or to columns; or a mapping of column name to array.
+    options
+        What was asked for: truth, task, positive class, threshold, join, columns to slice or cluster by.
+    truth
+        True values that are not in ``source``: an array in the order of the rows, a mapping of id to value,
+        or a data frame with the columns id and y_true. A file is named by ``options.truth``.
+
+    Returns
+    -------
+    Predictions
+        Rows and models in canonical order: neither the order of files nor of rows changes anything.
+
+    Raises
+    ------
+    InputError
+        Wherever the input is not what it must be; with file, line, column and what to do.
+    UsageError
+        Where an option names a class or a column that is not there.
+    """
+    tables, truth_table, inputs, warnings = _tables(source, options, truth)
+    rows = gather(tables)
+    found: tuple[FoundRecord, ...] = (_models_found(rows),)
+    if truth_table is not None:
+        rows, said, odd = attach_truth(rows, truth_table)
+        found, warnings = found + said, warnings + odd
+    task = find_task(rows, options)
+    parsed = parse_outputs(rows, task)
+    alignment = align(rows, join=options.join)
+    y_true = true_values(rows, alignment, task)
+    models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, parsed, options)
+    described = covariates(rows, alignment, options, models)
+    design, design_found = find_design(alignment)
+    predictions = Predictions(
+        task=task.task,
+        design=design,
+        ids=alignment.ids,
+        example=alignment.example,
+        y_true=y_true,
+        models=described.models,
+        classes=task.classes,
+        positive=task.positive,
+        keys=described.keys,
+        metadata=described.metadata,
+        inputs=inputs,
+        found=(*task.found, design_found, *found, *alignment.found, *said_of_models),
+        warnings=(*warnings, *_unused(tables), *task.warnings, *odd_of_models, *described.warnings),
+    )
+    return oddities(predictions)
+
+
+def _tables(
+    source: Any, options: Options, truth: Any
+) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
+    if isinstance(source, (str, Path)) or _is_path_list(source):
+        tables, truth_table, inputs, warnings = _from_files(source, options)
+    else:
+        from evalreport.data.frames import memory_tables
+
+        tables, inputs = memory_tables(source, options)
+        truth_table, warnings = None, ()
+        if options.truth is not None and truth is None:
+            file = find_files(options.truth, None).files[0]
+            truth_table = _read(file, options, predictions=False)
+            inputs = (*inputs, _record(file, truth_table.read, None))
+    if truth is not None:
+        from evalreport.data.frames import truth_from_memory
+
+        truth_table = truth_from_memory(truth, options)
+    return tables, truth_table, inputs, warnings
+
+
+def _is_path_list(source: Any) -> bool:
+    return isinstance(source, Sequence) and all(isinstance(item, (str, Path)) for item in source)
+
+
+def _from_files(
+    source: str | Path | Sequence[str | Path], options: Options
+) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
+    files = find_files(source, options.truth)
+    tables = [_read(file, options, predictions=True) for file in files.files]
+    inputs = [
+        _record(file, table.read, None if "model" in table.roles.columns else table.model)
+        for file, table in zip(files.files, tables, strict=True)
+    ]
+    truth_table = None
+    if files.truth is not None:
+        truth_table = _read(files.truth, options, predictions=False)
+        inputs.append(_record(files.truth, truth_table.read, None))
+    return tables, truth_table, tuple(sorted(inputs, key=lambda record: record.path)), files.warnings
+
+
+def _read(file: File, options: Options, *, predictions: bool) -> Table:
+    roles: list[Roles] = []
+
+    def choose(names: tuple[str, ...]) -> Any:
+        # The options that rename columns are about predictions, not about true values.
+        role = understand(names, file=file.name, options=options if predictions else _DEFAULTS)
+        if predictions:
+            require_usable(role, names, file.name)
+        roles.append(role)
+        return role.kinds()
+
+    read = read_file(file.path, file.name, choose)
+    return Table(file.name, model_name(file.path), roles[-1], read)
+
+
+def _record(file: File, read: Columns, model: str | None) -> InputRecord:
+    return InputRecord(file.relative, digest(file.path), read.rows, model)
+
+
+def _models_found(rows: Rows) -> FoundRecord:
+    source = "one a file" if len(rows.tables) == len(rows.models) else f"in {len(rows.tables)} files"
+    source = "in memory" if rows.tables[0].name.startswith("<") else source
+    return FoundRecord("models", ", ".join(rows.models), f"{len(rows.models)} models, {source}")
+
+
+def _unused(tables: Sequence[Table]) -> list[WarningRecord]:
+    return [
+        WarningRecord(
+            "unused_column", f"The column {header!r} of {table.name} is not used: {why}.", (header,)
+        )
+        for table in tables
+        for header, why in table.roles.unused.items()
+    ]

@@ -1,0 +1,79 @@
+"""What is odd in aligned predictions but not fatal: said as warnings with stable codes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.values import shown
+from evalreport.results import WarningRecord
+
+FEW_EXAMPLES = 30
+
+
+def oddities(predictions: Predictions) -> Predictions:
+    """Add the warnings that the aligned predictions give reason for."""
+    warnings = [*predictions.warnings, *_size(predictions), *_truth(predictions)]
+    for model in predictions.models:
+        warnings += _constant(model)
+        if predictions.classes:
+            warnings += _labels(predictions, model)
+    return dataclasses.replace(predictions, warnings=tuple(warnings))
+
+
+def _size(predictions: Predictions) -> list[WarningRecord]:
+    n = len(predictions.ids)
+    things = "data set" if predictions.task == "scores" else "example"
+    if n == 1:
+        return [
+            WarningRecord("one_example", f"There is only one {things}: nothing can be said about others.")
+        ]
+    if n < FEW_EXAMPLES and predictions.task != "scores":
+        text = f"There are {n} examples, fewer than {FEW_EXAMPLES}: normal approximations are poor, intervals wide."
+        return [WarningRecord("few_examples", text)]
+    return []
+
+
+def _truth(predictions: Predictions) -> list[WarningRecord]:
+    if not predictions.classes or predictions.y_true is None:
+        return []
+    seen = np.unique(predictions.y_true)
+    if len(seen) > 1:
+        return []
+    label = predictions.classes[int(seen[0])]
+    text = f"The true values hold one class only, {shown(label)}: whatever needs two is undefined."
+    return [WarningRecord("one_class", text, (label,))]
+
+
+def _constant(model: ModelOutputs) -> list[WarningRecord]:
+    """Warn of a model that says the same whatever the example (one example does not tell)."""
+    for what, values in (("score", model.score), ("prediction", model.y_pred), ("outcome", model.outcome)):
+        if values is None:
+            continue
+        given = values if model.present is None else values[model.present]
+        if len(given) > 1 and (given == given[0]).all():
+            text = f"{model.name} is constant: it gives the same {what} to every example."
+            return [WarningRecord("constant_model", text, (model.name,))]
+        return []
+    return []
+
+
+def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord]:
+    assert predictions.y_true is not None
+    if model.y_pred is None:
+        return []
+    true = predictions.y_true if model.present is None else predictions.y_true[model.present]
+    said = model.y_pred if model.present is None else model.y_pred[model.present]
+    truths, predictions_made = set(np.unique(true).tolist()), set(np.unique(said).tolist())
+    warnings = []
+    for code in sorted(truths - predictions_made):
+        label = predictions.classes[code]
+        text = f"{model.name} never predicts the class {shown(label)}."
+        warnings.append(WarningRecord("class_never_predicted", text, (model.name, label)))
+    for code in sorted(predictions_made - truths):
+        label = predictions.classes[code]
+        text = f"{model.name} predicts the class {shown(label)}, which the true values never hold."
+        warnings.append(WarningRecord("label_never_true", text, (model.name, label)))
+    return warnings

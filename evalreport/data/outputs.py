@@ -1,0 +1,316 @@
+"""What each model said, cell by cell: parsed, checked, thresholded or arg-maxed where labels are not given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.config import Options
+from evalreport.data.alignment import Alignment, Indices
+from evalreport.data.gathering import Rows, fault
+from evalreport.data.predictions import Codes, Floats, ModelOutputs
+from evalreport.data.task import FoundTask, no_number
+from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode, shown, truth_number
+from evalreport.errors import InputError
+from evalreport.results import FoundRecord, WarningRecord
+
+SUM_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """The models' columns as numbers, by row of ``Rows``: -1 or nan where the cell is empty."""
+
+    y_pred: npt.NDArray[Any] | None = None
+    score: Floats | None = None
+    proba: dict[str, Floats]
+    outcome: Floats | None = None
+
+
+def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
+    """Parse what the models said.
+
+    Raises
+    ------
+    InputError
+        Where a cell is no finite number, or a probability lies outside [0, 1].
+    """
+    if task.task in ("outcome", "scores"):
+        column = "outcome" if task.task == "outcome" else "value"
+        return Parsed(outcome=_numbers(rows, column), proba={})
+    if task.task == "regression":
+        return Parsed(y_pred=label_numbers(rows, "y_pred"), proba={})
+    assert task.spelling is not None
+    labels = rows.columns.get("y_pred")
+    y_pred = None if labels is None else recode(labels, task.classes, task.spelling)
+    score = _numbers(rows, "score") if "score" in rows.columns and task.task == "binary" else None
+    proba: dict[str, Floats] = {}
+    for label in rows.probabilities:
+        values = _finite(rows, f"p_{label}", rows.probabilities[label])
+        _check_range(rows, f"p_{label}", values)
+        name = task.spelling[label]
+        proba[name] = np.where(np.isnan(proba[name]), values, proba[name]) if name in proba else values
+    return Parsed(y_pred=y_pred, score=score, proba=proba)
+
+
+def label_numbers(rows: Rows, column: str) -> Floats | None:
+    """Parse y_true, y_pred or the separate truth as numbers, nan where empty.
+
+    Raises
+    ------
+    InputError
+        Where a cell is no finite number.
+    """
+    array = rows.truth if column == "truth" else rows.columns.get(column)
+    if array is None:
+        return None
+    values = dictionary_numbers(array)
+    wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
+    if wrong.any():
+        codes = np.unique(dictionary_codes(array)[wrong])
+        raise no_number(rows, column, [array.dictionary[int(code)].as_py() for code in codes])
+    return values
+
+
+def model_outputs(
+    rows: Rows, alignment: Alignment, task: FoundTask, parsed: Parsed, options: Options
+) -> tuple[list[ModelOutputs], list[FoundRecord], list[WarningRecord]]:
+    """Bring each model's outputs into canonical order and derive the labels that were not given.
+
+    Raises
+    ------
+    InputError
+        Where a model gives an output for some of its rows only, gives none at all, or its probabilities do
+        not add up to 1.
+    """
+    outputs: list[ModelOutputs] = []
+    found: list[FoundRecord] = []
+    warnings: list[WarningRecord] = []
+    for name, index in zip(rows.models, alignment.rows, strict=True):
+        chosen = _Chosen(rows, name, index)
+        if task.task == "regression" or parsed.outcome is not None:
+            outputs.append(_numeric(chosen, parsed))
+            continue
+        model, said, odd = _classifying(chosen, task, parsed, options)
+        outputs.append(model)
+        found += said
+        warnings += odd
+    return outputs, found, warnings
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """One model's rows in canonical order: ``index`` (C,) into ``Rows``, -1 where the model lacks the cell."""
+
+    rows: Rows
+    model: str
+    index: Indices
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_] | None:
+        mask = self.index >= 0
+        return None if mask.all() else mask
+
+
+def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
+    column = (
+        "y_pred" if parsed.outcome is None else "outcome" if "outcome" in chosen.rows.columns else "value"
+    )
+    values = _taken(chosen, parsed.y_pred if parsed.outcome is None else parsed.outcome, column)
+    if values is None:
+        raise _says_nothing(chosen, column)
+    if parsed.outcome is None:
+        return ModelOutputs(chosen.model, y_pred=values, present=chosen.present)
+    return ModelOutputs(chosen.model, outcome=values, present=chosen.present)
+
+
+def _classifying(
+    chosen: _Chosen, task: FoundTask, parsed: Parsed, options: Options
+) -> tuple[ModelOutputs, list[FoundRecord], list[WarningRecord]]:
+    y_pred = _taken(chosen, parsed.y_pred, "y_pred")
+    score = _taken(chosen, parsed.score, "score")
+    by_class = {c: _taken(chosen, parsed.proba[c], f"p_{c}") for c in task.classes if c in parsed.proba}
+    given = {label: values for label, values in by_class.items() if values is not None}
+    if y_pred is None and score is None and not given:
+        raise _says_nothing(chosen, "y_pred")
+    if len(given) == len(task.classes):
+        _check_sums(chosen, np.column_stack(list(given.values())))
+    if task.task == "binary" and len(given) == 1:
+        (label, values), other = next(iter(given.items())), [c for c in task.classes if c not in given][0]
+        given = {label: values, other: 1.0 - values}
+    proba = None
+    if len(given) == len(task.classes):
+        proba = np.column_stack([given[label] for label in task.classes])
+    found: list[FoundRecord] = []
+    warnings: list[WarningRecord] = []
+    positive = None if task.positive is None else task.classes.index(task.positive)
+    if y_pred is None:
+        y_pred, record = _derived_labels(chosen, proba, score, positive, options)
+        found.append(record)
+    elif proba is not None:
+        warnings += _disagreement(chosen, y_pred, proba, positive, options)
+    if score is None and proba is not None and positive is not None:
+        score = np.ascontiguousarray(proba[:, positive])
+    model = ModelOutputs(chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present)
+    return model, found, warnings
+
+
+def _taken(chosen: _Chosen, values: npt.NDArray[Any] | None, column: str) -> npt.NDArray[Any] | None:
+    """Return a column in canonical order; None where the model does not give it at all."""
+    if values is None:
+        return None
+    is_code = values.dtype.kind == "i"
+    taken = values[chosen.index]
+    empty = taken < 0 if is_code else np.isnan(taken)
+    present = chosen.present
+    if present is not None:
+        taken = np.where(present, taken, -1 if is_code else np.nan).astype(values.dtype)
+        empty &= present
+    count = int(empty.sum())
+    if count == 0:
+        return taken
+    if count == len(chosen.index) or (present is not None and count == int(present.sum())):
+        return None
+    hits = np.sort(chosen.index[empty])
+    raise fault(
+        chosen.rows,
+        int(hits[0]),
+        column,
+        f"the cell is empty, though the model {shown(chosen.model)} gives this column in other rows",
+        expected="a value in every row of the model, or in none",
+        remedy="fill in the missing predictions, or leave the whole column empty for this model",
+        count=count,
+    )
+
+
+def _derived_labels(
+    chosen: _Chosen, proba: Floats | None, score: Floats | None, positive: int | None, options: Options
+) -> tuple[Codes | None, FoundRecord]:
+    """Threshold (binary) or take the largest probability (several classes); nothing from bare scores."""
+    present = chosen.present
+    if positive is None:
+        if proba is None:
+            return None, FoundRecord(
+                "labels", chosen.model, "no y_pred, and not every class's probability: no labels"
+            )
+        largest = proba.max(axis=1)
+        ties = int(((proba == largest[:, None]).sum(axis=1) > 1).sum())
+        why = "no y_pred: the class of the largest probability"
+        why += f" ({ties} ties go to the first class in order)" if ties else ""
+        filled = np.where(np.isnan(proba), -1.0, proba)
+        return _masked(filled.argmax(axis=1).astype(np.int32), present), FoundRecord(
+            "labels", chosen.model, why
+        )
+    values = score if proba is None else proba[:, positive]
+    threshold = options.threshold if options.threshold is not None or proba is None else 0.5
+    if values is None or threshold is None:
+        why = "no y_pred, only scores without a threshold: no labels (give one with --threshold)"
+        return None, FoundRecord("threshold", chosen.model, why)
+    source = "score" if proba is None else "probability"
+    asked = "asked for with --threshold" if options.threshold is not None else "the default"
+    why = f"no y_pred: positive where the {source} is at least {threshold:g}, {asked}"
+    labels = np.where(values >= threshold, positive, 1 - positive).astype(np.int32)
+    return _masked(labels, present), FoundRecord("threshold", chosen.model, why)
+
+
+def _masked(labels: Codes, present: npt.NDArray[np.bool_] | None) -> Codes:
+    return labels if present is None else np.where(present, labels, -1).astype(np.int32)
+
+
+def _disagreement(
+    chosen: _Chosen, y_pred: Codes, proba: Floats, positive: int | None, options: Options
+) -> list[WarningRecord]:
+    rows = np.flatnonzero(y_pred >= 0)
+    own = proba[rows, y_pred[rows]]
+    if positive is None:
+        count, rule = int((own < proba[rows].max(axis=1)).sum()), "the class of the largest probability"
+    else:
+        threshold = 0.5 if options.threshold is None else options.threshold
+        p = proba[rows, positive]
+        # At the threshold itself either label is right.
+        count = int((((p >= threshold) != (y_pred[rows] == positive)) & (p != threshold)).sum())
+        rule = f"a threshold of {threshold:g} on the probability"
+    if count == 0:
+        return []
+    text = (
+        f"In {count} of {len(rows)} rows y_pred of {chosen.model} is not the label that {rule} gives; "
+        "y_pred is used for labels, the probabilities for everything else."
+    )
+    return [WarningRecord("prediction_disagrees_with_probability", text, (chosen.model,))]
+
+
+def _check_sums(chosen: _Chosen, proba: Floats) -> None:
+    totals = proba.sum(axis=1)
+    wrong = np.abs(totals - 1.0) > SUM_TOLERANCE
+    if not wrong.any():
+        return
+    first = int(np.argmin(np.where(wrong, chosen.index, np.iinfo(np.int64).max)))
+    raise fault(
+        chosen.rows,
+        int(chosen.index[first]),
+        None,
+        f"the probabilities of the {proba.shape[1]} classes add up to {totals[first]:.6g}",
+        expected=f"1 within {SUM_TOLERANCE:g}",
+        remedy="write the probabilities of every class, unrounded (they are used as given, not renormalised)",
+        count=int(wrong.sum()),
+    )
+
+
+def _numbers(rows: Rows, column: str) -> Floats:
+    array = rows.columns[column]
+    if column != "outcome":
+        return _finite(rows, column, array)
+    values = dictionary_numbers(array, truth_number)
+    wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
+    _refuse_wrong(rows, column, wrong)
+    return values
+
+
+def _finite(rows: Rows, column: str, array: Any) -> Floats:
+    values = floats(array)
+    unusable = ~np.isfinite(values)
+    if unusable.any():
+        _refuse_wrong(rows, column, unusable & ~array.is_null().to_numpy(zero_copy_only=False))
+    return values
+
+
+def _refuse_wrong(rows: Rows, column: str, wrong: npt.NDArray[np.bool_]) -> None:
+    if wrong.any():
+        raise fault(
+            rows,
+            int(np.argmax(wrong)),
+            column,
+            "{cell} is no finite number",
+            expected="a finite number with a decimal point and without thousands separators",
+            remedy="correct the value, or leave the column empty for a model that does not give it",
+            count=int(wrong.sum()),
+        )
+
+
+def _check_range(rows: Rows, column: str, values: Floats) -> None:
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        raise fault(
+            rows,
+            int(np.argmax(outside)),
+            column,
+            "the probability {cell} is outside [0, 1]",
+            expected="a number in [0, 1]",
+            remedy="write probabilities, or name the column score if these are decision values",
+            count=int(outside.sum()),
+        )
+
+
+def _says_nothing(chosen: _Chosen, column: str) -> InputError:
+    first = int(chosen.index[chosen.index >= 0].min())
+    return fault(
+        chosen.rows,
+        first,
+        column,
+        f"the model {shown(chosen.model)} gives no prediction at all: every cell is empty",
+        expected="y_pred, score, p_<label>, outcome or value",
+        remedy="write the model's predictions, or remove its rows",
+    )

@@ -1,0 +1,140 @@
+"""One source of predictions -> its columns as Arrow arrays; the formats of the contract, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalreport.data.columns import Kind
+from evalreport.errors import InputError
+
+FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jsonl", "jsonl.gz", "npz")
+UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
+
+Choose = Callable[[tuple[str, ...]], Mapping[str, Kind]]
+"""Given the headers, say which are to be read and how they are kept."""
+Locate = Callable[[int, str | None], tuple[int | None, str]]
+"""Given a row (from 0) and a header: the line of the file (None in a binary one) and the cell's own text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What was read: Arrow arrays by header (string, dictionary of strings, or double), all of one length.
+
+    In a double array nan stands for a cell that is no finite number, null for an empty one.
+    """
+
+    names: tuple[str, ...]
+    arrays: Mapping[str, Any]
+    rows: int
+    locate: Locate
+
+
+def file_format(path: Path) -> str | None:
+    """Return the format that a file's name says, None where it is none of ours."""
+    name = path.name.lower()
+    matching = [suffix for suffix in FORMATS if name.endswith("." + suffix)]
+    return max(matching, key=len) if matching else None
+
+
+def model_name(path: Path) -> str:
+    """Return the name that a file gives its model: everything before the format's suffix."""
+    suffix = file_format(path)
+    return path.name[: -len(suffix) - 1] if suffix else path.stem
+
+
+def read_file(path: Path, name: str, choose: Choose) -> Columns:
+    """Read one prediction file.
+
+    Parameters
+    ----------
+    path
+        Where the file is.
+    name
+        What messages call it.
+    choose
+        Which headers are read, and how.
+
+    Raises
+    ------
+    InputError
+        Where the file is empty, no text in UTF-8, ragged, truncated, or not of the format that its name says.
+    """
+    suffix = file_format(path)
+    assert suffix is not None, "the folder was sifted before"
+    if path.stat().st_size == 0:
+        raise empty_file(name)
+    if suffix.startswith(("csv", "tsv")):
+        from evalreport.data.delimited import read_delimited
+
+        read = read_delimited(path, name, choose)
+    elif suffix.startswith("jsonl"):
+        from evalreport.data.json_lines import read_json_lines
+
+        read = read_json_lines(path, name, choose)
+    else:
+        from evalreport.data.binary import read_binary
+
+        read = read_binary(path, name, choose)
+    if read.rows == 0:
+        raise empty_file(name)
+    return read
+
+
+def empty_file(name: str) -> InputError:
+    """Say that a file holds no row."""
+    return InputError(
+        "the file is empty: it holds no row",
+        file=name,
+        expected="a header and at least one row of predictions",
+        remedy="write the file again, or take it out of the folder",
+    )
+
+
+def connect() -> Any:
+    """Open an in-memory DuckDB that fetches nothing from anywhere."""
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "threads": "2",
+    }
+    return duckdb.connect(":memory:", config=settings)
+
+
+def literal_path(path: Path) -> str:
+    """Spell a path so that DuckDB's file patterns match it literally."""
+    text = str(path.absolute())
+    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in text)
+
+
+def quote_name(name: str) -> str:
+    """Quote an SQL name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """Quote an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def keep_batches(batches: Iterator[Any], kinds: Mapping[str, Kind]) -> tuple[dict[str, Any], int]:
+    """Turn a stream of record batches into one array a column, each batch in its small form at once."""
+    import pyarrow as pa
+
+    from evalreport.data.values import keep
+
+    pieces: dict[str, list[Any]] = {header: [] for header in kinds}
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        for position, (header, kind) in enumerate(kinds.items()):
+            pieces[header].append(keep(batch.column(position), kind))
+    if rows == 0:
+        return {}, 0
+    table = pa.table({str(i): pa.chunked_array(arrays) for i, arrays in enumerate(pieces.values())})
+    table = table.unify_dictionaries()
+    return {header: table.column(i).combine_chunks() for i, header in enumerate(kinds)}, rows

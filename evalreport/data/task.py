@@ -1,0 +1,278 @@
+"""Which task the columns mean, its classes and its positive class; whatever is found is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evalreport.config import Options, Task
+from evalreport.data.gathering import Rows, fault, whence
+from evalreport.data.values import (
+    dictionary_codes,
+    in_order,
+    is_number,
+    is_whole,
+    shown,
+    spelled_alike,
+    used_only,
+    whole,
+)
+from evalreport.errors import InputError, UsageError
+from evalreport.results import FoundRecord, WarningRecord
+
+MOST_CLASSES = 1000
+MOST_WHOLE_CLASSES = 20
+POSITIVE_PAIRS = (
+    ("0", "1"),
+    ("-1", "1"),
+    ("false", "true"),
+    ("f", "t"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("negative", "positive"),
+    ("neg", "pos"),
+)
+"""Pairs of labels (negative, positive) whose positive class needs no guess, in any case of letters."""
+_NO_FINITE_NUMBER = re.compile(
+    r"[+-]?(nan|inf|infinity|na|n/a|none|null|\d{1,3}(,\d{3})+(\.\d*)?)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTask:
+    """The task, its classes in canonical order, and how labels in files map to them."""
+
+    task: Task
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+    spelling: dict[str, str] | None = None
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+
+def find_task(rows: Rows, options: Options) -> FoundTask:
+    """Find the task from the columns, or check the one that was asked for.
+
+    Raises
+    ------
+    InputError
+        Where the task contradicts the columns, a label is no finite number, or there are over 1,000 classes.
+    UsageError
+        Where the positive class is none of the classes.
+    """
+    judged = next((name for name in ("outcome", "value") if name in rows.columns), None)
+    if judged is not None:
+        return _judged(rows, judged, options)
+    if options.task in ("outcome", "scores"):
+        needed = "outcome" if options.task == "outcome" else "value"
+        raise _contradiction(
+            rows, options.task, f"there is no column {needed!r}", f"name it with --{needed} COLUMN"
+        )
+    task, why = _classes_or_numbers(rows, options)
+    if task == "regression":
+        return FoundTask(task="regression", found=(FoundRecord("task", "regression", why),))
+    return _classification(rows, options, why)
+
+
+def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
+    task: Task = "outcome" if column == "outcome" else "scores"
+    if options.task not in (None, task):
+        raise _contradiction(
+            rows,
+            options.task,
+            f"the column {column!r} means the task {task}",
+            f"drop --task, or the column {column!r}",
+        )
+    lacking = [table for table in rows.tables if column not in table.roles.columns]
+    if lacking:
+        other = next(table for table in rows.tables if column in table.roles.columns)
+        raise InputError(
+            f"there is no column {column!r}, which {other.name} has",
+            file=lacking[0].name,
+            expected="the same kind of columns in every file",
+            remedy=f"give every model a column {column!r}, or none",
+        )
+    return FoundTask(task=task, found=(FoundRecord("task", task, f"the files hold a column {column!r}"),))
+
+
+def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, str]:
+    """Say classes or numbers, and why (the contract's rule)."""
+    truth = _labels(rows, "y_true") + _labels(rows, "truth")
+    if not truth:
+        raise InputError(
+            "no row has a true value",
+            file=rows.tables[0].name,
+            column="y_true",
+            expected="the true label or value of every example",
+            remedy="add a column y_true, or name a file of id and y_true with --truth",
+        )
+    graded = "score" in rows.columns or bool(rows.probabilities)
+    if options.task is not None:
+        if options.task == "regression" and graded:
+            raise _contradiction(
+                rows, "regression", "columns score and p_<label> belong to classes", "drop --task"
+            )
+        return options.task, "asked for with --task"
+    texts = [label for label in truth if not is_number(label)]
+    _refuse_unfinished_numbers(rows, truth, texts, graded=graded)
+    if texts:
+        return "binary", f"the true values are text, for example {shown(min(texts))}"
+    if graded:
+        return "binary", "there are columns of scores or probabilities"
+    predicted = _labels(rows, "y_pred")
+    if not all(map(is_whole, truth)):
+        return "regression", "the true values are numbers with decimals"
+    if not all(map(is_whole, predicted)):
+        return "regression", "the predictions are not whole numbers"
+    values, shared = _whole_set(truth) | _whole_set(predicted), _whole_set(truth) & _whole_set(predicted)
+    if len(values) > MOST_WHOLE_CLASSES:
+        return (
+            "regression",
+            f"the values are whole numbers with more than {MOST_WHOLE_CLASSES} different ones",
+        )
+    if not shared:
+        return "regression", "the predictions share no value with the true values"
+    return "binary", f"the values are at most {MOST_WHOLE_CLASSES} whole numbers, which the predictions share"
+
+
+def _whole_set(labels: Sequence[str]) -> set[str]:
+    return {whole(label) for label in labels}
+
+
+def _refuse_unfinished_numbers(rows: Rows, truth: list[str], texts: list[str], *, graded: bool) -> None:
+    """Take a "nan" or a "1,000" among numbers for what it is: a number gone wrong, not a class."""
+    if not texts or len(texts) == len(truth):
+        return
+    numbers = [label for label in truth if is_number(label)]
+    fractions = not all(map(is_whole, numbers)) and len(numbers) > len(texts) and not graded
+    wrong = texts if fractions else [label for label in texts if _NO_FINITE_NUMBER.fullmatch(label.strip())]
+    if wrong:
+        raise no_number(rows, "y_true", wrong)
+
+
+def no_number(rows: Rows, column: str, wrong: Sequence[str]) -> InputError:
+    """Return the error about the first row whose label is one of ``wrong``."""
+    array = rows.truth if column == "truth" else rows.columns.get(column)
+    codes = dictionary_codes(array) if array is not None else np.empty(0, dtype=np.int32)
+    bad = (
+        [code for code, text in enumerate(array.dictionary.to_pylist()) if text in set(wrong)]
+        if len(codes)
+        else []
+    )
+    hits = np.flatnonzero(np.isin(codes, bad))
+    if not len(hits) and column == "y_true" and rows.truth is not None:
+        return no_number(rows, "truth", wrong)
+    return fault(
+        rows,
+        int(hits[0]),
+        "y_true" if column == "truth" else column,
+        f"{shown(array.dictionary[int(codes[hits[0]])].as_py())} is no finite number",
+        expected="a finite number with a decimal point and without thousands separators, as in the other rows",
+        remedy="correct the value, or leave the cell empty; if these are labels of classes, pass --task multiclass",
+        count=len(hits),
+    )
+
+
+def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
+    labels = [
+        *_labels(rows, "y_true"),
+        *_labels(rows, "truth"),
+        *_labels(rows, "y_pred"),
+        *rows.probabilities,
+    ]
+    spelling = spelled_alike(labels)
+    classes = in_order(spelling.values())
+    if len(classes) > MOST_CLASSES:
+        raise InputError(
+            f"there are {len(classes)} classes, for example {', '.join(map(shown, classes[:3]))}",
+            file=rows.tables[0].name,
+            column="y_true",
+            expected=f"at most {MOST_CLASSES:,} classes",
+            remedy="pass --task regression if these are numbers, or check which column is y_true",
+        )
+    if options.task == "binary" and len(classes) > 2:
+        raise _contradiction(
+            rows,
+            "binary",
+            f"there are {len(classes)} classes: {', '.join(map(shown, classes[:5]))}",
+            "pass --task multiclass",
+        )
+    asked = whole(options.positive) if options.positive is not None else None
+    if len(classes) == 1 and options.task != "multiclass":
+        classes = in_order((classes[0], _counterpart(classes[0])))
+    task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
+    names = ", ".join(map(shown, classes[:10])) + (", ..." if len(classes) > 10 else "")
+    found = [
+        FoundRecord("task", task, why),
+        FoundRecord("classes", names, "the labels of the true values, the predictions and the p_ columns"),
+    ]
+    positive, record, warnings = _positive(classes, task, options.positive, asked)
+    if record is not None:
+        found.append(record)
+    return FoundTask(
+        task=task,
+        classes=classes,
+        positive=positive,
+        spelling=spelling,
+        found=tuple(found),
+        warnings=tuple(warnings),
+    )
+
+
+def _counterpart(label: str) -> str:
+    """Name the class that was never seen, so that a binary task keeps two."""
+    for pair in POSITIVE_PAIRS:
+        for own, other in (pair, pair[::-1]):
+            if label.lower() == own:
+                return other.upper() if label.isupper() else other.capitalize() if label.istitle() else other
+    return f"not {label}"
+
+
+def _positive(
+    classes: tuple[str, ...], task: Task, named: str | None, asked: str | None
+) -> tuple[str | None, FoundRecord | None, list[WarningRecord]]:
+    if task != "binary":
+        if named is not None:
+            raise UsageError(
+                f"--positive {named}: only a binary task has a positive class, and there are {len(classes)}"
+            )
+        return None, None, []
+    if named is not None:
+        for label in (named, asked):
+            if label in classes:
+                return label, FoundRecord("positive class", str(label), "asked for with --positive"), []
+        raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(shown, classes))}")
+    lowered = {label.lower(): label for label in classes}
+    for negative, positive in POSITIVE_PAIRS:
+        if {negative, positive} == set(lowered):
+            label = lowered[positive]
+            return label, FoundRecord("positive class", label, f"of {classes[0]!r} and {classes[1]!r}"), []
+    label = classes[-1]
+    text = (
+        f"Taken as the positive class is {shown(label)}, the last in sorted order; name it with --positive."
+    )
+    record = FoundRecord("positive class", label, "the last in sorted order, since the labels do not say it")
+    return label, record, [WarningRecord("positive_class_guessed", text, (label,))]
+
+
+def _labels(rows: Rows, column: str) -> list[str]:
+    """Return the distinct labels that a column's rows hold."""
+    array: Any = rows.truth if column == "truth" else rows.columns.get(column)
+    if array is None:
+        return []
+    labels: list[str] = used_only(array).dictionary.to_pylist()
+    return labels
+
+
+def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:
+    table, _ = whence(rows, 0)
+    return InputError(
+        f"the task {task} contradicts the columns: {problem}",
+        file=table.name,
+        expected=f"columns that suit --task {task}",
+        remedy=remedy,
+    )

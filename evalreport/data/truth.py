@@ -1,0 +1,171 @@
+"""The true value of each cell: from the prediction files, from a file apart, or both, and never in doubt."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.alignment import Alignment
+from evalreport.data.gathering import Rows, Table, fault, place_of, positions
+from evalreport.data.outputs import label_numbers
+from evalreport.data.task import FoundTask
+from evalreport.data.values import dictionary_codes, recode, shown
+from evalreport.errors import InputError
+from evalreport.results import FoundRecord, WarningRecord
+
+
+def attach_truth(rows: Rows, table: Table) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+    """Give each row the true value (and the other columns) that a table apart holds for its id.
+
+    Raises
+    ------
+    InputError
+        Where the table has no id or no y_true, or an id twice.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    header = table.roles.columns.get("y_true")
+    if header is None:
+        raise _lacks(table, "y_true", "the true label or value of each example")
+    if rows.ids is None:
+        raise _lacks(table, "id", "no true values: the files hold one score a row, not examples")
+    if "id" in table.roles.columns:
+        ids = table.read.arrays[table.roles.columns["id"]]
+    elif table.positional and rows.tables[0].positional:
+        ids = _same_length(rows, table)
+    else:
+        raise _lacks(table, "id", "the id of each example, as in the prediction files")
+    encoded = ids.dictionary_encode()
+    if len(encoded.dictionary) < len(ids):
+        raise _twice(table, ids, encoded)
+    place = pc.index_in(rows.ids, value_set=ids)
+    truth = table.read.arrays[header].take(place)
+    metadata = dict(rows.metadata)
+    for other in table.roles.metadata:
+        if other.strip() not in metadata:
+            metadata[other.strip()] = table.read.arrays[other].take(place)
+    unused = len(ids) - len(pc.unique(place.drop_null() if isinstance(place, pa.Array) else place))
+    warnings: tuple[WarningRecord, ...] = ()
+    if unused:
+        text = f"{table.name} holds {unused} of {len(ids)} true values whose ids no model predicts."
+        warnings = (WarningRecord("truth_without_prediction", text, (table.name,)),)
+    found = (FoundRecord("truth", table.name, "the true values are matched by id"),)
+    return dataclasses.replace(rows, truth=truth, metadata=metadata), found, warnings
+
+
+def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArray[Any] | None:
+    """Return each cell's true value; every model's files must agree about it.
+
+    Raises
+    ------
+    InputError
+        Where two rows give the same example different true values, or none gives it any.
+    """
+    if task.task in ("outcome", "scores"):
+        return None
+    by_group: npt.NDArray[Any] | None = None
+    witness = np.full(int(alignment.group.max()) + 1, -1, dtype=np.int64)
+    for column in ("y_true", "truth"):
+        values = _values(rows, column, task)
+        if values is None:
+            continue
+        given = np.flatnonzero(values >= 0 if values.dtype.kind == "i" else ~np.isnan(values))
+        # The first row that speaks about an example is the one that later rows are held against.
+        unheard = given[witness[alignment.group[given]] < 0][::-1]
+        if by_group is None:
+            by_group = np.full(len(witness), -1 if values.dtype.kind == "i" else np.nan, dtype=values.dtype)
+        by_group[alignment.group[unheard]] = values[unheard]
+        witness[alignment.group[unheard]] = unheard
+        wrong = given[values[given] != by_group[alignment.group[given]]]
+        if len(wrong):
+            raise _disagree(rows, int(wrong[0]), int(witness[alignment.group[wrong[0]]]), column, len(wrong))
+    assert by_group is not None, "the task was found from true values"
+    any_row = alignment.rows.max(axis=0)
+    values = by_group[alignment.group[any_row]]
+    _refuse_absent(rows, any_row, values)
+    return values
+
+
+def _values(rows: Rows, column: str, task: FoundTask) -> npt.NDArray[Any] | None:
+    if task.task == "regression":
+        return label_numbers(rows, column)
+    array = rows.truth if column == "truth" else rows.columns.get(column)
+    if array is None:
+        return None
+    assert task.spelling is not None
+    return recode(array, task.classes, task.spelling)
+
+
+def _refuse_absent(rows: Rows, any_row: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:
+    absent = values < 0 if values.dtype.kind == "i" else np.isnan(values)
+    if absent.any():
+        row = int(any_row[absent].min())
+        raise fault(
+            rows,
+            row,
+            "y_true",
+            f"the id {shown(rows.ids[row].as_py())} has no true value",
+            expected="a true value for every example, in the prediction files or in the file of true values",
+            remedy="add it, or remove the example from every file",
+            count=int(absent.sum()),
+        )
+
+
+def _disagree(rows: Rows, row: int, before: int, column: str, count: int) -> InputError:
+    own = "the file of true values" if column == "truth" else None
+    source = rows.truth if column == "truth" else rows.columns["y_true"]
+    first = rows.columns["y_true"][before].as_py() if "y_true" in rows.columns else None
+    first = first if first is not None else rows.truth[before].as_py()
+    said = f"{own or 'this row'} says {shown(source[row].as_py())}"
+    return fault(
+        rows,
+        row,
+        "y_true",
+        f"the true values of the id {shown(rows.ids[row].as_py())} disagree: {said}, "
+        f"{place_of(rows, before)} says {shown(first)}",
+        expected="one true value for each example",
+        remedy="find out which file belongs to another data set or version, and write it again",
+        count=count,
+    )
+
+
+def _same_length(rows: Rows, table: Table) -> Any:
+    examples = max(predicted.read.rows for predicted in rows.tables)
+    if table.read.rows != examples:
+        raise InputError(
+            f"there are {table.read.rows} true values for {examples} predictions",
+            file=table.name,
+            expected="as many true values as predictions, or ids on both sides",
+            remedy="pass the true values of exactly the predicted examples",
+        )
+    return positions(examples)
+
+
+def _lacks(table: Table, column: str, expected: str) -> InputError:
+    return InputError(
+        f"there is no column {column!r} beside {', '.join(map(shown, table.read.names[:8]))}",
+        file=table.name,
+        line=None if table.positional else 1,
+        column=column,
+        expected=expected,
+        remedy="write the file of true values with the columns id and y_true",
+    )
+
+
+def _twice(table: Table, ids: Any, encoded: Any) -> InputError:
+    codes = dictionary_codes(encoded)
+    _, first = np.unique(codes, return_index=True)
+    row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
+    line, _ = table.read.locate(row, None)
+    return InputError(
+        f"the id {shown(ids[row].as_py())} stands twice",
+        file=table.name,
+        line=line,
+        column="id",
+        expected="each id once in the file of true values",
+        remedy="remove one of the rows",
+    )
