@@ -1,0 +1,128 @@
+"""Where numbers become text: the one module that rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from statistics import median_low
+
+MINUS = "−"
+MISSING = "–"
+MOST_DECIMALS = 6
+
+
+def decimals_of(standard_errors: Iterable[float | None]) -> int:
+    """Give the number of decimals of a column: down to the second digit of its typical standard error.
+
+    The typical one is the lower median, so that all values of a column have the same decimals.
+
+    Parameters
+    ----------
+    standard_errors
+        In the units of the values; missing, zero and infinite ones are passed over.
+
+    Examples
+    --------
+    >>> decimals_of([0.0058, 0.0061, None])
+    4
+    >>> decimals_of([12.5])
+    0
+    """
+    known = [s for s in standard_errors if s is not None and math.isfinite(s) and s > 0]
+    if not known:
+        return 3
+    return min(max(1 - math.floor(math.log10(median_low(known))), 0), MOST_DECIMALS)
+
+
+def number(value: float | None, decimals: int = 3, *, signed: bool = False) -> str:
+    """Write a number with a true minus sign and thousands separators; a missing one is a dash.
+
+    Examples
+    --------
+    >>> number(-1234.5678, 2), number(0.1, 3, signed=True), number(-0.0001, 2), number(None)
+    ('−1,234.57', '+0.100', '0.00', '–')
+    """
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else MINUS + "∞"
+    if value and (abs(value) >= 1e9 or (abs(value) < 10.0**-MOST_DECIMALS and decimals >= MOST_DECIMALS)):
+        return _power_of_ten(value, signed)
+    text = f"{abs(value):,.{decimals}f}"
+    if not text.strip("0.,"):
+        return text
+    return (MINUS if value < 0 else "+" if signed else "") + text
+
+
+def _power_of_ten(value: float, signed: bool) -> str:
+    mantissa, exponent = f"{abs(value):.2e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return (MINUS if value < 0 else "+" if signed else "") + f"{mantissa}×10{raised}"
+
+
+def interval(low: float | None, high: float | None, decimals: int = 3, *, signed: bool = False) -> str:
+    """Write an interval in brackets; nothing where a limit is missing.
+
+    Examples
+    --------
+    >>> interval(-0.0042, 0.0151, 3, signed=True)
+    '[−0.004, +0.015]'
+    """
+    if low is None or high is None:
+        return ""
+    return f"[{number(low, decimals, signed=signed)}, {number(high, decimals, signed=signed)}]"
+
+
+def p_value(p: float | None) -> str:
+    """Write a p-value: three decimals below 0.1, two above, never 0 and never 1.00 for what is less than 1.
+
+    Examples
+    --------
+    >>> [p_value(p) for p in (0.00001, 0.0123, 0.77, 0.9999, 1.0, None)]
+    ['<0.001', '0.012', '0.77', '>0.99', '1', '–']
+    """
+    if p is None or math.isnan(p):
+        return MISSING
+    if p < 0.001:
+        return "<0.001"
+    if p < 0.0995:
+        return f"{p:.3f}"
+    if p < 0.995:
+        return f"{p:.2f}"
+    return "1" if p >= 1 else ">0.99"
+
+
+def p_phrase(p: float | None) -> str:
+    """Write a p-value for the inside of a sentence: ``p = 0.012`` or ``p < 0.001``."""
+    text = p_value(p)
+    return f"p {text[0]} {text[1:]}" if text[0] in "<>" else f"p = {text}"
+
+
+def count(n: float) -> str:
+    """Write a count with thousands separators; decimals only where a weighted count has them."""
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"
+
+
+def share(part: float, whole: float) -> str:
+    """Write a part of a whole as a percentage; a dash where the whole is nothing."""
+    return f"{100 * part / whole:.1f} %" if whole else MISSING
+
+
+def percent(fraction: float) -> str:
+    """Write a level such as 0.95 as ``95 %``."""
+    return f"{100 * fraction:.10g} %"
+
+
+def statistic(value: float | None) -> str:
+    """Write a test statistic with two decimals, or as a whole number where it is one."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return number(value, 0 if float(value).is_integer() else 2)
+
+
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def in_words(n: int) -> str:
+    """Write a small count as a word, as running text does."""
+    return WORDS[n] if n < len(WORDS) else f"{n:,}"

@@ -1,0 +1,62 @@
+"""Confusion matrix as a heat map: rows are true classes, each coloured by its share of the row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evalreport.plots.style import INK, PAPER, axes_or_new, mark_of
+from evalreport.results import Results
+
+MOST_WRITTEN = 12
+
+
+def confusion(results: Results, model: str, ax: Any | None = None, *, name: str | None = None) -> Any:
+    """Draw one model's confusion matrix; the counts are written where they fit.
+
+    Parameters
+    ----------
+    model
+        The model's name in the results.
+    ax
+        Matplotlib axes; new ones if None.
+    name
+        What stands above the matrix; the model's name if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    axes = axes_or_new(ax)
+    counts = _counts(results, model)
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    size = len(results.classes)
+    colour = mark_of(results.models.index(model)).colour
+    for i in range(size):
+        for j in range(size):
+            cell = axes.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=colour, linewidth=0)
+            cell.set_alpha(round(float(0.04 + 0.56 * shares[i, j]), 3))
+            if size <= MOST_WRITTEN:
+                axes.text(j, i, f"{counts[i, j]:,.0f}", ha="center", va="center", color=INK)
+    axes.set(
+        xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), xlabel="Predicted", ylabel="True", aspect="equal"
+    )
+    axes.set_title(name if name is not None else model, parse_math=False)
+    if size <= MOST_WRITTEN:
+        axes.set_xticks(range(size), results.classes, parse_math=False)
+        axes.set_yticks(range(size), results.classes, parse_math=False)
+    axes.grid(visible=False)
+    axes.set_facecolor(PAPER)
+    return axes
+
+
+def _counts(results: Results, model: str) -> Any:
+    place = {label: i for i, label in enumerate(results.classes)}
+    counts = np.zeros((len(place), len(place)))
+    for cell in results.confusion:
+        if cell.model == model:
+            counts[place[cell.true], place[cell.predicted]] += cell.count
+    return counts

@@ -1,0 +1,110 @@
+"""How charts look: a colour, a marker and a dash for each model, the shipped font, the tokens of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FONT_FOLDER = Path(__file__).parent / "fonts"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How one model is told from the others: never by colour alone."""
+
+    colour: str
+    marker: str
+    dash: tuple[float, tuple[float, ...]]
+    symbol: str
+
+
+SOLID = (0.0, ())
+# Okabe and Ito's colours, darkened until each has a contrast of at least 4.5 : 1 on white (black and yellow left out).
+MARKS = (
+    Mark("#0072b2", "s", SOLID, "■"),
+    Mark("#a85b00", "^", (0.0, (1.2, 1.2)), "▲"),
+    Mark("#007a5a", "D", (0.0, (5.0, 1.6, 1.2, 1.6)), "◆"),
+    Mark("#a8437f", "v", (0.0, (4.0, 1.6)), "▼"),
+    Mark("#4d4d4d", "o", (0.0, (7.0, 2.0)), "●"),
+    Mark("#b8400e", ">", (0.0, (3.0, 1.2, 1.2, 1.2, 1.2, 1.2)), "▶"),
+    Mark("#29769e", "<", (0.0, (2.4, 1.2)), "◀"),
+    Mark("#6b6a00", "*", (0.0, (9.0, 1.6, 1.2, 1.6)), "★"),
+)
+
+# The page's tokens that charts use, with the values of the light theme; a page replaces them by its own.
+INK, MUTED, GRID, FAINT, PAPER = "#191c20", "#5a6169", "#dfe3e8", "#eceff2", "#ffffff"
+TOKENS: dict[str, str] = {
+    INK: "ink",
+    MUTED: "muted",
+    GRID: "line",
+    FAINT: "faint",
+    PAPER: "paper",
+    **{mark.colour: f"m{i}" for i, mark in enumerate(MARKS)},
+}
+
+SETTINGS: dict[str, Any] = {
+    "font.family": ["Inter", "DejaVu Sans"],
+    "font.size": 9.0,
+    "text.parse_math": False,  # a model may be called "$x$"
+    "axes.unicode_minus": True,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.major.size": 0.0,
+    "ytick.major.size": 0.0,
+    "text.color": INK,
+    "figure.facecolor": PAPER,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "path.simplify": True,
+    "path.simplify_threshold": 0.2,
+}
+
+
+def mark_of(index: int) -> Mark:
+    """Give the mark of the model at that place in canonical order; after eight models they repeat."""
+    return MARKS[index % len(MARKS)]
+
+
+def colour_of_token(name: str) -> str:
+    """Give the light theme's value of a token."""
+    return next(colour for colour, token in TOKENS.items() if token == name)
+
+
+@contextmanager
+def report_style() -> Iterator[None]:
+    """Draw with the report's font and settings, and leave matplotlib as it was."""
+    import warnings
+
+    import matplotlib as mpl
+    from matplotlib import font_manager
+
+    known = {entry.name for entry in font_manager.fontManager.ttflist}
+    if "Inter SemiBold" not in known or "Inter" not in known:
+        for weight in ("Regular", "SemiBold"):
+            font_manager.fontManager.addfont(FONT_FOLDER / f"Inter-{weight}.ttf")
+    with mpl.rc_context(SETTINGS), warnings.catch_warnings():
+        # Real text is written into the SVG: a glyph that matplotlib cannot measure is drawn by another font.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def axes_or_new(ax: Any | None) -> Any:
+    """Give the axes, or those of a new pyplot figure, as people expect in a notebook."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots()[1]

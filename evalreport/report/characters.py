@@ -1,0 +1,121 @@
+"""Text from files made safe to show: nothing invisible, nothing that turns the line round, nothing endless."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+LONGEST_NAME = 60
+LONGEST_RUN = 160
+JOINERS = "\u200c\u200d"
+# Surrogates, private use, unassigned, controls and format characters (bidi overrides, zero width) have no shape.
+SHAPELESS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def code_point(character: str) -> str:
+    """Write a character as ``U+1F680``."""
+    return f"U+{ord(character):04X}"
+
+
+def visible(text: str) -> str:
+    """Write every character that has no shape as its code point, and cut endless words in the middle.
+
+    Zero-width joiners stay between letters, where scripts need them.
+
+    Examples
+    --------
+    >>> visible("a\\u202eb\\x00")
+    'aU+202EbU+0000'
+    """
+    if text.isascii() and text.isprintable() and len(text) <= LONGEST_RUN:
+        return text
+    shown = "".join(
+        c if unicodedata.category(c) not in SHAPELESS or _joins(text, i) else code_point(c)
+        for i, c in enumerate(text)
+    )
+    return " ".join(shorten(word, LONGEST_RUN) for word in shown.split(" "))
+
+
+def _joins(text: str, i: int) -> bool:
+    inside = 0 < i < len(text) - 1
+    return (
+        text[i] in JOINERS
+        and inside
+        and all(unicodedata.category(c)[0] in "LM" for c in (text[i - 1], text[i + 1]))
+    )
+
+
+def shorten(text: str, limit: int = LONGEST_NAME) -> str:
+    """Cut a text to ``limit`` characters with an ellipsis in the middle.
+
+    Examples
+    --------
+    >>> shorten("abcdefghij", 7)
+    'abc…hij'
+    """
+    if len(text) <= limit:
+        return text
+    head = limit // 2
+    return f"{text[:head]}…{text[len(text) - (limit - head - 1) :]}"
+
+
+def distinct_names(names: Iterable[str], limit: int = LONGEST_NAME) -> dict[str, str]:
+    """Give each name a visible form of at most about ``limit`` characters; two names never look alike.
+
+    Combining marks are composed for the comparison, so that two spellings of one word get a number too.
+    """
+    shown: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        text = shorten(visible(name), limit) or "(empty name)"
+        candidate, k = text, 2
+        while unicodedata.normalize("NFKC", candidate).strip() in taken:
+            candidate, k = f"{text} (#{k})", k + 1
+        taken.add(unicodedata.normalize("NFKC", candidate).strip())
+        shown[name] = candidate
+    return shown
+
+
+def without_missing_glyphs(document: str) -> str:
+    """Write each character that no font of this machine can draw as its code point.
+
+    Colour fonts do not count: their bitmaps have no place in an archived PDF.
+    """
+    return "".join(c if c.isascii() or _has_glyph(c) else code_point(c) for c in document)
+
+
+@lru_cache(maxsize=4096)
+def _has_glyph(character: str) -> bool:
+    return any(ord(character) in font for font in _coverage())
+
+
+@lru_cache(maxsize=1)
+def _own_coverage() -> frozenset[int]:
+    from matplotlib.ft2font import FT2Font
+
+    from evalreport.plots.style import FONT_FOLDER
+
+    return frozenset(FT2Font(str(FONT_FOLDER / "Inter-Regular.ttf")).get_charmap())
+
+
+def _coverage() -> Iterable[frozenset[int]]:
+    """Yield the characters of the shipped font, then, only if needed, those of the machine's fonts."""
+    yield _own_coverage()
+    yield _machine_coverage()
+
+
+@lru_cache(maxsize=1)
+def _machine_coverage() -> frozenset[int]:
+    from matplotlib import font_manager
+    from matplotlib.ft2font import FT2Font
+
+    covered: set[int] = set()
+    for path in font_manager.findSystemFonts():
+        if "color" in path.lower() or "emoji" in path.lower():
+            continue
+        try:
+            covered.update(FT2Font(path).get_charmap())
+        except (RuntimeError, OSError):
+            continue  # a font that cannot be opened draws nothing
+    return frozenset(covered)

@@ -1,0 +1,133 @@
+"""The HTML report: one file that works offline, under a content security policy without exceptions."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from evalreport.numbers import count
+from evalreport.plots.svg import inline
+from evalreport.report import wording
+from evalreport.report.page import (
+    colour_class,
+    environment,
+    font_faces,
+    for_paper,
+    hiding_rules,
+    light_tokens,
+    rendered,
+    source,
+)
+from evalreport.report.sections import Described
+from evalreport.report.view import View
+
+
+def html_page(
+    view: View,
+    sections: tuple[Described, ...],
+    figures: Mapping[str, str],
+    *,
+    title: str | None = None,
+    templates: Path | None = None,
+) -> str:
+    """Write the page for browsers.
+
+    Parameters
+    ----------
+    figures
+        SVG documents by name.
+    title
+        The report's title; one is made from the models if None.
+    templates
+        The user's folder of templates.
+    """
+    env = environment(templates)
+    style = source(env, "report.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
+    script = source(env, "report.js")
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
+        "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return _page(view, sections, figures, title=title, templates=templates, medium="html",
+                 style=style, script=script, policy=policy)  # fmt: skip
+
+
+def paper_page(
+    view: View,
+    sections: tuple[Described, ...],
+    figures: Mapping[str, str],
+    *,
+    title: str | None = None,
+    templates: Path | None = None,
+    brief: bool = True,
+) -> str:
+    """Write the page that becomes the PDF: the same templates, light colours, no script.
+
+    The parameters are those of `html_page`; ``brief`` leaves long tables out.
+    """
+    env = environment(templates)
+    css = source(env, "report.css")
+    style = for_paper(css + source(env, "print.css")) + font_faces("ttf")
+    return _page(view, sections, figures, title=title, templates=templates, medium="brief" if brief else "full",
+                 style=style, script="", policy="", colours=light_tokens(css))  # fmt: skip
+
+
+def _page(
+    view: View,
+    sections: tuple[Described, ...],
+    figures: Mapping[str, str],
+    *,
+    title: str | None,
+    templates: Path | None,
+    medium: str,
+    style: str,
+    script: str,
+    policy: str,
+    colours: Mapping[str, str] | None = None,
+) -> str:
+    from markupsafe import Markup
+
+    def paint(token: str) -> str:
+        return f"var(--{token})" if colours is None else colours[token]
+
+    context = {
+        "title": title or wording.title(len(view.models)),
+        "subtitle": subtitle(view),
+        "view": view,
+        "sections": sections,
+        # These are our own mark-up: the shipped or the user's own files, and drawings whose texts were escaped.
+        "figures": {name: Markup(inline(svg, colours)) for name, svg in figures.items()},  # noqa: S704
+        "style": Markup(style),  # noqa: S704
+        "script": Markup(script),  # noqa: S704
+        "policy": policy,
+        "medium": medium,
+        "paper": medium != "html",
+        "brief": medium == "brief",
+        "paint": paint,
+        "colour_class": colour_class,
+        "wording": wording,
+        "version": view.results.environment.get("evalreport", ""),
+    }
+    return rendered(environment(templates), "base.html.j2", context)
+
+
+def subtitle(view: View) -> str:
+    """Say in one line what was evaluated."""
+    results = view.results
+    parts = [
+        wording.TASKS.get(results.task, results.task),
+        wording.DESIGNS.get(results.design, results.design),
+    ]
+    parts.append(f"n = {count(results.n)}")
+    parts.append(f"{len(results.models)} model" + ("" if len(results.models) == 1 else "s"))
+    if results.task == "multiclass":
+        parts.append(f"{len(results.classes)} classes")
+    if results.positive is not None:
+        parts.append(f"positive class: {results.positive}")
+    return " · ".join(parts)
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,85 @@
+"""summary.md, for a pull request or a review: the verdict, the table, how to reproduce."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalreport import numbers
+from evalreport.report import wording
+from evalreport.report.characters import visible
+from evalreport.report.page import environment, rendered
+from evalreport.report.sections import leaderboard, methods, reproducibility, verdict
+from evalreport.report.view import View, comparison_between
+
+ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+BACKSLASHED = re.compile(r"([\\|*_@\[\]`~$#])")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One model's line of the table."""
+
+    rank: str
+    model: str
+    value: str
+    difference: str
+    letters: str
+    p: str
+
+
+def summary_markdown(view: View, *, templates: Path | None = None) -> str:
+    """Write summary.md; every text from a file is escaped."""
+    board = leaderboard.describe(view)
+    context = {
+        "marker": hashlib.sha256(view.results.primary_metric.encode()).hexdigest()[:12],
+        "view": view,
+        "verdict": verdict.describe(view),
+        "lines": [] if board is None else _lines(view, board),
+        "board": board,
+        "level": numbers.percent(view.confidence),
+        "methods": methods.describe(view),
+        "reproducibility": reproducibility.describe(view),
+        "wording": wording,
+    }
+    return rendered(environment(templates, escaped), "summary.md.j2", context)
+
+
+def escaped(value: Any) -> Any:
+    """Escape a text for Markdown: entities for mark-up, a backslash before what Markdown would read.
+
+    Examples
+    --------
+    >>> escaped("<b> a|b *c* @me [x](y)")
+    '&lt;b&gt; a\\\\|b \\\\*c\\\\* \\\\@me \\\\[x\\\\](y)'
+    """
+    if not isinstance(value, str):
+        return value
+    text = "".join(ENTITIES.get(c, c) for c in visible(value))
+    return BACKSLASHED.sub(r"\\\1", text)
+
+
+def _lines(view: View, board: leaderboard.Leaderboard) -> list[Line]:
+    reference = leaderboard.reference_model(view)
+    lines = []
+    for row in board.rows:
+        first, difference = row.cells[0], row.difference
+        p = ""
+        if reference is not None and row.model is not reference:
+            record = comparison_between(view, view.primary, row.model.id, reference.id)
+            if record is not None:
+                p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
+        lines.append(
+            Line(
+                rank=numbers.MISSING if row.rank is None else str(row.rank),
+                model=row.model.name,
+                value=f"{first.value} {first.beside}".strip(),
+                difference="" if difference is None else f"{difference.value} {difference.beside}".strip(),
+                letters=row.letters,
+                p=p,
+            )
+        )
+    return lines

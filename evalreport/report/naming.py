@@ -1,0 +1,94 @@
+"""What things are called in the report: metrics, intervals and tests by their registries, models by their marks."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalreport.report.characters import visible
+
+
+@dataclass(frozen=True, slots=True)
+class MetricKey:
+    """Which number: the metric, how it is averaged over classes, or whose class's own value it is."""
+
+    metric: str
+    average: str | None = None
+    label: str | None = None
+
+
+def registry(kind: str) -> Mapping[str, Any]:
+    """Give the registered metrics, intervals or tests by name."""
+    room, name = {
+        "metric": ("metrics", "METRICS"),
+        "interval": ("intervals", "INTERVALS"),
+        "test": ("comparisons", "TESTS"),
+    }[kind]
+    entries: Mapping[str, Any] = getattr(importlib.import_module(f"evalreport.{room}"), name, {})
+    return entries
+
+
+def entry(kind: str, name: str) -> Any | None:
+    """Give one registered entry, or None: results of a newer version may name what this one does not know."""
+    known = registry(kind)
+    return known[name] if name in known else None
+
+
+def label_of(kind: str, name: str | None) -> str:
+    """Give the words for a metric, an interval or a test."""
+    if name is None:
+        return ""
+    known = entry(kind, name)
+    return str(known.label) if known is not None else visible(name.replace("_", " "))
+
+
+def metric_label(key: MetricKey) -> str:
+    """Give the words for a metric with its average or class: ``F1 (macro)``, ``Recall, class 3``."""
+    text = label_of("metric", key.metric)
+    if key.average:
+        text += f" ({key.average})"
+    if key.label is not None:
+        text += f", class {visible(key.label)}"
+    return text
+
+
+def in_sentence(label: str) -> str:
+    """Give a label for the middle of a sentence: ``Accuracy`` becomes ``accuracy``, ``ROC AUC`` stays."""
+    first = label.split(" ")[0].split("-")[0]
+    ordinary = len(first) > 1 and first[1:].islower() and first not in {"Brier", "Cohen", "Matthews"}
+    return label[0].lower() + label[1:] if ordinary else label
+
+
+def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
+    """Say in which direction the metric is better; values of unknown kind go by the run's option."""
+    known = entry("metric", key.metric)
+    if lower_is_better and key.metric in {"mean_outcome", "mean_value"}:
+        return False
+    return known is None or known.greater_is_better is not False
+
+
+def find_key(spelled: str, known: list[MetricKey]) -> MetricKey:
+    """Find the number that a spelling such as ``f1_macro`` or ``recall[class=3]`` means.
+
+    A bare name of a metric that is averaged means the first average of its registration.
+    """
+    by_spelling = {spelling(key): key for key in known}
+    if spelled in by_spelling:
+        return by_spelling[spelled]
+    averaged = [key for key in known if key.metric == spelled and key.label is None]
+    return averaged[0] if averaged else MetricKey(spelled)
+
+
+def spelling(key: MetricKey) -> str:
+    """Give the command line's spelling of a metric: ``f1``, ``f1_macro``, ``recall[class=3]``."""
+    text = key.metric + (f"_{key.average}" if key.average else "")
+    return text + (f"[class={key.label}]" if key.label is not None else "")
+
+
+def listed(names: list[str], limit: int = 6) -> str:
+    """Join names as a sentence does: ``a, b and c``; of many, the first and how many more."""
+    if len(names) > limit:
+        return f"{', '.join(names[:limit])} and {len(names) - limit} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""

@@ -1,0 +1,15 @@
+"""The leaderboard as a notebook shows it."""
+
+from __future__ import annotations
+
+from evalreport.report.page import environment, rendered
+from evalreport.report.sections import leaderboard, verdict
+from evalreport.report.view import view_of
+from evalreport.results import Results
+
+
+def leaderboard_html(results: Results) -> str:
+    """Give a small table with the verdict above it: no style, no script, every name escaped."""
+    view = view_of(results)
+    context = {"view": view, "board": leaderboard.describe(view), "verdict": verdict.describe(view)}
+    return rendered(environment(None), "notebook.html.j2", context)

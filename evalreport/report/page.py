@@ -1,0 +1,138 @@
+"""The Jinja environment: where templates are found, what they may do, how text from files is made safe."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalreport.errors import UsageError
+from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
+from evalreport.report.characters import visible
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+
+@lru_cache(maxsize=1)
+def template_folder() -> Path:
+    """Find the built-in templates: inside the installed package, or at the top of the checkout.
+
+    Raises
+    ------
+    FileNotFoundError
+        When they are in neither place: the installation is broken.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "templates", package.parent / "templates"):
+        if (folder / "base.html.j2").is_file():
+            return folder
+    raise FileNotFoundError(f"the built-in templates are missing beside {package}: install evalreport again")
+
+
+def environment(
+    user_folder: Path | None, finalize: Callable[[Any], Any] | None = None
+) -> SandboxedEnvironment:
+    """Make the environment that every template is rendered in.
+
+    Parameters
+    ----------
+    user_folder
+        Searched before the built-in templates, which also stand under ``evalreport/``.
+    finalize
+        What every printed expression passes through; without it, text is made visible and HTML is escaped.
+
+    Raises
+    ------
+    UsageError
+        When the user's folder does not exist.
+    """
+    import jinja2
+    from jinja2.sandbox import SandboxedEnvironment
+
+    built_in = jinja2.FileSystemLoader(template_folder())
+    loaders: list[jinja2.BaseLoader] = [built_in, jinja2.PrefixLoader({"evalreport": built_in})]
+    if user_folder is not None:
+        if not user_folder.is_dir():
+            raise UsageError(f"--templates {user_folder}: no such folder")
+        loaders.insert(0, jinja2.FileSystemLoader(user_folder))
+    return SandboxedEnvironment(
+        loader=jinja2.ChoiceLoader(loaders),
+        autoescape=finalize is None,
+        finalize=finalize or _visible,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _visible(value: Any) -> Any:
+    """Make plain text visible; mark-up of our own (it has ``__html__``) is left as it is."""
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def rendered(env: SandboxedEnvironment, template: str, context: dict[str, Any]) -> str:
+    """Render one template; a mistake in a user's template becomes a message with file and line.
+
+    Raises
+    ------
+    UsageError
+        When the template cannot be rendered.
+    """
+    import jinja2
+
+    try:
+        return env.get_template(template).render(context)
+    except jinja2.TemplateSyntaxError as error:
+        raise UsageError(f"template {error.name}, line {error.lineno}: {error.message}") from error
+    except jinja2.TemplateError as error:
+        raise UsageError(f"template {template}: {type(error).__name__}: {error}") from error
+
+
+def source(env: SandboxedEnvironment, name: str) -> str:
+    """Give a file of the search path as it stands (style sheets, the script)."""
+    assert env.loader is not None
+    return env.loader.get_source(env, name)[0]
+
+
+def font_faces(kind: str) -> str:
+    """Give the shipped fonts as CSS, embedded; ``kind`` is ``woff2`` for browsers or ``ttf`` for the PDF."""
+    mime = {"woff2": "font/woff2", "ttf": "font/ttf"}[kind]
+    faces = []
+    for family, file, weight in (("Inter", "Regular", 400), ("Inter", "SemiBold", 600)):
+        data = base64.b64encode((FONT_FOLDER / f"Inter-{file}.{kind}").read_bytes()).decode()
+        faces.append(
+            f"@font-face{{font-family:{family};font-weight:{weight};font-display:swap;"
+            f"src:url(data:{mime};base64,{data})}}"
+        )
+    return "\n".join(faces) + "\n"
+
+
+TOKEN = re.compile(r"--([\w-]+):\s*light-dark\(([^,()]+),([^,()]+)\)")
+
+
+def light_tokens(css: str) -> dict[str, str]:
+    """Give the light theme's colours by token; for charts, those of the shipped style where the CSS has none."""
+    shipped = {token: colour for colour, token in TOKENS.items()}
+    return shipped | {name: light.strip() for name, light, _ in TOKEN.findall(css)}
+
+
+def for_paper(css: str) -> str:
+    """Replace every ``light-dark()`` and ``var()`` by the light theme's value."""
+    tokens = light_tokens(css)
+    css = re.sub(r"light-dark\(([^,()]+),([^,()]+)\)", lambda match: match[1].strip(), css)
+    return re.sub(r"var\(--([\w-]+)\)", lambda match: tokens.get(match[1], match[0]), css)
+
+
+def hiding_rules(keys: list[str]) -> str:
+    """Give the rules by which the legend hides a model everywhere at once."""
+    return "".join(f".hide-{key} .{key}{{display:none}}" for key in keys) + "\n"
+
+
+def colour_class(index: int) -> str:
+    """Give the class that colours a model's symbol."""
+    return f"c{index % len(MARKS)}"

@@ -1,0 +1,64 @@
+"""The sections of the report, in order: each is described from results, then drawn by a template.
+
+To add one: write ``describe(view) -> record | None`` in a module here, a template of the same name in
+``templates/sections``, and add a line to ``SECTIONS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from evalreport.report.sections import (
+    confusion,
+    curves,
+    leaderboard,
+    methods,
+    metrics,
+    pairs,
+    reproducibility,
+    verdict,
+)
+from evalreport.report.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section: its anchor (and template), its title, how it is described, whether a brief PDF has it."""
+
+    name: str
+    title: str
+    describe: Callable[[View], Any | None]
+    brief: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One section that has something to say."""
+
+    name: str
+    title: str
+    content: Any
+
+
+SECTIONS = (
+    Section("verdict", "Verdict", verdict.describe),
+    Section("leaderboard", "Leaderboard", leaderboard.describe),
+    Section("pairs", "Who beats whom?", pairs.describe),
+    Section("curves", "Discrimination", curves.describe),
+    Section("metrics", "All metrics", metrics.describe),
+    Section("confusion", "Confusion matrices", confusion.describe, brief=False),
+    Section("methods", "Methods and limits", methods.describe),
+    Section("reproducibility", "Reproducibility", reproducibility.describe),
+)
+
+
+def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
+    """Describe every section that has something to say."""
+    described = []
+    for section in SECTIONS:
+        content = section.describe(view) if section.brief or not brief else None
+        if content is not None:
+            described.append(Described(section.name, section.title, content))
+    return tuple(described)

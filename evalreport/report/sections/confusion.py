@@ -1,0 +1,100 @@
+"""Confusion matrices as tables: counts and row shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport import numbers
+from evalreport.plots.confusion import confusion
+from evalreport.report import wording
+from evalreport.report.characters import distinct_names
+from evalreport.report.figures import Figure
+from evalreport.report.view import Model, View
+
+MOST_CLASSES_IN_TABLE = 15
+MOST_HEAT_MAPS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One cell; ``step`` from 0 to 5 is how dark it is by its share of the row."""
+
+    count: str
+    share: str
+    step: int
+    correct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One true class."""
+
+    label: str
+    cells: tuple[Count, ...]
+    total: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One model's matrix."""
+
+    model: Model
+    rows: tuple[MatrixRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """What the section shows: tables for few classes, heat maps for three or more."""
+
+    labels: tuple[str, ...]
+    matrices: tuple[Matrix, ...]
+    figure: Figure | None
+    note: str
+
+
+def describe(view: View) -> Confusion | None:
+    """Lay out the matrices of every model that has one."""
+    models = [m for m in view.models if any(c.model == m.id for c in view.results.confusion)]
+    if not models or not view.results.classes:
+        return None
+    shown = distinct_names(view.results.classes, 24)
+    few = len(shown) <= MOST_CLASSES_IN_TABLE
+    matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()
+    figure = _figure(view, models) if len(shown) > 2 else None
+    return Confusion(tuple(shown.values()), matrices, figure, wording.CONFUSION)
+
+
+def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
+    cells = {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
+    rows = []
+    for true, label in shown.items():
+        counts = [cells.get((true, predicted), 0.0) for predicted in shown]
+        total = sum(counts)
+        row = tuple(
+            Count(
+                numbers.count(count),
+                numbers.share(count, total),
+                round(5 * count / total) if total else 0,
+                predicted == true,
+            )
+            for predicted, count in zip(shown, counts, strict=True)
+        )
+        rows.append(MatrixRow(label, row, numbers.count(total)))
+    return Matrix(model, tuple(rows))
+
+
+def _figure(view: View, models: list[Model]) -> Figure:
+    drawn = models[:MOST_HEAT_MAPS]
+    columns = min(len(drawn), 3)
+    size = 2.4 + 0.08 * min(len(view.results.classes), 12)
+    return Figure(
+        name="confusion",
+        title="Confusion matrices",
+        description=f"Heat maps of the confusion matrices of {', '.join(m.name for m in drawn)}; "
+        "the same counts stand in the tables or in results.json.",
+        caption="Each cell is coloured by its share of its row.",
+        draw=tuple(lambda axes, m=m: confusion(view.results, m.id, axes, name=m.name) for m in drawn),
+        width=size * columns,
+        height=size * -(-len(drawn) // columns),
+        columns=columns,
+    )

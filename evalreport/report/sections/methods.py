@@ -1,0 +1,90 @@
+"""Methods and limits: for each number which formula, which assumptions, and every warning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.report import wording
+from evalreport.report.naming import entry, label_of
+from evalreport.report.view import View, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One metric, interval or test: its label, what it is, further lines (formula, assumptions, source)."""
+
+    label: str
+    summary: str
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """All warnings of one code."""
+
+    code: str
+    texts: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """What the section says."""
+
+    found: tuple[tuple[str, str, str], ...]
+    principles: tuple[str, ...]
+    metrics: tuple[Method, ...]
+    intervals: tuple[Method, ...]
+    tests: tuple[Method, ...]
+    warnings: tuple[Warned, ...]
+
+
+MOST_TEXTS = 8
+
+
+def describe(view: View) -> Methods:
+    """Describe every method that a number of this report was made by."""
+    results = view.results
+    metrics = dict.fromkeys(r.metric for r in results.metrics)
+    intervals = dict.fromkeys(i.method for r in results.metrics for i in r.intervals)
+    intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
+    tests = dict.fromkeys(r.test for r in results.comparisons)
+    principles = [wording.NOT_EQUAL, wording.OVERLAP, wording.CONDITIONAL, wording.EXPLORATORY]
+    return Methods(
+        found=tuple((f.what, text_of(view, f.value), text_of(view, f.why)) for f in results.found),
+        principles=tuple(principles if len(view.models) > 1 else [wording.CONDITIONAL]),
+        metrics=tuple(_method("metric", name, ("formula", "source")) for name in metrics),
+        intervals=tuple(_method("interval", name, ("formula", "source")) for name in intervals),
+        tests=tuple(_method("test", name, ("null_hypothesis", "assumptions", "source")) for name in tests),
+        warnings=_warnings(view),
+    )
+
+
+TITLES = {
+    "formula": "Formula",
+    "source": "Source",
+    "null_hypothesis": "Null hypothesis",
+    "assumptions": "Assumes",
+}
+
+
+def _method(kind: str, name: str, attributes: tuple[str, ...]) -> Method:
+    known = entry(kind, name)
+    if known is None:
+        return Method(label_of(kind, name), "", ())
+    lines = tuple((TITLES[a], str(getattr(known, a, "") or "")) for a in attributes)
+    return Method(str(known.label), str(known.summary), tuple(line for line in lines if line[1]))
+
+
+def _warnings(view: View) -> tuple[Warned, ...]:
+    grouped: dict[str, list[str]] = {}
+    for warning in view.results.warnings:
+        grouped.setdefault(warning.code, []).append(text_of(view, warning.text))
+    return tuple(
+        Warned(
+            code.replace("_", " ").replace("-", " "),
+            tuple(texts[:MOST_TEXTS]),
+            max(len(texts) - MOST_TEXTS, 0),
+        )
+        for code, texts in grouped.items()
+    )

@@ -1,0 +1,129 @@
+"""Who beats whom: the forest plot of paired differences and the pairwise table, both from one decision table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from evalreport import numbers
+from evalreport.plots.forest import Difference, forest
+from evalreport.report import wording
+from evalreport.report.figures import Figure
+from evalreport.report.naming import label_of
+from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
+
+MOST_FOREST_ROWS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """One cell: row minus column. ``kind`` is the verdict; None on the diagonal or where nothing was tested."""
+
+    kind: str | None
+    difference: str
+    word: str
+    p: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One model's row of the pairwise table."""
+
+    model: Model
+    cells: tuple[MatrixCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What the section shows."""
+
+    figure: Figure | None
+    models: tuple[Model, ...]
+    rows: tuple[MatrixRow, ...]
+    note: str
+
+
+def describe(view: View) -> Pairs | None:
+    """Lay out the pairs; nothing where there is one model or no comparison."""
+    if len(view.models) < 2 or not view.results.verdicts:
+        return None
+    rows = tuple(
+        MatrixRow(row, tuple(_matrix_cell(view, row, column) for column in view.models))
+        for row in view.models
+    )
+    tests = {
+        r.test for r in view.results.comparisons
+        if r.recommended and r.metric == view.primary.metric and r.slice is None
+    }  # fmt: skip
+    correction = str(view.results.options.get("correction", "none"))
+    family = wording.family(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
+    test = " and ".join(sorted(label_of("test", name) for name in tests))
+    note = f"Difference in {view.primary_words}, row − column, and p by {test} ({family}). n.d.: not distinguishable."
+    return Pairs(_figure(view), view.models, rows, note)
+
+
+def _matrix_cell(view: View, row: Model, column: Model) -> MatrixCell:
+    if row is column:
+        return MatrixCell(None, numbers.MISSING, "", "", column.key)
+    verdict = verdict_between(view, row.id, column.id)
+    record = comparison_between(view, view.primary, row.id, column.id)
+    if verdict is None or record is None:
+        return MatrixCell(None, "", "", "", column.key)
+    p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
+    word = {"undecided": "n.d.", "non-inferior": "not worse"}.get(verdict.verdict, verdict.verdict)
+    decimals = difference_decimals(view, view.primary)
+    return MatrixCell(
+        verdict.verdict, numbers.number(record.difference, decimals, signed=True), word, p, column.key
+    )
+
+
+def _figure(view: View) -> Figure | None:
+    rows = forest_rows(view)
+    if not rows:
+        return None
+    margin = view.results.options.get("margin")
+    direction = "first is better →" if view.greater_is_better else "← first is better"
+
+    def draw(axes: object) -> None:
+        forest(rows, axes, axis_label=f"Difference in {view.primary_words}   ({direction})", margin=margin)
+
+    level = numbers.percent(view.confidence)
+    caption = f"Paired differences in {view.primary_words}. Thick: {level} interval; thin: simultaneous over all pairs."
+    if margin is not None:
+        caption += f" Shaded: region of practical equivalence (±{margin:g})."
+    widest = max(len(row.label) for row in rows)
+    description = "; ".join(f"{row.label} {row.text}" for row in rows)
+    return Figure(
+        name="forest", title=f"Paired differences in {view.primary_words}", description=description,
+        caption=caption, draw=(draw,), width=5.2, height=0.5 + 0.27 * max(len(rows), 3),
+        left=min(0.10 + 0.0135 * widest, 0.55), right=0.86,
+    )  # fmt: skip
+
+
+def forest_rows(view: View) -> list[Difference]:
+    """Give the pairs, higher rank first, the largest difference on top; of very many only those with the leader."""
+    if view.results.baseline is not None:
+        baseline = view.model(view.results.baseline)
+        pairs = [(m, baseline) for m in view.models if m is not baseline]
+    else:
+        pairs = list(combinations(view.models, 2))
+        if len(pairs) > MOST_FOREST_ROWS:
+            pairs = [(view.models[0], m) for m in view.models[1 : MOST_FOREST_ROWS + 1]]
+    rows = [row for a, b in pairs if (row := _forest_row(view, a, b)) is not None]
+    return sorted(rows, key=lambda row: -abs(row.difference))
+
+
+def _forest_row(view: View, a: Model, b: Model) -> Difference | None:
+    record = comparison_between(view, view.primary, a.id, b.id)
+    verdict = verdict_between(view, a.id, b.id)
+    if record is None or verdict is None or record.difference is None:
+        return None
+    text = numbers.number(record.difference, difference_decimals(view, view.primary), signed=True)
+    if verdict.verdict in {"undecided", "non-inferior"}:
+        text += " n.d."
+    label = a.name if view.results.baseline is not None else f"{a.name} − {b.name}"
+    return Difference(
+        label, record.difference, record.low, record.high, verdict.low, verdict.high, text,
+        a.index, a.key if view.results.baseline is not None else f"{a.key}_{b.key}",
+    )  # fmt: skip

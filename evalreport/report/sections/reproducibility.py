@@ -1,0 +1,92 @@
+"""Reproducibility: the command, the options, the inputs' digests, the versions, how to verify."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from evalreport import numbers
+from evalreport.config import Options
+from evalreport.report import wording
+from evalreport.report.characters import shorten, visible
+from evalreport.report.view import View
+
+FLAGS = {
+    "metrics": "--metric",
+    "intervals": "--interval",
+    "tests": "--test",
+    "slices": "--slice",
+    "gates": "--gate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One input file."""
+
+    path: str
+    model: str
+    rows: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducibility:
+    """What the section says."""
+
+    command: str
+    signature: str
+    options: tuple[tuple[str, str], ...]
+    inputs: tuple[InputRow, ...]
+    environment: tuple[tuple[str, str], ...]
+    verify: str
+
+
+def describe(view: View) -> Reproducibility:
+    """Say how the report came about."""
+    results = view.results
+    names = {m.id: m.name for m in view.models}
+    inputs = tuple(
+        InputRow(
+            shorten(visible(i.path), 80),
+            "several" if i.model is None else names.get(i.model, visible(i.model)),
+            numbers.count(i.rows),
+            i.sha256,
+        )
+        for i in results.inputs
+    )
+    return Reproducibility(
+        command=command(results.options),
+        signature=results.signature,
+        options=tuple((key, _shown(value)) for key, value in sorted(results.options.items())),
+        inputs=inputs,
+        environment=tuple(sorted(results.environment.items())),
+        verify=wording.VERIFY,
+    )
+
+
+def command(options: Mapping[str, Any]) -> str:
+    """Write the command that gives these results: every option that differs from its default."""
+    words = ["evalreport run MODELS"]
+    for field in fields(Options):
+        value = options.get(field.name, field.default)
+        value = tuple(value) if isinstance(value, list) else value
+        if value == field.default or value is None:
+            continue
+        flag = FLAGS.get(field.name, "--" + field.name.replace("_", "-"))
+        if value is True:
+            words.append(flag)
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            words += [f"{flag} {shlex.quote(visible(str(v)))}" for v in values]
+    return " ".join(words)
+
+
+def _shown(value: Any) -> str:
+    if value is None or value in ((), []):
+        return numbers.MISSING
+    if isinstance(value, (list, tuple)):
+        return ", ".join(visible(str(v)) for v in value)
+    return visible(str(value))

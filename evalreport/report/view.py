@@ -1,0 +1,168 @@
+"""Results seen from the report: models in rank order with their marks, and every pair in either direction."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from evalreport.numbers import decimals_of
+from evalreport.plots.style import MARKS
+from evalreport.report.characters import distinct_names, visible
+from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
+from evalreport.results import ComparisonRecord, MetricRecord, RankingRecord, Results, VerdictRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One model as the report shows it; ``key`` joins its rows, curves and colours."""
+
+    id: str
+    name: str
+    key: str
+    index: int
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Results with what every section looks up; ``models`` in rank order."""
+
+    results: Results
+    models: tuple[Model, ...]
+    primary: MetricKey
+    primary_label: str
+    primary_words: str
+    greater_is_better: bool
+    confidence: float
+
+    def model(self, name: str) -> Model:
+        """Give the model of that name."""
+        return next(m for m in self.models if m.id == name)
+
+
+def view_of(results: Results) -> View:
+    """Look at results from the report's side."""
+    shown = distinct_names(results.models)
+    rank = {r.model: r.rank for r in results.ranking}
+    models = [
+        Model(name, shown[name], f"m{i}", i, MARKS[i % len(MARKS)].symbol)
+        for i, name in enumerate(results.models)
+    ]
+    models.sort(key=lambda m: (rank.get(m.id, len(rank) + 1), m.index))
+    keys = list(dict.fromkeys(key_of(r) for r in results.metrics))
+    primary = find_key(results.primary_metric, keys)
+    label = metric_label(primary)
+    return View(
+        results=results,
+        models=tuple(models),
+        primary=primary,
+        primary_label=label,
+        primary_words=in_sentence(label),
+        greater_is_better=greater_is_better(primary, bool(results.options.get("lower_is_better"))),
+        confidence=float(results.options.get("confidence", 0.95)),
+    )
+
+
+def key_of(record: MetricRecord | ComparisonRecord) -> MetricKey:
+    """Give the key of a metric's or a comparison's record."""
+    return MetricKey(record.metric, record.average, record.label)
+
+
+def overall_keys(results: Results) -> list[MetricKey]:
+    """Give every number about all examples, the primary metric first, single classes left out."""
+    keys = list(dict.fromkeys(key_of(r) for r in results.metrics if r.slice is None and r.label is None))
+    primary = find_key(results.primary_metric, keys)
+    return sorted(keys, key=lambda key: key != primary)
+
+
+def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None:
+    """Give one model's record of one number over all examples."""
+    for record in view.results.metrics:
+        if record.model == model and record.slice is None and key_of(record) == key:
+            return record
+    return None
+
+
+def ranking_record(view: View, model: str) -> RankingRecord | None:
+    """Give one model's place."""
+    return next((r for r in view.results.ranking if r.model == model), None)
+
+
+def metric_decimals(view: View, key: MetricKey) -> int:
+    """Give the decimals of one metric's values, the same for all models."""
+    errors: list[float | None] = []
+    for record in view.results.metrics:
+        if key_of(record) == key and record.slice is None:
+            errors.append(record.standard_error or _error_from_width(record))
+    return decimals_of(errors)
+
+
+def _error_from_width(record: MetricRecord) -> float | None:
+    first = record.intervals[0] if record.intervals else None
+    return None if first is None else _quarter(first.low, first.high)
+
+
+def _quarter(low: float | None, high: float | None) -> float | None:
+    return None if low is None or high is None else (high - low) / 4
+
+
+def difference_decimals(view: View, key: MetricKey) -> int:
+    """Give the decimals of one metric's differences, the same for all pairs."""
+    return decimals_of(
+        _quarter(c.low, c.high)
+        for c in view.results.comparisons
+        if c.recommended and key_of(c) == key and c.slice is None
+    )
+
+
+def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
+    """Give the recommended comparison a - b, turned round where the results hold b - a."""
+    for record in view.results.comparisons:
+        if not record.recommended or record.slice is not None or key_of(record) != key:
+            continue
+        if (record.a, record.b) == (a, b):
+            return record
+        if (record.a, record.b) == (b, a):
+            return _turned(record)
+    return None
+
+
+def _turned(record: ComparisonRecord) -> ComparisonRecord:
+    low, high = _negated(record.high), _negated(record.low)
+    return dataclasses.replace(
+        record, a=record.b, b=record.a, difference=_negated(record.difference), low=low, high=high
+    )
+
+
+def _negated(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value
+
+
+def verdict_between(view: View, a: str, b: str) -> VerdictRecord | None:
+    """Give the verdict of a seen from b, turned round where the results hold b seen from a."""
+    for record in view.results.verdicts:
+        if record.about == (a, b):
+            return record
+        if record.about == (b, a):
+            return _verdict_turned(record)
+    return None
+
+
+def _verdict_turned(record: VerdictRecord) -> VerdictRecord:
+    # Seen from the other side, "not worse by more than the margin" leaves everything open.
+    other = {"better": "worse", "worse": "better", "non-inferior": "undecided"}
+    return dataclasses.replace(
+        record,
+        about=(record.about[1], record.about[0]),
+        verdict=other.get(record.verdict, record.verdict),  # type: ignore[arg-type]
+        low=_negated(record.high),
+        high=_negated(record.low),
+    )
+
+
+def text_of(view: View, text: str) -> str:
+    """Show a sentence from the results with long model names cut as everywhere else."""
+    for model in view.models:
+        if model.id != model.name:
+            text = text.replace(model.id, model.name)
+    return visible(text)

@@ -1,0 +1,136 @@
+"""The sentences of the report, in one place: what is said, apart from the mark-up and the numbers."""
+
+from __future__ import annotations
+
+from evalreport.numbers import in_words
+from evalreport.report.naming import listed
+
+CHIPS = {
+    "better": "better",
+    "worse": "worse",
+    "undecided": "not distinguishable",
+    "equivalent": "equivalent",
+    "non-inferior": "not worse",
+    "caution": "caution",
+}
+TASKS = {
+    "binary": "Binary classification",
+    "multiclass": "Classification",
+    "regression": "Regression",
+    "outcome": "Outcomes judged elsewhere",
+    "scores": "Scores by data set",
+}
+DESIGNS = {
+    "test-set": "one test set",
+    "cross-validation": "cross-validation",
+    "5x2cv": "5 × 2 cross-validation",
+    "repeated-holdout": "repeated holdout",
+    "bootstrap": "bootstrap replicates",
+    "datasets": "several data sets",
+    "seeds": "several training seeds",
+}
+CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "bonferroni": "Bonferroni", "none": "unadjusted"}
+
+LETTERS = "Models that share a letter are not distinguishable; that does not make them equal."
+NOT_EQUAL = (
+    "“Not distinguishable” means that the test does not settle which model is better; it does not mean that "
+    "the models are equally good. Equivalence is stated only against a margin declared beforehand."
+)
+OVERLAP = (
+    "Compare two models by the interval of their difference, not by whether their own intervals overlap: "
+    "the models were tested on the same examples, and overlap is no test."
+)
+CONDITIONAL = (
+    "All intervals and tests are about these fitted models and examples drawn like these. They say nothing of "
+    "what training again would change."
+)
+EXPLORATORY = (
+    "Only the recommended test of the primary metric belongs to the corrected family; every other p-value is "
+    "exploratory and changes no verdict."
+)
+ROC = (
+    "True against false positive rate as the threshold moves. The marker is where a model’s own decisions lie; "
+    "the dashed diagonal is guessing."
+)
+PR = "Precision against recall. The dashed line is the share of positives, which guessing reaches."
+CONFUSION = "Counts, with each cell’s share of its row: rows are the true class, columns the predicted one."
+NO_COMPARISON = "With one model there is nothing to compare."
+VERIFY = (
+    "The same command on files with these digests, the same seed and these versions gives the same results.json, "
+    "byte for byte. The PDF carries that file as an attachment."
+)
+METRIC_LIMITS = (
+    "Beside the recommended interval stand the normal approximation and the bootstrap, so that a disagreement shows. "
+    "A dash means that the method is not honest for that number; the reason stands in results.json."
+)
+CUT = "The whole stands in the HTML report and in results.json."
+
+
+def title(n_models: int) -> str:
+    """Give the title of a report that was given none."""
+    return "Evaluation of one model" if n_models == 1 else f"Comparison of {in_words(n_models)} models"
+
+
+def best_of_all(leader: str, n_models: int, metric: str) -> str:
+    """One model beats every other."""
+    which = "better of the two" if n_models == 2 else f"best of the {in_words(n_models)}"
+    return f"{leader} is the {which} models on {metric}."
+
+
+def leads_without(leader: str, extreme: str, metric: str, others: list[str]) -> str:
+    """One model leads, but some others are not beaten."""
+    return f"{leader} has the {extreme} {metric}, but {listed(others, 3)} cannot be told apart from it."
+
+
+def leads_with_equivalents(leader: str, extreme: str, metric: str, others: list[str]) -> str:
+    """One model leads, and the others that are not beaten are equivalent by the margin."""
+    is_are = "is" if len(others) == 1 else "are"
+    return f"{leader} has the {extreme} {metric}; {listed(others, 3)} {is_are} practically equivalent to it."
+
+
+def nothing_settled(n_models: int, metric: str) -> str:
+    """No other model is beaten by the leader."""
+    if n_models == 2:
+        return f"The data do not settle which of the two models is better on {metric}."
+    return f"The data do not settle which of the {in_words(n_models)} models is best on {metric}."
+
+
+def better_than_baseline(models: list[str], baseline: str, metric: str) -> str:
+    """Some models beat the baseline."""
+    verb = "is" if len(models) == 1 else "are"
+    return f"{listed(models, 4)} {verb} better than the baseline {baseline} on {metric}."
+
+
+def none_better_than_baseline(baseline: str, metric: str) -> str:
+    """No model beats the baseline."""
+    return f"No model is shown to be better than the baseline {baseline} on {metric}."
+
+
+def no_verdict(metric: str) -> str:
+    """Nothing may be decided."""
+    return f"No verdict on {metric}: the data do not allow one; the numbers stand below."
+
+
+def one_model(model: str, metric: str, value: str) -> str:
+    """There is one model only."""
+    return f"{model} reaches {metric} {value}."
+
+
+def beats(leader: str, others: list[str], metric: str, p: str, gap: str) -> str:
+    """The leader's wins, with the smallest of them."""
+    each = "" if len(others) == 1 else " at most" if p.startswith("p =") else " for each"
+    p_text = p.replace("p =", "p at most") if each == " at most" else p + each
+    closest = f"by {gap}" if len(others) == 1 else f"the closest, {others[0]}, by {gap}"
+    return f"{leader} beats {listed(others, 4)} on {metric} ({p_text}); {closest}."
+
+
+def more_pairs(pairs: list[str]) -> str:
+    """Further pairs that are not settled."""
+    return f"Nor do the data settle {listed(pairs, 4)}."
+
+
+def family(correction: str, n_pairs: int, alpha: str) -> str:
+    """How the pairs were corrected."""
+    if correction == "none" or n_pairs < 2:
+        return f"α = {alpha}, not adjusted for several comparisons"
+    return f"{CORRECTIONS.get(correction, correction)}-adjusted over {n_pairs} pairs, α = {alpha}"
