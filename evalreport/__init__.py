@@ -85,7 +85,8 @@ def evaluate(
     from evalreport.audit.gates import judge
 
     settled, values = _settle(options, truth, option_fields)
-    return judge(pipeline.evaluate(source, truth=values, options=settled, jobs=jobs, progress=progress))
+    results = pipeline.evaluate(source, truth=values, options=settled, jobs=jobs, progress=progress)
+    return judge(results, settled.gates)
 
 
 def render(results: Results, output: str | PathLike[str] = "evalreport-out", **fields: Any) -> RenderOutcome:

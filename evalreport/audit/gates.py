@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
+from evalreport import numbers
 from evalreport.config import Task
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
@@ -29,6 +30,7 @@ Comparator = Literal[">=", ">", "<=", "<"]
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+")
+_MOST_DECIMALS = 12
 _COUNT = re.compile(r"\s*n\s*(?=[<>=!])")
 _COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
 
@@ -69,17 +71,16 @@ class Gate:
     limit: float
 
 
-def judge(results: Results) -> Results:
-    """Decide the gates that the options of the results name, and return the results with them.
+def judge(results: Results, expressions: Sequence[str]) -> Results:
+    """Decide gates, and return the results with them in the order in which they were written.
 
     Raises
     ------
     UsageError
         A gate that cannot be parsed, or about a model, metric or comparison that the results do not hold.
     """
-    expressions: Sequence[str] = results.options.get("gates") or ()
     gates = [parse(text, models=results.models) for text in expressions]
-    return replace(results, gates=tuple(decide(gate, results) for gate in gates)) if gates else results
+    return replace(results, gates=tuple(decide(gate, results) for gate in gates))
 
 
 def parse(text: str, *, models: Iterable[str]) -> Gate:
@@ -318,17 +319,17 @@ def _record(
             gate.text, "undecided", value, low, high, f"{gate.text}: {_WORDS['undecided']}: {why}"
         )
     outcome = outcome_of(gate.comparator, gate.limit, low=low, high=high)
-    numbers = f"{_short(value)} [{_short(low)}, {_short(high)}] by {method}"
-    return GateRecord(gate.text, outcome, value, low, high, f"{gate.text}: {numbers}, {_WORDS[outcome]}")
+    decimals = numbers.decimals_of([(high - low) / 4])
+    # A bound must not look as if it stood on the gate's limit when it stands beside it.
+    while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
+        decimals += 1
+    found = f"{numbers.number(value, decimals)} {numbers.interval(low, high, decimals)} by {method}"
+    return GateRecord(gate.text, outcome, value, low, high, f"{gate.text}: {found}, {_WORDS[outcome]}")
 
 
 def _negative(number: float | None) -> float | None:
     # 0.0 - x, because -0.0 would stand in results.json.
     return None if number is None else 0.0 - number
-
-
-def _short(number: float) -> str:
-    return f"{number:.4g}"
 
 
 _WORDS: dict[Outcome, str] = {

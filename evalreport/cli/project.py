@@ -91,8 +91,8 @@ def copy_templates(folder: Path) -> int:
 
 def template_files() -> dict[str, bytes]:
     """Return the built-in templates: their path below the templates' folder, and their content."""
-    from evalreport.report.page import templates_folder
+    from evalreport.report.page import template_folder
 
-    root = templates_folder()
+    root = template_folder()
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}

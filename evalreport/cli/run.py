@@ -87,9 +87,10 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
 
     source = models[0] if len(models) == 1 else list(models)
     with progress_bar(shown=not settings.output.quiet) as progress:
-        results = judge(
-            pipeline.evaluate(source, options=settings.options, jobs=settings.output.jobs, progress=progress)
+        results = pipeline.evaluate(
+            source, options=settings.options, jobs=settings.output.jobs, progress=progress
         )
+        results = judge(results, settings.options.gates)
     if not settings.output.quiet:
         say_found(results.found)
         say_warnings(results.warnings, verbose=settings.output.verbose)

@@ -27,11 +27,11 @@ def comparison(a, b, name, difference, low, high, *, recommended=True, average=N
     )  # fmt: skip
 
 
-def results_with(metrics=(), comparisons=(), *, task="binary", models=("forest", "logreg"), gates=()):
+def results_with(metrics=(), comparisons=(), *, task="binary", models=("forest", "logreg")):
     """Results that hold just these records."""
     classes = ("0", "1") if task == "binary" else ("1", "2", "3")
     return Results(
-        signature="s", options={"gates": list(gates)}, task=task, design="test-set", n=500, classes=classes,
+        signature="s", options={}, task=task, design="test-set", n=500, classes=classes,
         positive="1" if task == "binary" else None, models=models, primary_metric="accuracy", baseline=None,
         inputs=(), metrics=tuple(metrics), comparisons=tuple(comparisons),
     )  # fmt: skip
@@ -213,6 +213,14 @@ def test_any_text_is_a_gate_or_a_usage_error(text):
 
 def test_judge_decides_the_gates_of_the_options_in_their_order():
     """Without gates the results come back as they are."""
-    results = results_with(ACCURACY.metrics, gates=("n >= 1000", "forest.accuracy > 0.5"))
-    assert [gate.outcome for gate in judge(results).gates] == ["fail", "pass"]
-    assert judge(ACCURACY) is ACCURACY
+    judged = judge(ACCURACY, ["n >= 1000", "forest.accuracy > 0.5"])
+    assert [gate.outcome for gate in judged.gates] == ["fail", "pass"]
+    assert judge(ACCURACY, []) == ACCURACY
+
+
+def test_the_text_never_shows_a_limit_on_the_gate_that_does_not_stand_on_it():
+    """0.89996 is below 0.9 and, beside "undecided", reads so: at three decimals it would be 0.900."""
+    results = results_with([metric("forest", "accuracy", 0.92, 0.89996, 0.94)])
+    record = outcome("forest.accuracy >= 0.9", results)
+    assert record.outcome == "undecided"
+    assert "[0.89996, 0.94000]" in record.text

@@ -1,0 +1,64 @@
+"""`evalreport check`: what was found, and which analyses are possible."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+FOREST = "id,y_true,y_pred,site\n" + "".join(f"{i},{i % 2},{(i // 3) % 2},{'ab'[i % 2]}\n" for i in range(40))
+LOGREG = "id,y_true,y_pred\n" + "".join(f"{i},{i % 2},{(i // 5) % 2}\n" for i in range(40))
+
+
+@pytest.fixture
+def models() -> Path:
+    """Two models on 40 examples, in the current folder."""
+    folder = Path("models")
+    folder.mkdir()
+    (folder / "forest.csv").write_text(FOREST)
+    (folder / "logreg.csv").write_text(LOGREG)
+    return folder
+
+
+def test_it_prints_files_models_task_and_design(run, models):
+    """On standard output, one fact a line, before any analysis."""
+    outcome = run("check", models)
+    assert outcome.code == 0, outcome.err
+    for fact in ("file: forest.csv (40 rows, model forest)", "models: forest, logreg", "rows: 40"):
+        assert fact in outcome.out.splitlines()
+    assert "binary" in outcome.out
+    assert "test-set" in outcome.out
+
+
+def test_it_says_which_analyses_are_possible_and_why_others_are_not(run, models):
+    """Labels alone allow no ROC curve; each impossible analysis has a reason."""
+    lines = [line.split("\t") for line in run("check", models).out.splitlines() if "possible: " in line]
+    assert any(line[0].startswith("possible: ") for line in lines)
+    refused = [line for line in lines if line[0].startswith("not possible: ")]
+    assert refused
+    assert all(len(line) > 1 and line[1] for line in refused)
+
+
+def test_json_holds_the_same_for_scripts(run, models):
+    """One object on standard output."""
+    content = json.loads(run("check", models, "-f", "json").out)
+    assert content["models"] == ["forest", "logreg"]
+    assert (content["task"], content["design"], content["n"]) == ("binary", "test-set", 40)
+    assert {"analysis", "possible", "reason", "remedy"} <= set(content["analyses"][0])
+
+
+def test_bad_input_ends_as_it_would_in_a_run(run, models):
+    """File, line and column, exit code 2."""
+    (models / "logreg.csv").write_text(LOGREG.replace("\n7,", "\n6,"))
+    outcome = run("check", models)
+    assert outcome.code == 2
+    assert outcome.err.startswith("evalreport: ")
+    assert "logreg.csv" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_it_takes_the_options_that_loading_depends_on(run, models):
+    """--positive decides the positive class; options of the analysis are unknown to it."""
+    assert json.loads(run("check", models, "-f", "json", "--positive", "0").out)["positive"] == "0"
+    assert run("check", models, "--resamples", "10").code == 2

@@ -1,0 +1,41 @@
+"""`evalreport list`: every registered thing, whole, one a line where nobody reads it on a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalreport.comparisons import TESTS
+from evalreport.intervals import INTERVALS
+from evalreport.metrics import METRICS
+
+
+@pytest.mark.parametrize(
+    "words, registry", [("metrics", METRICS), ("intervals", INTERVALS), ("tests", TESTS)]
+)
+def test_every_entry_stands_on_one_line_with_its_label_and_summary(run, words, registry):
+    """Tab-separated and not cut, so that grep and cut work on it."""
+    outcome = run("list", words)
+    assert outcome.code == 0
+    rows = {line.split("\t")[0]: line.split("\t") for line in outcome.out.splitlines()}
+    assert list(rows) == list(registry)
+    for name, entry in registry.items():
+        assert rows[name][1] == entry.label
+        assert rows[name][-1] == entry.summary
+
+
+def test_a_metric_names_its_tasks_and_recommended_interval(run):
+    """ROC AUC is for two classes; what leads is the first of its intervals."""
+    row = next(
+        line.split("\t") for line in run("list", "metrics").out.splitlines() if line.startswith("roc_auc\t")
+    )
+    assert row[2] == "binary"
+    assert row[3] == METRICS["roc_auc"].intervals[0]
+
+
+def test_on_a_terminal_names_are_never_cut(run, monkeypatch):
+    """A table of 60 columns wraps the sentences and keeps the names that people copy."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    out = run("list", "intervals").out
+    assert all(name in out for name in INTERVALS)
+    assert "…" not in out
