@@ -49,7 +49,11 @@ def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
         _, packed = np.unique(packed, return_inverse=True)
         packed = packed * base + column
     _, first, counts = np.unique(packed, return_index=True, return_counts=True)
-    stacked = np.stack([column[first] for column in predicted]) if predicted else np.empty((0, len(first)), np.int32)
+    stacked = (
+        np.stack([column[first] for column in predicted])
+        if predicted
+        else np.empty((0, len(first)), np.int32)
+    )
     return Cells(counts.astype(np.float64), true[first], stacked)
 
 

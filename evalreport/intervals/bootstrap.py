@@ -31,7 +31,9 @@ def _equal_tails(level: float) -> Floats:
     return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
-@interval("Bootstrap percentile", "bootstrap", source="Efron (1979); Davison and Hinkley (1997), section 5.3.1")
+@interval(
+    "Bootstrap percentile", "bootstrap", source="Efron (1979); Davison and Hinkley (1997), section 5.3.1"
+)
 def bootstrap_percentile(estimate: Estimate, level: float) -> Bounds:
     """Quantiles of the bootstrap replicates."""
     limits = _quantiles(estimate, _equal_tails(level))
@@ -60,7 +62,11 @@ def bootstrap_normal(estimate: Estimate, level: float) -> Bounds:
     return Bounds(centre - half, centre + half, NO_WIDTH if half == 0 else None)
 
 
-@interval("Bootstrap BCa", "bootstrap", source="Efron (1987), J Am Stat Assoc 82:171; Efron and Tibshirani (1993), equations 14.9 to 14.15")
+@interval(
+    "Bootstrap BCa",
+    "bootstrap",
+    source="Efron (1987), J Am Stat Assoc 82:171; Efron and Tibshirani (1993), equations 14.9 to 14.15",
+)
 def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     """Quantiles of the replicates, corrected for bias and for acceleration (skewness of the influence values)."""
     if estimate.derivative is None:
@@ -70,10 +76,14 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     acceleration = estimate.acceleration
     if acceleration is None:
         percentile = bootstrap_percentile(estimate, level)
-        return Bounds(percentile.low, percentile.high, percentile.reason or "no acceleration: percentile limits shown")
+        return Bounds(
+            percentile.low, percentile.high, percentile.reason or "no acceleration: percentile limits shown"
+        )
     share = _share_below(estimate)
     if not 0 < share < 1:
-        return Bounds(None, None, "the value lies outside all bootstrap replicates: the bias correction is infinite")
+        return Bounds(
+            None, None, "the value lies outside all bootstrap replicates: the bias correction is infinite"
+        )
     z0 = stats.norm.ppf(share)
     z = z0 + np.array([-1, 1]) * quantile(level)
     adjusted = stats.norm.cdf(z0 + z / (1 - acceleration * z))

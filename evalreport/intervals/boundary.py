@@ -32,7 +32,9 @@ def from_class_recalls(estimate: Estimate, value_of: Callable[[Floats], Floats],
     moved = [t for k in range(len(table)) if table[k].sum() > 0 for t in _moved(table, k, level)]
     values = value_of(np.array(moved))
     values = np.append(values[~np.isnan(values)], estimate.value)
-    reason = "the value does not vary here: weakest Wilson interval of the class recalls, through the definition"
+    reason = (
+        "the value does not vary here: weakest Wilson interval of the class recalls, through the definition"
+    )
     return Bounds(float(values.min()), float(values.max()), reason)
 
 

@@ -27,7 +27,7 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
         return "not a binomial proportion"
     if method.kind == "f1" and estimate.jaccard is None:
         return "holds for the F1 of one class only: its Jaccard index is a binomial proportion"
-    if method.kind == "mean" and "t" not in metric.intervals:
+    if method.kind == "mean" and "t" not in metric.intervals and estimate.agreement is None:
         return "not a mean over the examples"
     if method.kind == "auc" and metric.name != "roc_auc":
         return "holds for the area under the ROC curve only"
@@ -47,13 +47,21 @@ def recommended(estimate: Estimate) -> str:
     metric = estimate.metric
     if estimate.is_difference:
         named = metric.difference_interval
-        return "newcombe_paired" if estimate.agreement is not None else named if named != "newcombe_paired" else "t"
+        return (
+            "newcombe_paired"
+            if estimate.agreement is not None
+            else named
+            if named != "newcombe_paired"
+            else "t"
+        )
     if metric.name == "roc_auc" and estimate.positive is not None:
         smaller = min(int(estimate.positive.sum()), int((~estimate.positive).sum()))
         return "logit" if smaller >= 30 and estimate.value <= 0.95 else "newcombe_auc"
     if estimate.trials is not None:
         return "wilson"
-    return next(name for name in metric.intervals if name != "wilson" and lacks(INTERVALS[name], estimate) is None)
+    return next(
+        name for name in metric.intervals if name != "wilson" and lacks(INTERVALS[name], estimate) is None
+    )
 
 
 def limits(estimate: Estimate, name: str, level: float) -> Interval:
@@ -68,7 +76,11 @@ def limits(estimate: Estimate, name: str, level: float) -> Interval:
 
 
 def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, float]) -> Interval:
-    if bounds.low is None or bounds.high is None or not (math.isfinite(bounds.low) and math.isfinite(bounds.high)):
+    if (
+        bounds.low is None
+        or bounds.high is None
+        or not (math.isfinite(bounds.low) and math.isfinite(bounds.high))
+    ):
         return Interval(name, level, None, None, bounds.reason or "the limits are infinite")
     low, high = (min(max(limit, value_range[0]), value_range[1]) for limit in (bounds.low, bounds.high))
     return Interval(name, level, low, high, bounds.reason)

@@ -14,7 +14,9 @@ NOT_SMOOTH = Bounds(None, None, "not a smooth function of the examples: no influ
 NO_SPREAD = "every example has the same influence: the standard error is 0, so this interval has no width"
 
 
-@interval("Normal approximation", "smooth", source="delta method by influence values; Efron (1982), chapter 6")
+@interval(
+    "Normal approximation", "smooth", source="delta method by influence values; Efron (1982), chapter 6"
+)
 def normal(estimate: Estimate, level: float) -> Bounds:
     """Value plus or minus z standard errors, the standard error from influence values with divisor n (Wald)."""
     error = estimate.standard_error
@@ -57,7 +59,9 @@ def logit(estimate: Estimate, level: float) -> Bounds:
     if error is None:
         return FEW_OF_A_CLASS
     if not 0 < value < 1 or error == 0:
-        return Bounds(None, None, "the logit is infinite at an area of 0 or 1, and has no width without spread")
+        return Bounds(
+            None, None, "the logit is infinite at an area of 0 or 1, and has no width without spread"
+        )
     centre = math.log(value / (1 - value))
     half = quantile(level) * error / (value * (1 - value))
     return Bounds(1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre)))

@@ -54,7 +54,9 @@ def _counts(estimate: Estimate) -> tuple[float, float] | None:
 NO_TRIALS = Bounds(None, None, "no trials: the value is 0/0")
 
 
-@interval("Wilson", "proportion", source="Wilson (1927), J Am Stat Assoc 22:209; Brown, Cai and DasGupta (2001)")
+@interval(
+    "Wilson", "proportion", source="Wilson (1927), J Am Stat Assoc 22:209; Brown, Cai and DasGupta (2001)"
+)
 def wilson(estimate: Estimate, level: float) -> Bounds:
     """Score interval of a proportion: all values that the score test does not reject, no continuity correction."""
     counts = _counts(estimate)
@@ -152,8 +154,16 @@ def tango(estimate: Estimate, level: float) -> Bounds:
 
     estimate_of_delta = (b - c) / n
     edge = 1 - 1e-12
-    low = -1.0 if score(-edge) <= z else float(optimize.brentq(lambda x: score(x) - z, -edge, estimate_of_delta, xtol=1e-14))
-    high = 1.0 if score(edge) >= -z else float(optimize.brentq(lambda x: score(x) + z, estimate_of_delta, edge, xtol=1e-14))
+    low = (
+        -1.0
+        if score(-edge) <= z
+        else float(optimize.brentq(lambda x: score(x) - z, -edge, estimate_of_delta, xtol=1e-14))
+    )
+    high = (
+        1.0
+        if score(edge) >= -z
+        else float(optimize.brentq(lambda x: score(x) + z, estimate_of_delta, edge, xtol=1e-14))
+    )
     return Bounds(low, high)
 
 

@@ -9,7 +9,9 @@ from typing import Literal
 from evalreport.metrics.estimate import Estimate
 from evalreport.registry import Registry, summary_of
 
-Kind = Literal["proportion", "f1", "auc", "mean", "smooth", "bootstrap", "paired_proportion", "independent_proportion"]
+Kind = Literal[
+    "proportion", "f1", "auc", "mean", "smooth", "bootstrap", "paired_proportion", "independent_proportion"
+]
 
 
 @dataclass(frozen=True, slots=True)

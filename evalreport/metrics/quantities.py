@@ -70,9 +70,13 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
     if task not in metric.tasks:
         raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
     if label is not None and label not in classes:
-        raise UsageError(f"metric {text!r}: {label!r} is no class of these data; classes: {', '.join(classes[:20])}")
+        raise UsageError(
+            f"metric {text!r}: {label!r} is no class of these data; classes: {', '.join(classes[:20])}"
+        )
     if (label is not None or average is not None) and (task != "multiclass" or not metric.averages):
-        raise UsageError(f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}")
+        raise UsageError(
+            f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}"
+        )
     if task == "multiclass" and metric.averages and label is None:
         return Quantity(name, average or metric.averages[0])  # type: ignore[arg-type]
     return Quantity(name, None, label)

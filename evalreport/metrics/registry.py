@@ -112,7 +112,11 @@ def binary_table(
     def decorate(function: Function) -> Function:
         proportion = fields.get("proportion")
         leading = PROPORTION_INTERVALS if proportion is not None else ()
-        given = {"intervals": (*leading, *SMOOTH_INTERVALS), "averages": ("macro", "micro", "weighted"), **fields}
+        given = {
+            "intervals": (*leading, *SMOOTH_INTERVALS),
+            "averages": ("macro", "micro", "weighted"),
+            **fields,
+        }
         return register(
             function,
             label=label,
@@ -173,7 +177,12 @@ def mean_loss(
             losses = loss(view)
             return np.column_stack([np.ones_like(losses), losses])
 
-        given = {"intervals": ("t", *SMOOTH_INTERVALS), "difference_interval": "t", "test": "paired_t", **fields}
+        given = {
+            "intervals": ("t", *SMOOTH_INTERVALS),
+            "difference_interval": "t",
+            "test": "paired_t",
+            **fields,
+        }
         return register(
             loss,
             function=weighted_mean,

@@ -59,10 +59,17 @@ def estimate_all(
     n_resamples
         Bootstrap replicates B.
     """
-    missing = {(m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(predictions, m, q))}
+    missing = {
+        (m.name, q): reason
+        for m in predictions.models
+        for q in quantities
+        if (reason := lacks(predictions, m, q))
+    }
     label_models = tuple(m for m in predictions.models if m.y_pred is not None and predictions.classes)
     cells = None
-    estimates: dict[Key, Estimate] = {key: _undefined(predictions, key, reason) for key, reason in missing.items()}
+    estimates: dict[Key, Estimate] = {
+        key: _undefined(predictions, key, reason) for key, reason in missing.items()
+    }
     tables = [q for q in quantities if definition(q).family in ("binary_table", "table")]
     if tables and label_models:
         assert predictions.y_true is not None
@@ -81,7 +88,9 @@ def lacks(predictions: Predictions, outputs: ModelOutputs, quantity: Quantity) -
     """Say why a model cannot have a quantity, or return None if it can."""
     needs = definition(quantity).needs
     if needs == "labels" and outputs.y_pred is None:
-        return "the model gives scores only: no predicted labels and no threshold for bare scores; give y_pred"
+        return (
+            "the model gives scores only: no predicted labels and no threshold for bare scores; give y_pred"
+        )
     if needs == "scores" and outputs.score is None:
         return "the model gives labels only: a ranking needs scores or probabilities"
     if needs == "probabilities" and outputs.proba is None:
@@ -108,7 +117,9 @@ def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]
 
 def _undefined(predictions: Predictions, key: Key, reason: str) -> Estimate:
     model, quantity = key
-    return Estimate(model, quantity, np.nan, reason, predictions.n, value_range(definition(quantity), predictions))
+    return Estimate(
+        model, quantity, np.nan, reason, predictions.n, value_range(definition(quantity), predictions)
+    )
 
 
 # --- labels ---------------------------------------------------------------------------------------------------------
@@ -120,7 +131,9 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
     if metric.family == "table":
         return metric.function
     if quantity.average is None:
-        code = predictions.positive_code if quantity.label is None else predictions.classes.index(quantity.label)
+        code = (
+            predictions.positive_code if quantity.label is None else predictions.classes.index(quantity.label)
+        )
         return lambda m: metric.function(*(part[..., code] for part in one_vs_rest(m)))
     if quantity.average == "micro":
         return lambda m: metric.function(*(part.sum(-1) for part in one_vs_rest(m)))
@@ -229,7 +242,9 @@ def _score_orders(
     for outputs in predictions.models:
         if ranked and (outputs.name, ranked[0]) not in missing:
             assert predictions.y_true is not None and outputs.score is not None
-            orders[outputs.name] = descending_order(outputs.score, predictions.y_true == predictions.positive_code)
+            orders[outputs.name] = descending_order(
+                outputs.score, predictions.y_true == predictions.positive_code
+            )
     return orders
 
 

@@ -38,5 +38,9 @@ class ModelView:
 
 def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
     """Put one model's outputs beside the truth."""
-    code = predictions.positive_code if predictions.task == "binary" and predictions.positive is not None else None
+    code = (
+        predictions.positive_code
+        if predictions.task == "binary" and predictions.positive is not None
+        else None
+    )
     return ModelView(predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome, code)

@@ -1,0 +1,146 @@
+"""Automatic warnings that predictions and estimates can show (METHODS, section 4.1), each with a stable code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evalreport.comparisons.pairs import Comparison
+from evalreport.config import Options
+from evalreport.intervals.proportions import wilson_limits
+from evalreport.metrics.quantities import definition
+from evalreport.metrics.sample import Sample
+from evalreport.numbers import count, percent
+from evalreport.results import WarningRecord
+
+MOST_UNDEFINED = 0.05
+
+
+def cautions(sample: Sample, family: Sequence[Comparison], options: Options) -> tuple[WarningRecord, ...]:
+    """Return the warnings of a run, in a fixed order."""
+    return (
+        *_of_classes(sample),
+        *_of_values(sample),
+        *_of_scores(sample),
+        *_of_regression(sample),
+        *_of_pairs(family, options),
+        *_of_resampling(sample, options),
+    )
+
+
+def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
+    predictions = sample.predictions
+    if not predictions.classes or predictions.y_true is None:
+        return
+    counts = np.bincount(predictions.y_true, minlength=len(predictions.classes))
+    largest = int(counts.argmax())
+    share = counts[largest] / predictions.n
+    name = predictions.classes[largest]
+    if share > 0.8:
+        yield WarningRecord(
+            "majority_class",
+            f"{percent(round(share, 3))} of the examples are of class {name}: always answering {name} has that accuracy."
+            " Look at balanced accuracy, MCC and average precision first.",
+            (name,),
+        )
+    for code, label in enumerate(predictions.classes):
+        if 0 < counts[code] < 30:
+            yield WarningRecord(
+                "few_of_a_class",
+                f"Only {counts[code]} examples of class {label}: its recall, the AUC and their intervals are rough.",
+                (label,),
+            )
+    for model in sample.label_models:
+        outputs = next(m for m in predictions.models if m.name == model)
+        right = int((outputs.y_pred == predictions.y_true).sum())
+        low, _ = wilson_limits(right, predictions.n, 0.95)
+        if low <= share:
+            yield WarningRecord(
+                "not_better_than_majority",
+                f"{model} is not shown to be more accurate than always answering {name} ({percent(round(share, 4))}).",
+                (model,),
+            )
+
+
+def _of_values(sample: Sample) -> Iterator[WarningRecord]:
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.reason and not np.isnan(estimate.value):
+            text = f"{quantity.spelled} of {model} is 0/0 and set to 0 by convention: {estimate.reason}."
+            yield WarningRecord("undefined_value", text, (model, quantity.spelled))
+        few = (
+            estimate.trials is not None
+            and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
+        )
+        if few and quantity.metric == "accuracy" and quantity.label is None:
+            text = f"{model} has fewer than 10 right or fewer than 10 wrong answers: its normal interval is not to be"
+            yield WarningRecord("few_successes_or_failures", text + " trusted; read Wilson's.", (model,))
+
+
+def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
+    n = sample.predictions.n
+    for model, order in sample.orders.items():
+        distinct = len(order.thresholds)
+        if distinct == 1:
+            yield WarningRecord("constant_scores", f"{model} gives every example the same score.", (model,))
+        elif 1 - distinct / n > 0.1:
+            text = f"{model} gives {count(n)} examples only {count(distinct)} distinct scores: ties count one half in the AUC."
+            yield WarningRecord("tied_scores", text, (model,))
+    for (model, quantity), estimate in sample.estimates.items():
+        if quantity.metric == "roc_auc" and estimate.defined and estimate.value < 0.5:
+            text = f"{model} ranks worse than chance: check the direction of its scores; they are not flipped here."
+            yield WarningRecord("worse_than_random", text, (model,))
+    if not any(q.metric == "log_loss" for q in sample.quantities):
+        return
+    for outputs in sample.predictions.models:
+        if outputs.proba is None or sample.predictions.y_true is None:
+            continue
+        p = np.take_along_axis(outputs.proba, sample.predictions.y_true[:, None].astype(np.intp), axis=1)
+        wrong = int((p <= 1e-15).sum())
+        if wrong:
+            text = f"{model} gives the true class probability 0 on {count(wrong)} examples: its log loss is infinite"
+            yield WarningRecord(
+                "certain_and_wrong", text + " and is shown with p clipped at 1e-15.", (model,)
+            )
+
+
+def _of_regression(sample: Sample) -> Iterator[WarningRecord]:
+    for (model, quantity), estimate in sample.estimates.items():
+        if quantity.metric == "r2" and estimate.defined and estimate.value < 0:
+            text = f"{model} predicts worse than the mean of the true values (R² below 0)."
+            yield WarningRecord("worse_than_mean", text, (model,))
+        if quantity.metric == "mape" and np.isnan(estimate.value) and estimate.reason:
+            yield WarningRecord("truth_zero", f"MAPE of {model} is undefined: {estimate.reason}.", (model,))
+
+
+def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
+    for comparison in family:
+        if comparison.pair is None or comparison.pair.difference.agreement is None:
+            continue
+        _, b, c, _ = comparison.pair.difference.agreement
+        about = (comparison.a, comparison.b)
+        n = comparison.pair.difference.n
+        if b + c == 0:
+            text = f"{about[0]} and {about[1]} are right and wrong on the same examples: p = 1, difference 0; up to"
+            yield WarningRecord(
+                "identical_answers", f"{text} {3 / n:.2g} of examples may still differ (3/n).", about
+            )
+        elif b + c < 5:
+            text = f"{about[0]} and {about[1]} disagree on {b + c:.0f} examples: the mid-p test needs 5 to reach 0.05,"
+            yield WarningRecord("few_discordant", text + " whichever model is better.", about)
+    if len(family) > 1:
+        text = f"{len(family)} pairs are compared: p-values of the primary metric are adjusted ({options.correction})."
+        yield WarningRecord(
+            "several_comparisons", text + " The best of several models looks better than it is."
+        )
+
+
+def _of_resampling(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    if options.resamples < 1000:
+        text = f"{options.resamples} bootstrap replicates: limits carry visible Monte Carlo error; 1,000 or more are wanted."
+        yield WarningRecord("few_resamples", text)
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:
+            share = percent(round(estimate.undefined_share, 3))
+            text = f"{definition(quantity).label} of {model} is 0/0 in {share} of the bootstrap replicates, which are left out."
+            yield WarningRecord("undefined_replicates", text, (model, quantity.spelled))

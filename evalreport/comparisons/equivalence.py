@@ -1,0 +1,45 @@
+"""Equivalence within a declared margin: two one-sided tests, by inverting the interval of the difference."""
+
+from __future__ import annotations
+
+from scipy import optimize
+
+from evalreport.comparisons.registry import Pair, probability
+from evalreport.intervals import limits, recommended
+
+
+def tost(pair: Pair, margin: float) -> float | None:
+    """Return the smallest alpha at which the 1 - 2 alpha interval lies inside (-margin, margin).
+
+    Parameters
+    ----------
+    pair
+        Its recommended interval is inverted.
+    margin
+        Smallest difference that matters, in the metric's units, > 0.
+
+    Returns
+    -------
+    float or None
+        1 where no level does (the observed difference is not inside); None where there is no interval.
+
+    References
+    ----------
+    Schuirmann (1987), J Pharmacokinet Biopharm 15:657; Westlake (1981).
+    """
+    name = recommended(pair.difference)
+
+    def room(alpha: float) -> float:
+        interval = limits(pair.difference, name, 1 - 2 * alpha)
+        if interval.low is None or interval.high is None:
+            return float("nan")
+        return min(margin - interval.high, interval.low + margin)
+
+    smallest, largest = 1e-9, 0.5 - 1e-9
+    if room(largest) != room(largest):
+        return None
+    if room(largest) <= 0:
+        return 1.0
+    if room(smallest) > 0:
+        return probability(smallest)
+    return probability(float(optimize.brentq(room, smallest, largest, xtol=1e-10)))

@@ -1,0 +1,85 @@
+"""McNemar's tests: only the examples on which the two models disagree tell them apart.
+
+b: right by the first model only; c: right by the second only.
+"""
+
+from __future__ import annotations
+
+from scipy import stats
+
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+
+NULL = "both models are equally likely to be the one that is right where only one of them is"
+INDEPENDENT = "examples are independent; both models judged the same ones"
+MCNEMAR = "McNemar (1947), Psychometrika 12:153"
+
+
+def _discordant(pair: Pair) -> tuple[int, int]:
+    assert pair.difference.agreement is not None
+    _, b, c, _ = pair.difference.agreement
+    return round(b), round(c)
+
+
+def _outcome(pair: Pair, statistic: float, p: float, df: float | None = None) -> Outcome:
+    """Add the effect size: the odds ratio b / c, undefined where one of them is 0."""
+    b, c = _discordant(pair)
+    return Outcome(statistic, probability(p), df, "odds_ratio_discordant", b / c if b and c else None)
+
+
+@comparison_test(
+    "McNemar, mid-p",
+    "agreement",
+    null_hypothesis=NULL,
+    assumptions=INDEPENDENT,
+    source="Fagerland, Lydersen and Laake (2013), BMC Med Res Methodol 13:91",
+)
+def mcnemar_midp(pair: Pair) -> Outcome:
+    """Exact binomial test on the discordant examples in which the observed outcome counts half."""
+    b, c = _discordant(pair)
+    n, smaller = b + c, min(b, c)
+    if b == c:
+        return _outcome(pair, smaller, 1.0)
+    p = 2 * stats.binom.cdf(smaller, n, 0.5) - stats.binom.pmf(smaller, n, 0.5)
+    return _outcome(pair, smaller, p)
+
+
+@comparison_test(
+    "McNemar, exact",
+    "agreement",
+    null_hypothesis=NULL,
+    assumptions=INDEPENDENT,
+    source=MCNEMAR + ", binomial form",
+)
+def mcnemar_exact(pair: Pair) -> Outcome:
+    """Exact two-sided binomial test on the discordant examples."""
+    b, c = _discordant(pair)
+    p = 1.0 if b == c else 2 * stats.binom.cdf(min(b, c), b + c, 0.5)
+    return _outcome(pair, min(b, c), p)
+
+
+@comparison_test(
+    "McNemar, chi-squared",
+    "agreement",
+    null_hypothesis=NULL,
+    assumptions=INDEPENDENT + "; b + c of 25 or more for the approximation",
+    source=MCNEMAR,
+)
+def mcnemar(pair: Pair) -> Outcome:
+    """Chi-squared test (b - c)^2 / (b + c) on the discordant examples."""
+    b, c = _discordant(pair)
+    statistic = (b - c) ** 2 / (b + c) if b + c else 0.0
+    return _outcome(pair, statistic, stats.chi2.sf(statistic, 1), 1)
+
+
+@comparison_test(
+    "McNemar, corrected",
+    "agreement",
+    null_hypothesis=NULL,
+    assumptions=INDEPENDENT + "; b + c of 25 or more for the approximation",
+    source="Edwards (1948), Psychometrika 13:185; the corrected distance is cut at 0",
+)
+def mcnemar_corrected(pair: Pair) -> Outcome:
+    """Chi-squared test on the discordant examples with Edwards' continuity correction, (max(|b - c| - 1, 0))^2."""
+    b, c = _discordant(pair)
+    statistic = max(abs(b - c) - 1, 0) ** 2 / (b + c) if b + c else 0.0
+    return _outcome(pair, statistic, stats.chi2.sf(statistic, 1), 1)

@@ -1,0 +1,185 @@
+"""The distribution of a difference when the two models' predictions are swapped row by row.
+
+Labels: only the discordant cells matter, and the number of their rows that change sides is binomial, so small
+problems are enumerated exactly. Means: the swapped rows' columns move from one model's sums to the other's.
+Ranks: the within-model mid-ranks are swapped, since raw scores of two models have no common scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse, stats
+
+from evalreport.engine.derivative import zero_where_undefined
+from evalreport.engine.draws import stream, swaps
+from evalreport.engine.ranks import mid_ranks
+from evalreport.engine.tables import Cells, margin_columns
+from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.sample import Sample, table_function
+
+Floats = npt.NDArray[np.float64]
+Key = tuple[str, str, Quantity]
+
+MOST_ENUMERATED = 100_000
+"""Swaps are enumerated exactly up to so many distinct outcomes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """Differences after swaps and their probabilities; None: equally likely draws of a Monte Carlo sample."""
+
+    differences: Floats
+    weights: Floats | None
+
+
+def swap_distributions(
+    sample: Sample,
+    pairs: Sequence[tuple[str, str]],
+    quantities: Sequence[Quantity],
+    *,
+    n_resamples: int,
+    seed: int,
+) -> dict[Key, Swapped]:
+    """Return the swap distribution of every pair and quantity that has one; undefined ones are left out."""
+    usable = [
+        (a, b, q) for a, b in pairs for q in quantities if all(sample.estimates[m, q].defined for m in (a, b))
+    ]
+    by_family: dict[str, list[Key]] = {"labels": [], "moments": [], "ranking": []}
+    for key in usable:
+        family = definition(key[2]).family
+        by_family["labels" if family in ("table", "binary_table") else family].append(key)
+    found = _swap_labels(sample, by_family["labels"], n_resamples, seed)
+    found |= _swap_rows(sample, by_family["moments"], by_family["ranking"], n_resamples, seed)
+    return found
+
+
+# --- labels ---------------------------------------------------------------------------------------------------------
+
+
+def _swap_labels(sample: Sample, keys: Sequence[Key], n_resamples: int, seed: int) -> dict[Key, Swapped]:
+    found: dict[Key, Swapped] = {}
+    for a, b in dict.fromkeys(key[:2] for key in keys):
+        assert sample.cells is not None
+        places = [sample.label_models.index(name) for name in (a, b)]
+        first, second, weights = _swapped_margins(
+            sample.cells, places, len(sample.predictions.classes), n_resamples, seed
+        )
+        for key in keys:
+            if key[:2] == (a, b):
+                function = table_function(key[2], sample.predictions)
+                differences = zero_where_undefined(function(first)) - zero_where_undefined(function(second))
+                found[key] = Swapped(differences, weights)
+    return found
+
+
+def _swapped_margins(
+    cells: Cells, places: Sequence[int], k: int, n_resamples: int, seed: int
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return both models' margins (m, 3, K) after swaps, and the probabilities of the m outcomes."""
+    one, other = cells.predicted[places[0]], cells.predicted[places[1]]
+    same = one == other
+    kept = margin_columns(cells.true[same], one[same], k).T @ cells.counts[same]
+    low, high = np.minimum(one, other)[~same], np.maximum(one, other)[~same]
+    kinds, inverse = np.unique(np.stack([cells.true[~same], low, high]), axis=1, return_inverse=True)
+    sizes = np.bincount(inverse, weights=cells.counts[~same], minlength=kinds.shape[1]).astype(np.int64)
+    with_low, weights = _numbers_swapped(sizes, n_resamples, seed)
+    columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
+    first = kept + with_low @ columns_low + (sizes - with_low) @ columns_high
+    second = kept + with_low @ columns_high + (sizes - with_low) @ columns_low
+    return first.reshape(-1, 3, k), second.reshape(-1, 3, k), weights
+
+
+def _numbers_swapped(
+    sizes: npt.NDArray[np.int64], n_resamples: int, seed: int
+) -> tuple[Floats, Floats | None]:
+    """Return how many rows of each kind get the lower class from the first model: all outcomes, or draws."""
+    if np.prod(sizes + 1.0) <= MOST_ENUMERATED:
+        axes = np.meshgrid(*(np.arange(m + 1.0) for m in sizes), indexing="ij")
+        outcomes = np.stack([axis.ravel() for axis in axes], axis=1) if len(sizes) else np.zeros((1, 0))
+        return outcomes, np.asarray(stats.binom.pmf(outcomes, sizes, 0.5).prod(axis=1))
+    draws = stream(seed, "swap cells", 0).binomial(sizes, 0.5, size=(n_resamples, len(sizes)))
+    return draws.astype(np.float64), None
+
+
+# --- means and ranks ------------------------------------------------------------------------------------------------
+
+
+def _swap_rows(
+    sample: Sample, moments: Sequence[Key], ranking: Sequence[Key], n_resamples: int, seed: int
+) -> dict[Key, Swapped]:
+    collected: dict[Key, list[Floats]] = {key: [] for key in (*moments, *ranking)}
+    if not collected:
+        return {}
+    n = sample.predictions.n
+    histograms = _rank_histograms(sample, sorted({name for key in ranking for name in key[:2]}))
+    exact = 2**n <= MOST_ENUMERATED
+    for bits in _every_swap(n) if exact else swaps(n, n_resamples, seed=seed):
+        for key, differences in _swapped_sums(bits, sample.columns, moments):
+            collected[key].append(differences)
+        moved = {name: np.asarray(bits @ table) for name, table in histograms.items()}
+        for key in ranking:
+            collected[key].append(_swapped_ranks(key, histograms, moved))
+    differences = {key: np.concatenate(parts) for key, parts in collected.items()}
+    weights = np.full(2**n, 0.5**n) if exact else None
+    return {key: Swapped(values, weights) for key, values in differences.items()}
+
+
+def _every_swap(n: int) -> Iterator[Floats]:
+    yield ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
+
+
+def _swapped_sums(
+    bits: Floats, columns: Mapping[tuple[str, Quantity], Floats], keys: Sequence[Key]
+) -> Iterator[tuple[Key, Floats]]:
+    moved = {
+        (name, quantity): bits @ columns[name, quantity]
+        for name, quantity in dict.fromkeys((name, key[2]) for key in keys for name in key[:2])
+    }
+    for a, b, quantity in keys:
+        function = definition(quantity).function
+        change = moved[b, quantity] - moved[a, quantity]
+        first = columns[a, quantity].sum(axis=0) + change
+        second = columns[b, quantity].sum(axis=0) - change
+        yield (a, b, quantity), function(first) - function(second)
+
+
+def _rank_histograms(sample: Sample, names: Sequence[str]) -> dict[str, sparse.csr_array]:
+    """Return, by model, (n, 2 g) one-hot columns of each row's mid-rank, best first: positives, then negatives.
+
+    Ranks that no positive of any model holds are merged with their neighbours: only the order of negatives
+    relative to positives counts, so AUC and AP do not change, and the work is that of the rarer class.
+    """
+    if not names:
+        return {}
+    scores = {m.name: m.score for m in sample.predictions.models}
+    positive = sample.orders[names[0]].positive
+    ranks = np.stack([-mid_ranks(np.asarray(scores[name])) for name in names])
+    distinct, code = np.unique(ranks, return_inverse=True)
+    code = code.reshape(ranks.shape)
+    alone = np.zeros(len(distinct), dtype=bool)
+    alone[code[:, positive]] = True
+    starts = alone | np.concatenate([[True], alone[:-1]])
+    group = np.cumsum(starts) - 1
+    g, n = int(group[-1]) + 1, len(positive)
+    return {
+        name: sparse.csr_array(
+            (np.ones(n), np.where(positive, group[row], g + group[row]), np.arange(n + 1)), shape=(n, 2 * g)
+        )
+        for name, row in zip(names, code, strict=True)
+    }
+
+
+def _swapped_ranks(
+    key: Key, histograms: Mapping[str, sparse.csr_array], moved: Mapping[str, Floats]
+) -> Floats:
+    a, b, quantity = key
+    function = definition(quantity).function
+    change = moved[b] - moved[a]
+    g = change.shape[1] // 2
+    first = np.asarray(histograms[a].sum(axis=0)).ravel() + change
+    second = np.asarray(histograms[b].sum(axis=0)).ravel() - change
+    return np.asarray(function(first[:, :g], first[:, g:]) - function(second[:, :g], second[:, g:]))

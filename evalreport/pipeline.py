@@ -1,0 +1,207 @@
+"""The whole flow in one short function: predictions -> estimates -> comparisons -> verdicts -> results."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import platform
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+import evalreport
+from evalreport.comparisons.cautions import cautions
+from evalreport.comparisons.pairs import comparable, compare, records
+from evalreport.comparisons.ranking import rank
+from evalreport.comparisons.verdicts import Decision, family_records, verdict
+from evalreport.config import Options
+from evalreport.data import load
+from evalreport.data.predictions import Predictions
+from evalreport.data.survey import ANALYSED_DESIGNS
+from evalreport.engine.tables import confusion
+from evalreport.errors import UsageError
+from evalreport.intervals import all_intervals
+from evalreport.intervals.choice import table_function as as_tables
+from evalreport.metrics.curves import precision_recall, roc
+from evalreport.metrics.formula import filled_in
+from evalreport.metrics.quantities import chosen
+from evalreport.metrics.sample import Sample, estimate_all, table_function
+from evalreport.results import ConfusionRecord, CurveRecord, MetricRecord, Results
+
+Progress = Callable[[str, float], None]
+DEFAULTS = Options()
+
+
+def evaluate(
+    source: Any,
+    *,
+    options: Options = DEFAULTS,
+    truth: Any = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Results:
+    """Compare models on their predictions: see ``evalreport.evaluate`` for parameters and errors.
+
+    Every figure of the report comes from here; no figure depends on ``jobs``.
+    """
+    say = progress or (lambda _stage, _fraction: None)
+    say("reading and checking", 0.0)
+    predictions = load(source, options=options, truth=truth)
+    require_analysable(predictions, options)
+    quantities = chosen(predictions, options.metrics)
+    say("resampling", 0.1)
+    sample = estimate_all(predictions, quantities, n_resamples=options.resamples, seed=options.seed)
+    say("comparing", 0.4)
+    tested = comparable(quantities, named=bool(options.metrics))
+    compared = compare(sample, tested, options)
+    family = [c for c in compared if c.quantity == quantities[0]]
+    family_rows, decisions = family_records(family, options)
+    others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
+    say("putting together", 0.9)
+    decided = {frozenset((d.comparison.a, d.comparison.b)) for d in decisions if d.decided}
+    primary = {m.name: sample.estimates[m.name, quantities[0]] for m in predictions.models}
+    results = Results(
+        signature=signature(predictions, options),
+        options=plain_options(options),
+        task=predictions.task,
+        design=predictions.design,
+        n=predictions.n,
+        classes=predictions.classes,
+        positive=predictions.positive,
+        models=tuple(primary),
+        primary_metric=quantities[0].spelled,
+        baseline=options.baseline,
+        inputs=predictions.inputs,
+        found=predictions.found,
+        metrics=metric_records(sample, options),
+        confusion=confusion_records(sample),
+        curves=curve_records(sample),
+        comparisons=(*family_rows, *others),
+        ranking=rank(primary, decided),
+        verdicts=verdict_records(decisions, options),
+        warnings=(*predictions.warnings, *cautions(sample, family, options)),
+        environment=environment(),
+    )
+    say("done", 1.0)
+    return results
+
+
+def require_analysable(predictions: Predictions, options: Options) -> None:
+    """Refuse, with the reason, what this version cannot analyse: never silently ignore an option or a column.
+
+    Raises
+    ------
+    UsageError
+        A design, a task or an option that is not served yet, or a baseline that is no model.
+    """
+    names = [m.name for m in predictions.models]
+    if options.baseline is not None and options.baseline not in names:
+        raise UsageError(
+            f"baseline {options.baseline!r} is no model of these data; models: {', '.join(names)}"
+        )
+    if predictions.design not in ANALYSED_DESIGNS or predictions.task == "scores":
+        found = f"design {predictions.design}" if predictions.task != "scores" else "task scores"
+        raise UsageError(
+            f"these data have the {found}, which this version reads and checks but does not analyse yet; it compares"
+            " models on one test set (one prediction for each example and model). `evalreport check` says what was found"
+        )
+    unserved = {"--slice": options.slices, "--cluster": options.cluster, "--weight": options.weight}
+    named = [flag for flag, value in unserved.items() if value]
+    if named or options.join == "independent":
+        flag = named[0] if named else "--join independent"
+        raise UsageError(f"{flag} is not served by this version: leave it out")
+
+
+def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]:
+    """Return every model's value of every quantity with its intervals, the recommended one first."""
+    predictions = sample.predictions
+    found = []
+    for model in predictions.models:
+        for quantity in sample.quantities:
+            estimate = sample.estimates[model.name, quantity]
+            value_of = (
+                as_tables(table_function(quantity, predictions)) if estimate.table is not None else None
+            )
+            code = predictions.classes.index(quantity.label) if quantity.label is not None else None
+            if code is None and predictions.task == "binary":
+                code = predictions.positive_code
+            found.append(
+                MetricRecord(
+                    model=model.name,
+                    metric=quantity.metric,
+                    average=quantity.average,
+                    label=quantity.label,
+                    slice=None,
+                    value=None if np.isnan(estimate.value) else float(estimate.value),
+                    standard_error=estimate.standard_error if estimate.defined else None,
+                    n=estimate.n,
+                    reason=estimate.reason,
+                    intervals=all_intervals(estimate, options.intervals, options.confidence, value_of),
+                    formula=filled_in(estimate, code),
+                )
+            )
+    return tuple(found)
+
+
+def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
+    """Return every label model's confusion matrix, cell by cell."""
+    classes, found = sample.predictions.classes, []
+    if sample.cells is None:
+        return ()
+    for j, name in enumerate(sample.label_models):
+        table = confusion(sample.cells, j, len(classes))
+        found += [
+            ConfusionRecord(name, true, predicted, float(table[t, p]))
+            for t, true in enumerate(classes)
+            for p, predicted in enumerate(classes)
+        ]
+    return tuple(found)
+
+
+def curve_records(sample: Sample) -> tuple[CurveRecord, ...]:
+    """Return the ROC and precision-recall curves of every model that gives scores."""
+    found: list[CurveRecord] = []
+    for name, order in sample.orders.items():
+        if order.positive.any() and not order.positive.all():
+            found += [roc(name, order), precision_recall(name, order)]
+    return tuple(found)
+
+
+def verdict_records(decisions: Sequence[Decision], options: Options) -> tuple[Any, ...]:
+    """Return the verdict of each pair on the primary metric."""
+    return tuple(verdict(decision, options) for decision in decisions)
+
+
+# --- what makes a run reproducible ----------------------------------------------------------------------------------
+
+
+def plain_options(options: Options) -> dict[str, Any]:
+    """Return the options as they stand in results.json; of a truth file its name, since its digest is recorded."""
+    plain = {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(options).items()}
+    if options.truth is not None:
+        plain["truth"] = PurePath(options.truth).name
+    return plain
+
+
+def signature(predictions: Predictions, options: Options) -> str:
+    """Return one line that says what was computed from what."""
+    joined = "\n".join(f"{record.path} {record.sha256}" for record in predictions.inputs)
+    digest = hashlib.sha256(joined.encode()).hexdigest()[:16]
+    return (
+        f"evalreport {evalreport.__version__}; {predictions.task}; {predictions.design}; n={predictions.n};"
+        f" models={len(predictions.models)}; resamples={options.resamples}; seed={options.seed};"
+        f" confidence={options.confidence:g}; inputs={digest}"
+    )
+
+
+def environment() -> dict[str, str]:
+    """Return the versions of what computed the figures."""
+    libraries = ("numpy", "scipy", "duckdb")
+    return {
+        "evalreport": evalreport.__version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in libraries},
+    }
