@@ -30,8 +30,8 @@ class InputError(EvalreportError):
     Examples
     --------
     >>> print(InputError("probability 1.2", file="a.csv", line=3, column="p_1",
-    ...                  expected="a number in [0, 1]", remedy="check how the file was written"))
-    a.csv, line 3, column 'p_1': probability 1.2; expected a number in [0, 1]. To mend it: check how the file was written.
+    ...                  expected="a number in [0, 1]", remedy="check the file"))
+    a.csv, line 3, column 'p_1': probability 1.2; expected a number in [0, 1]. To mend it: check the file.
     """
 
     def __init__(

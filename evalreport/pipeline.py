@@ -33,6 +33,8 @@ from evalreport.results import ConfusionRecord, CurveRecord, MetricRecord, Resul
 
 Progress = Callable[[str, float], None]
 DEFAULTS = Options()
+MOST_WHOLE = 50
+"""Confusion matrices of up to so many classes are written with their zeros."""
 
 
 def evaluate(
@@ -40,7 +42,7 @@ def evaluate(
     *,
     options: Options = DEFAULTS,
     truth: Any = None,
-    jobs: int = 1,
+    jobs: int = 1,  # noqa: ARG001 - accepted so that callers need not know that nothing is slow enough yet
     progress: Progress | None = None,
 ) -> Results:
     """Compare models on their predictions: see ``evalreport.evaluate`` for parameters and errors.
@@ -105,8 +107,8 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
     if predictions.design not in ANALYSED_DESIGNS or predictions.task == "scores":
         found = f"design {predictions.design}" if predictions.task != "scores" else "task scores"
         raise UsageError(
-            f"these data have the {found}, which this version reads and checks but does not analyse yet; it compares"
-            " models on one test set (one prediction for each example and model). `evalreport check` says what was found"
+            f"these data have the {found}: this version reads and checks that, but analyses one test set only"
+            " (one prediction for each example and model); `evalreport check` says what was found"
         )
     unserved = {"--slice": options.slices, "--cluster": options.cluster, "--weight": options.weight}
     named = [flag for flag, value in unserved.items() if value]
@@ -147,7 +149,7 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
 
 
 def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
-    """Return every label model's confusion matrix, cell by cell."""
+    """Return every label model's confusion matrix, cell by cell; with very many classes only the cells in use."""
     classes, found = sample.predictions.classes, []
     if sample.cells is None:
         return ()
@@ -157,6 +159,7 @@ def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
             ConfusionRecord(name, true, predicted, float(table[t, p]))
             for t, true in enumerate(classes)
             for p, predicted in enumerate(classes)
+            if len(classes) <= MOST_WHOLE or table[t, p]
         ]
     return tuple(found)
 

@@ -13,7 +13,8 @@ class Entry(Protocol):
     """What every registered thing has."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name under which it is known, unique in its registry."""
 
 
 E = TypeVar("E", bound=Entry)
@@ -35,6 +36,7 @@ class Registry(Mapping[str, E]):
         self._entries: dict[str, E] = {}
 
     def add(self, entry: E) -> E:
+        """Add an entry and return it; a name that is taken raises."""
         if entry.name in self._entries:
             raise ValueError(f"{self.kind} {entry.name!r} is registered twice")
         self._entries[entry.name] = entry

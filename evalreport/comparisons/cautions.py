@@ -40,8 +40,8 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
     if share > 0.8:
         yield WarningRecord(
             "majority_class",
-            f"{percent(round(share, 3))} of the examples are of class {name}: always answering {name} has that accuracy."
-            " Look at balanced accuracy, MCC and average precision first.",
+            f"{percent(round(share, 3))} of the examples are of class {name}: always answering {name} has that"
+            " accuracy. Look at balanced accuracy, MCC and average precision first.",
             (name,),
         )
     for code, label in enumerate(predictions.classes):
@@ -53,7 +53,7 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
             )
     for model in sample.label_models:
         outputs = next(m for m in predictions.models if m.name == model)
-        right = int((outputs.y_pred == predictions.y_true).sum())
+        right = int(np.sum(outputs.y_pred == predictions.y_true))
         low, _ = wilson_limits(right, predictions.n, 0.95)
         if low <= share:
             yield WarningRecord(
@@ -84,7 +84,7 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
         if distinct == 1:
             yield WarningRecord("constant_scores", f"{model} gives every example the same score.", (model,))
         elif 1 - distinct / n > 0.1:
-            text = f"{model} gives {count(n)} examples only {count(distinct)} distinct scores: ties count one half in the AUC."
+            text = f"{model} gives {count(n)} examples only {count(distinct)} distinct scores; ties count one half."
             yield WarningRecord("tied_scores", text, (model,))
     for (model, quantity), estimate in sample.estimates.items():
         if quantity.metric == "roc_auc" and estimate.defined and estimate.value < 0.5:
@@ -98,7 +98,8 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
         p = np.take_along_axis(outputs.proba, sample.predictions.y_true[:, None].astype(np.intp), axis=1)
         wrong = int((p <= 1e-15).sum())
         if wrong:
-            text = f"{model} gives the true class probability 0 on {count(wrong)} examples: its log loss is infinite"
+            name = outputs.name
+            text = f"{name} gives the true class probability 0 on {count(wrong)} examples: its log loss is infinite"
             yield WarningRecord(
                 "certain_and_wrong", text + " and is shown with p clipped at 1e-15.", (model,)
             )
@@ -137,10 +138,11 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
 
 def _of_resampling(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     if options.resamples < 1000:
-        text = f"{options.resamples} bootstrap replicates: limits carry visible Monte Carlo error; 1,000 or more are wanted."
+        text = f"{options.resamples} bootstrap replicates leave visible Monte Carlo error in the limits;"
+        text += " use 1,000 or more."
         yield WarningRecord("few_resamples", text)
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:
             share = percent(round(estimate.undefined_share, 3))
-            text = f"{definition(quantity).label} of {model} is 0/0 in {share} of the bootstrap replicates, which are left out."
+            text = f"{definition(quantity).label} of {model} is 0/0 in {share} of the replicates, which are left out."
             yield WarningRecord("undefined_replicates", text, (model, quantity.spelled))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.config import Correction
 
@@ -29,12 +30,15 @@ def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:
     >>> [round(p, 3) for p in adjust([0.01, 0.04, 0.03], "holm")]
     [0.03, 0.06, 0.06]
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    return [float(p) for p in _adjusted(np.asarray(p_values, dtype=np.float64), correction)]
+
+
+def _adjusted(p: npt.NDArray[np.float64], correction: Correction) -> npt.NDArray[np.float64]:
     m = len(p)
     if correction == "none" or m == 0:
-        return p.tolist()
+        return p
     if correction == "bonferroni":
-        return np.minimum(p * m, 1).tolist()
+        return np.minimum(p * m, 1)
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(m)
     if correction == "holm":
@@ -42,4 +46,4 @@ def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:
     else:
         ranks = np.arange(1, m + 1)
         adjusted[order] = np.minimum.accumulate((p[order] * m / ranks)[::-1])[::-1]
-    return np.minimum(adjusted, 1).tolist()
+    return np.minimum(adjusted, 1)

@@ -82,10 +82,8 @@ def _comparison(
         return Comparison(a, b, quantity, None, "; ".join(lacking))
     delta = difference(first, second)
     losses = _losses(sample, a, b, quantity)
-    if (
-        quantity.metric == "accuracy"
-        or (first.trials == sample.predictions.n
-        and quantity.metric == "mean_outcome")
+    if quantity.metric == "accuracy" or (
+        first.trials == sample.predictions.n and quantity.metric == "mean_outcome"
     ):
         assert losses is not None
         delta = replace(delta, agreement=agreement(losses))

@@ -123,9 +123,8 @@ def _swap_rows(
         moved = {name: np.asarray(bits @ table) for name, table in histograms.items()}
         for key in ranking:
             collected[key].append(_swapped_ranks(key, histograms, moved))
-    differences = {key: np.concatenate(parts) for key, parts in collected.items()}
     weights = np.full(2**n, 0.5**n) if exact else None
-    return {key: Swapped(values, weights) for key, values in differences.items()}
+    return {key: Swapped(np.concatenate(parts), weights) for key, parts in collected.items()}
 
 
 def _every_swap(n: int) -> Iterator[Floats]:

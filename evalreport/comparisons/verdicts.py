@@ -17,6 +17,10 @@ from evalreport.config import Options
 from evalreport.numbers import count, decimals_of, interval, number, p_phrase
 from evalreport.results import ComparisonRecord, Interval, Verdict, VerdictRecord
 
+BORDERLINE = (
+    "; borderline: test and interval rest on different methods and disagree, the verdict follows the test"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -206,7 +210,7 @@ def _better(decision: Decision, pair: Pair, margin: float | None) -> str:
                 else f"; whether by more than {margin:g} is not settled"
             )
         if low <= 0 <= high:
-            text += "; borderline: test and interval rest on different methods and disagree, the verdict follows the test"
+            text += BORDERLINE
     return text + "."
 
 
@@ -231,11 +235,11 @@ def _not_settled(decision: Decision, pair: Pair, options: Options) -> str:
     assert decision.limits is not None
     low, high = decision.limits.low, decision.limits.high
     if low is not None and high is not None and not low <= 0 <= high:
-        text += "; borderline: test and interval rest on different methods and disagree, the verdict follows the test"
+        text += BORDERLINE
     return text + "."
 
 
 def _rounded(n: int) -> int:
     """Round a planned number of examples up to two digits: it is an order of size, no more."""
-    step = 10 ** max(len(str(n)) - 2, 0)
+    step = int(10 ** max(len(str(n)) - 2, 0))
     return -(-n // step) * step

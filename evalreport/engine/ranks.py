@@ -52,6 +52,6 @@ def group_weights(weights: Floats, order: Order) -> tuple[Floats, Floats]:
 
 def mid_ranks(score: Floats) -> Floats:
     """Return each score's mid-rank within its model, 1 for the smallest; ties share the mean of their ranks."""
-    values, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)

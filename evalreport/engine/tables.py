@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 Floats = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.int32]
+
+
+class Counts(NamedTuple):
+    """True and false positives and negatives of a class against the rest, arrays of one shape."""
+
+    tp: Array
+    fp: Array
+    fn: Array
+    tn: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +100,10 @@ def confusion(cells: Cells, model: int, n_classes: int) -> Floats:
 def margins_of(table: Floats) -> Floats:
     """Return the margins (..., 3, K) of confusion tables (..., K, K) with rows true, columns predicted."""
     return np.stack([np.diagonal(table, axis1=-2, axis2=-1), table.sum(-1), table.sum(-2)], axis=-2)
+
+
+def one_vs_rest(m: Array) -> Counts:
+    """Return the counts of each class against the rest, each (..., K), from margins (..., 3, K)."""
+    right, true, predicted = m[..., 0, :], m[..., 1, :], m[..., 2, :]
+    n = true.sum(-1)[..., None]
+    return Counts(right, predicted - right, true - right, n - true - predicted + right)

@@ -119,8 +119,9 @@ class Estimate:
 def difference(a: Estimate, b: Estimate) -> Estimate:
     """Return a - b on the same examples under the same draws: that is the pairing."""
     low, high = a.range
-    derivative = None if a.derivative is None or b.derivative is None else a.derivative - b.derivative
-    if derivative is not None:
+    derivative = None
+    if a.derivative is not None and b.derivative is not None:
+        derivative = a.derivative - b.derivative
         # Influences that cancel up to rounding cancel: a model against itself has no error at all.
         scale = np.maximum(np.abs(a.derivative), np.abs(b.derivative))
         derivative = np.where(np.abs(derivative) <= 1e-12 * scale, 0.0, derivative)

@@ -1,4 +1,4 @@
-"""Label metrics: functions of TP, FP, FN, TN, or of the margins of the whole confusion table.
+"""Label metrics: functions of counts (TP, FP, FN, TN), or of the margins of the whole confusion table.
 
 Sources: the definitions are scikit-learn's where it has the name (Pedregosa et al. 2011); 0/0 is nan here and
 becomes 0 with its reason where a value is reported (the field's convention).
@@ -12,17 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.derivative import ratio
+from evalreport.engine.tables import Counts
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, binary_table, table
 
 Array = npt.NDArray[Any]
 
 
-def _right(tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array]:
-    return tp + tn, tp + fp + fn + tn
+def _right(right: float, n: float) -> tuple[float, float]:
+    return right, n
 
 
-def _wrong(tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array]:
-    return fp + fn, tp + fp + fn + tn
+def _wrong(right: float, n: float) -> tuple[float, float]:
+    return n - right, n
 
 
 @table(
@@ -44,12 +45,10 @@ def accuracy(margins: Array) -> Array:
     greater_is_better=False,
     proportion=_wrong,
     intervals=(*PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
-    difference_interval="newcombe_paired",
-    test="mcnemar_midp",
 )
 def error_rate(margins: Array) -> Array:
     """Share of examples whose predicted class is not the true class."""
-    return 1 - accuracy(margins)
+    return np.asarray(1 - accuracy(margins))
 
 
 def _class_recalls(margins: Array) -> tuple[Array, Array]:
@@ -68,7 +67,7 @@ def balanced_accuracy(margins: Array) -> Array:
 @table("Mean per-class error", "mean of (1 - class recall)", greater_is_better=False)
 def mean_per_class_error(margins: Array) -> Array:
     """Mean of the class error rates, over the classes that the truth holds."""
-    return 1 - balanced_accuracy(margins)
+    return np.asarray(1 - balanced_accuracy(margins))
 
 
 @table(
@@ -124,75 +123,75 @@ def scott_pi(margins: Array) -> Array:
 @binary_table(
     "Precision",
     "TP / (TP + FP)",
-    proportion=lambda tp, fp, fn, tn: (tp, tp + fp),
+    proportion=lambda c: (c.tp, c.tp + c.fp),
     undefined="no example is predicted positive (TP + FP = 0)",
 )
-def precision(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def precision(c: Counts) -> Array:
     """Share of the positive predictions that are right."""
-    return ratio(tp, tp + fp)
+    return ratio(c.tp, c.tp + c.fp)
 
 
 @binary_table(
     "Recall",
     "TP / (TP + FN)",
-    proportion=lambda tp, fp, fn, tn: (tp, tp + fn),
+    proportion=lambda c: (c.tp, c.tp + c.fn),
     undefined="no example is positive (TP + FN = 0)",
 )
-def recall(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def recall(c: Counts) -> Array:
     """Share of the positive examples that are found (sensitivity, true positive rate)."""
-    return ratio(tp, tp + fn)
+    return ratio(c.tp, c.tp + c.fn)
 
 
 @binary_table(
     "Specificity",
     "TN / (TN + FP)",
-    proportion=lambda tp, fp, fn, tn: (tn, tn + fp),
+    proportion=lambda c: (c.tn, c.tn + c.fp),
     undefined="no example is negative (TN + FP = 0)",
 )
-def specificity(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def specificity(c: Counts) -> Array:
     """Share of the negative examples that are predicted negative (true negative rate)."""
-    return ratio(tn, tn + fp)
+    return ratio(c.tn, c.tn + c.fp)
 
 
 @binary_table(
     "NPV",
     "TN / (TN + FN)",
-    proportion=lambda tp, fp, fn, tn: (tn, tn + fn),
+    proportion=lambda c: (c.tn, c.tn + c.fn),
     undefined="no example is predicted negative (TN + FN = 0)",
 )
-def npv(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def npv(c: Counts) -> Array:
     """Share of the negative predictions that are right (negative predictive value)."""
-    return ratio(tn, tn + fn)
+    return ratio(c.tn, c.tn + c.fn)
 
 
 @binary_table(
     "False positive rate",
     "FP / (FP + TN)",
     greater_is_better=False,
-    proportion=lambda tp, fp, fn, tn: (fp, fp + tn),
+    proportion=lambda c: (c.fp, c.fp + c.tn),
     undefined="no example is negative (FP + TN = 0)",
 )
-def fpr(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def fpr(c: Counts) -> Array:
     """Share of the negative examples that are predicted positive (fall-out, false acceptance rate)."""
-    return ratio(fp, fp + tn)
+    return ratio(c.fp, c.fp + c.tn)
 
 
 @binary_table(
     "False negative rate",
     "FN / (FN + TP)",
     greater_is_better=False,
-    proportion=lambda tp, fp, fn, tn: (fn, fn + tp),
+    proportion=lambda c: (c.fn, c.fn + c.tp),
     undefined="no example is positive (FN + TP = 0)",
 )
-def fnr(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def fnr(c: Counts) -> Array:
     """Share of the positive examples that are missed (miss rate, false rejection rate)."""
-    return ratio(fn, fn + tp)
+    return ratio(c.fn, c.fn + c.tp)
 
 
-def _f_beta(tp: Array, fp: Array, fn: Array, beta: float) -> Array:
+def _f_beta(c: Counts, beta: float) -> Array:
     """F_beta = (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP); van Rijsbergen (1979), chapter 7."""
     square = beta**2
-    return ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp)
+    return ratio((1 + square) * c.tp, (1 + square) * c.tp + square * c.fn + c.fp)
 
 
 @binary_table(
@@ -202,29 +201,29 @@ def _f_beta(tp: Array, fp: Array, fn: Array, beta: float) -> Array:
     undefined="no example is positive or predicted positive (TP + FP + FN = 0)",
     source="van Rijsbergen (1979), Information Retrieval, chapter 7",
 )
-def f1(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def f1(c: Counts) -> Array:
     """Harmonic mean of precision and recall."""
-    return _f_beta(tp, fp, fn, 1.0)
+    return _f_beta(c, 1.0)
 
 
 @binary_table("F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", undefined="TP + FP + FN = 0")
-def f0_5(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def f0_5(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which precision counts twice as much."""
-    return _f_beta(tp, fp, fn, 0.5)
+    return _f_beta(c, 0.5)
 
 
 @binary_table("F2", "5 TP / (5 TP + 4 FN + FP)", undefined="TP + FP + FN = 0")
-def f2(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def f2(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which recall counts twice as much."""
-    return _f_beta(tp, fp, fn, 2.0)
+    return _f_beta(c, 2.0)
 
 
 @binary_table(
     "Jaccard index",
     "TP / (TP + FP + FN)",
-    proportion=lambda tp, fp, fn, tn: (tp, tp + fp + fn),
+    proportion=lambda c: (c.tp, c.tp + c.fp + c.fn),
     undefined="no example is positive or predicted positive (TP + FP + FN = 0)",
 )
-def jaccard(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+def jaccard(c: Counts) -> Array:
     """Positives found, among those that are positive or predicted positive."""
-    return ratio(tp, tp + fp + fn)
+    return ratio(c.tp, c.tp + c.fp + c.fn)

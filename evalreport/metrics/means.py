@@ -41,7 +41,8 @@ def log_loss(view: ModelView) -> Floats:
 )
 def brier(view: ModelView) -> Floats:
     """Mean squared error of the probabilities (two classes: 0 to 1; several: summed over classes, 0 to 2)."""
-    assert view.proba is not None and view.true is not None
+    assert view.proba is not None
+    assert view.true is not None
     if view.positive_code is not None:
         return np.asarray((view.proba[:, view.positive_code] - (view.true == view.positive_code)) ** 2)
     target = np.arange(view.proba.shape[1]) == view.true[:, None]

@@ -23,6 +23,11 @@ Average = Literal["macro", "micro", "weighted"]
 Function = Callable[..., Any]
 
 
+BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
+SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
+PROPORTION_INTERVALS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
     """One registered metric.
@@ -34,7 +39,7 @@ class Metric:
     summary, formula
         One plain sentence; the definition in one line of text.
     family
-        ``binary_table``: function of (tp, fp, fn, tn), averaged over classes where there are several;
+        ``binary_table``: function of ``Counts``, averaged over classes where there are several;
         ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
         ``ranking``: function of the weights (..., g) of positives and negatives along a model's sorted scores.
@@ -53,8 +58,7 @@ class Metric:
     derivative
         Ranking only: closed form of the derivative by group, (d positives, d negatives), each (g,).
     proportion
-        Where it is a binomial proportion: maps (tp, fp, fn, tn) to (successes, trials); for ``table`` metrics
-        ("right",) or ("wrong",) of all.
+        Where it is a binomial proportion: maps ``Counts`` (``table`` metrics: right, n) to (successes, trials).
     intervals
         Names of the honest intervals, the recommended one first.
     difference_interval, test
@@ -75,14 +79,14 @@ class Metric:
     tasks: tuple[Task, ...]
     needs: Needs
     function: Function
-    range: tuple[float, float]
+    range: tuple[float, float] = (0.0, 1.0)
     binary_range: tuple[float, float] | None = None
     greater_is_better: bool | None = True
     averages: tuple[Average, ...] = ()
     columns: Function | None = None
     derivative: Function | None = None
     proportion: Function | None = None
-    intervals: tuple[str, ...] = ()
+    intervals: tuple[str, ...] = SMOOTH_INTERVALS
     difference_interval: str = "bootstrap_bca"
     test: str = "permutation"
     smooth: bool = True
@@ -92,9 +96,7 @@ class Metric:
 
 METRICS: Registry[Metric] = Registry("metric")
 
-BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
-SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
-PROPORTION_INTERVALS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys")
+LABELS: dict[str, Any] = {"tasks": ("binary", "multiclass"), "needs": "labels"}
 
 
 def register(documented: Function, **fields: Any) -> Function:
@@ -104,62 +106,23 @@ def register(documented: Function, **fields: Any) -> Function:
     return documented
 
 
-def binary_table(
-    label: str, formula: str, *, range: tuple[float, float] = (0.0, 1.0), **fields: Any
-) -> Callable[[Function], Function]:
-    """Register a function of (tp, fp, fn, tn), each (...), returning (...)."""
-
-    def decorate(function: Function) -> Function:
-        proportion = fields.get("proportion")
-        leading = PROPORTION_INTERVALS if proportion is not None else ()
-        given = {
-            "intervals": (*leading, *SMOOTH_INTERVALS),
-            "averages": ("macro", "micro", "weighted"),
-            **fields,
-        }
-        return register(
-            function,
-            label=label,
-            formula=formula,
-            family="binary_table",
-            tasks=("binary", "multiclass"),
-            needs="labels",
-            range=range,
-            **given,
-        )
-
-    return decorate
+def binary_table(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
+    """Register a function of ``Counts``, each (...), returning (...)."""
+    given = {"averages": ("macro", "micro", "weighted"), **LABELS, **fields}
+    if "proportion" in fields:
+        given = {"intervals": (*PROPORTION_INTERVALS, *SMOOTH_INTERVALS), **given}
+    return lambda function: register(function, label=label, formula=formula, family="binary_table", **given)
 
 
-def table(
-    label: str, formula: str, *, range: tuple[float, float] = (0.0, 1.0), **fields: Any
-) -> Callable[[Function], Function]:
+def table(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
     """Register a function of margins (..., 3, K), returning (...)."""
-
-    def decorate(function: Function) -> Function:
-        given = {"intervals": SMOOTH_INTERVALS, **fields}
-        return register(
-            function,
-            label=label,
-            formula=formula,
-            family="table",
-            tasks=("binary", "multiclass"),
-            needs="labels",
-            range=range,
-            **given,
-        )
-
-    return decorate
+    given = {**LABELS, **fields}
+    return lambda function: register(function, label=label, formula=formula, family="table", **given)
 
 
-def moments(label: str, formula: str, *, columns: Function, **fields: Any) -> Callable[[Function], Function]:
+def moments(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
     """Register a function of weighted sums (..., p) of ``columns``, returning (...)."""
-
-    def decorate(function: Function) -> Function:
-        given = {"intervals": SMOOTH_INTERVALS, **fields}
-        return register(function, label=label, formula=formula, family="moments", columns=columns, **given)
-
-    return decorate
+    return lambda function: register(function, label=label, formula=formula, family="moments", **fields)
 
 
 def weighted_mean(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -168,7 +131,7 @@ def weighted_mean(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def mean_loss(
-    label: str, formula: str, *, greater_is_better: bool = False, **fields: Any
+    label: str, formula: str, *, greater_is_better: bool | None = False, **fields: Any
 ) -> Callable[[Function], Function]:
     """Register the mean of a per-example loss: the decorated function maps a ``ModelView`` to (n,)."""
 
@@ -197,22 +160,7 @@ def mean_loss(
     return decorate
 
 
-def ranking(
-    label: str, formula: str, *, range: tuple[float, float] = (0.0, 1.0), **fields: Any
-) -> Callable[[Function], Function]:
+def ranking(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
     """Register a function of (positives, negatives), the weights (..., g) of each group of tied scores in order."""
-
-    def decorate(function: Function) -> Function:
-        given = {"intervals": SMOOTH_INTERVALS, **fields}
-        return register(
-            function,
-            label=label,
-            formula=formula,
-            family="ranking",
-            tasks=("binary",),
-            needs="scores",
-            range=range,
-            **given,
-        )
-
-    return decorate
+    given = {"tasks": ("binary",), "needs": "scores", **fields}
+    return lambda function: register(function, label=label, formula=formula, family="ranking", **given)

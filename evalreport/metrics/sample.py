@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,16 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.derivative import gradient, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_rows
 from evalreport.engine.ranks import Order, descending_order, group_weights
-from evalreport.engine.tables import Cells, confusion, distinct_cells, margin_columns, margins, margins_of
+from evalreport.engine.tables import (
+    Cells,
+    Counts,
+    confusion,
+    distinct_cells,
+    margin_columns,
+    margins,
+    margins_of,
+    one_vs_rest,
+)
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Metric
@@ -59,12 +69,7 @@ def estimate_all(
     n_resamples
         Bootstrap replicates B.
     """
-    missing = {
-        (m.name, q): reason
-        for m in predictions.models
-        for q in quantities
-        if (reason := lacks(predictions, m, q))
-    }
+    missing = {(m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))}
     label_models = tuple(m for m in predictions.models if m.y_pred is not None and predictions.classes)
     cells = None
     estimates: dict[Key, Estimate] = {
@@ -84,7 +89,7 @@ def estimate_all(
     )
 
 
-def lacks(predictions: Predictions, outputs: ModelOutputs, quantity: Quantity) -> str | None:
+def lacks(outputs: ModelOutputs, quantity: Quantity) -> str | None:
     """Say why a model cannot have a quantity, or return None if it can."""
     needs = definition(quantity).needs
     if needs == "labels" and outputs.y_pred is None:
@@ -134,24 +139,17 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
         code = (
             predictions.positive_code if quantity.label is None else predictions.classes.index(quantity.label)
         )
-        return lambda m: metric.function(*(part[..., code] for part in one_vs_rest(m)))
+        return lambda m: metric.function(Counts(*(part[..., code] for part in one_vs_rest(m))))
     if quantity.average == "micro":
-        return lambda m: metric.function(*(part.sum(-1) for part in one_vs_rest(m)))
+        return lambda m: metric.function(Counts(*(part.sum(-1) for part in one_vs_rest(m))))
 
     def averaged(m: Floats) -> Floats:
-        values = zero_where_undefined(metric.function(*one_vs_rest(m)))
+        values = zero_where_undefined(metric.function(one_vs_rest(m)))
         if quantity.average == "macro":
             return np.asarray(values.mean(-1))
         return np.asarray((values * m[..., 1, :]).sum(-1) / m[..., 1, :].sum(-1))
 
     return averaged
-
-
-def one_vs_rest(m: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return (tp, fp, fn, tn), each (..., K), of each class against the rest, from margins (..., 3, K)."""
-    right, true, predicted = m[..., 0, :], m[..., 1, :], m[..., 2, :]
-    n = true.sum(-1)[..., None]
-    return right, predicted - right, true - right, n - true - predicted + right
 
 
 def _label_estimates(
@@ -193,27 +191,26 @@ def _label_estimates(
     return estimates
 
 
-def _proportion(quantity: Quantity, point: Floats, predictions: Predictions) -> dict[str, object]:
+def _proportion(quantity: Quantity, point: Floats, predictions: Predictions) -> dict[str, Any]:
     """Return successes and trials where the quantity is a binomial proportion, and F1's Jaccard counts."""
     metric = definition(quantity)
-    tp, fp, fn, tn = one_vs_rest(point)
-    right, n = float(tp.sum()), float(point[1].sum())
+    right, n = float(point[0].sum()), float(point[1].sum())
     if metric.family == "table":
         if metric.proportion is None:
             return {}
-        successes, trials = metric.proportion(right, 0.0, n - right, 0.0)
+        successes, trials = metric.proportion(right, n)
         return {"successes": successes, "trials": trials}
     if quantity.average is not None:
         # Every example counts once as TP, or once as FP and once as FN: micro precision, recall and F1 are accuracy.
         pooled = quantity.average == "micro" and metric.name in ("precision", "recall", "f1")
         return {"successes": right, "trials": n} if pooled else {}
     code = predictions.positive_code if quantity.label is None else predictions.classes.index(quantity.label)
-    parts = [float(part[code]) for part in (tp, fp, fn, tn)]
+    counts = Counts(*(part[code] for part in one_vs_rest(point)))
     if metric.name == "f1":
-        return {"jaccard": (parts[0], parts[0] + parts[1] + parts[2])}
+        return {"jaccard": (float(counts.tp), float(counts.tp + counts.fp + counts.fn))}
     if metric.proportion is None:
         return {}
-    successes, trials = metric.proportion(*parts)
+    successes, trials = (float(count) for count in metric.proportion(counts))
     return {"successes": successes, "trials": trials}
 
 
@@ -241,7 +238,8 @@ def _score_orders(
     orders: dict[str, Order] = {}
     for outputs in predictions.models:
         if ranked and (outputs.name, ranked[0]) not in missing:
-            assert predictions.y_true is not None and outputs.score is not None
+            assert predictions.y_true is not None
+            assert outputs.score is not None
             orders[outputs.name] = descending_order(
                 outputs.score, predictions.y_true == predictions.positive_code
             )
@@ -278,8 +276,6 @@ def _row_estimates(
 
 
 def _with_replicates(estimate: Estimate, replicates: Floats) -> Estimate:
-    from dataclasses import replace
-
     return replace(estimate, replicates=replicates)
 
 

@@ -26,13 +26,15 @@ class ModelView:
     @property
     def p_true(self) -> Floats:
         """Probability given to the true class, (n,)."""
-        assert self.proba is not None and self.true is not None
+        assert self.proba is not None
+        assert self.true is not None
         return np.asarray(np.take_along_axis(self.proba, self.true[:, None].astype(np.intp), axis=1)[:, 0])
 
     @property
     def errors(self) -> Floats:
         """Prediction minus truth, (n,), in the target's units."""
-        assert self.y_pred is not None and self.true is not None
+        assert self.y_pred is not None
+        assert self.true is not None
         return np.asarray(self.y_pred - self.true, dtype=np.float64)
 
 
