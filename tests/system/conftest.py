@@ -1,0 +1,51 @@
+"""The example's report, made once by the real program, and a real browser that looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .programs import EXAMPLE, evalreport, program
+
+# A browser that shows one file: nothing of it may call home, or a request could not be told from the report's.
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the example's report."""
+    folder = tmp_path_factory.mktemp("example")
+    done = evalreport("run", EXAMPLE, "--output", folder / "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def pdf(report: Path) -> Path:
+    """The example's PDF."""
+    path = report / "report.pdf"
+    if not path.exists():
+        pytest.skip("no PDF was made: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0")
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """Debian's Chromium without a window, with a fresh profile that is thrown away."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = program("chromium", "chromium")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
+        yield launched
+        launched.close()

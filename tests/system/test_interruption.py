@@ -1,0 +1,82 @@
+"""Runs that are stopped in the middle leave the previous report as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .programs import EXAMPLE, evalreport
+
+pytestmark = pytest.mark.system
+
+# Enough replicates for a run of many seconds, so that the signal comes in the middle.
+SLOW = ("--resamples", "200000", "--format", "html,json,md")
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    """The digest of every file below a folder, by its relative path."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """The folder of an earlier, finished report."""
+    done = evalreport(
+        "run", EXAMPLE, "--resamples", "100", "--format", "html,json,md", "-o", "out", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "out"
+
+
+def start(folder: Path) -> subprocess.Popen[str]:
+    """Start a slow run into the same folder, in a session of its own, and wait until it computes."""
+    command = [sys.executable, "-m", "evalreport", "run", str(EXAMPLE), "-o", "out", *SLOW]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        # scipy is loaded after the files were read: from then on it computes.
+        if "scipy" in Path(f"/proc/{process.pid}/maps").read_text(errors="replace"):
+            return process
+        time.sleep(0.02)
+    pytest.fail(f"the run did not come to compute: {process.communicate()}")
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.5, 1.5])
+def test_ctrl_c_leaves_the_earlier_report_and_nothing_half_written(earlier: Path, delay):
+    """SIGINT: exit code 130, one line, no traceback, no temporary folder, the old report byte for byte."""
+    before = fingerprint(earlier)
+    process = start(earlier.parent)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert "nothing was written" in said
+    assert fingerprint(earlier) == before
+    assert [path.name for path in earlier.parent.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.5, 1.5])
+def test_a_killed_run_leaves_the_earlier_report(earlier: Path, delay):
+    """SIGKILL, which no program can catch: the old report byte for byte, and the next run works."""
+    before = fingerprint(earlier)
+    process = start(earlier.parent)
+    time.sleep(delay)
+    process.kill()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert fingerprint(earlier) == before
+    again = evalreport(
+        "run", EXAMPLE, "--resamples", "100", "--format", "html,json,md", "-o", "out", cwd=earlier.parent
+    )
+    assert again.returncode == 0, again.stderr
+    assert fingerprint(earlier) == before
