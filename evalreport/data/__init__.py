@@ -4,5 +4,15 @@ from __future__ import annotations
 
 from evalreport.data.loading import load
 from evalreport.data.predictions import Column, Design, ModelOutputs, Predictions
+from evalreport.data.survey import ANALYSED_DESIGNS, Possible, survey
 
-__all__ = ["Column", "Design", "ModelOutputs", "Predictions", "load"]
+__all__ = [
+    "load",
+    "survey",
+    "Predictions",
+    "ModelOutputs",
+    "Column",
+    "Design",
+    "Possible",
+    "ANALYSED_DESIGNS",
+]

@@ -1,4 +1,4 @@
-"""Rows of several models -> one canonical list of cells (example x fit), and each model's row for each cell."""
+"""Rows of several models -> canonical cells (example x fit), and each model's row for each cell."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def align(rows: Rows, *, join: Join) -> Alignment:
     """
     keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
     ids, code = _coded_ids(rows, keys)
-    cell, rows_by_model = _cells(rows, code, keys, independent=join == "independent")
+    rows_by_model = _cells(rows, code, keys, independent=join == "independent")
     group = _pack([(code, len(ids))] + ([_with_empty(keys["dataset"])] if "dataset" in keys else []))
     if join == "independent":
         group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
@@ -123,9 +123,7 @@ def _pack(parts: list[tuple[Indices, int]]) -> Indices:
     return packed
 
 
-def _cells(
-    rows: Rows, code: Indices, keys: dict[str, Column], *, independent: bool
-) -> tuple[Indices, Indices]:
+def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: bool) -> Indices:
     """Number the cells in canonical order, and find each model's row for each of them."""
     parts = [(code, int(code.max()) + 1), *(_with_empty(column) for column in keys.values())]
     if independent:
@@ -141,8 +139,8 @@ def _cells(
     return matrix
 
 
-def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> tuple[Indices, Indices] | None:
-    """Return (cell of each row, (models, cells) rows), or None where a model has two rows for a cell."""
+def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
+    """Return the (models, cells) rows, or None where a model has two rows for a cell."""
     if len(parts) == 1:
         cell, count = parts[0]
     else:
@@ -153,7 +151,7 @@ def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> tuple[Indices, In
     matrix[place] = np.arange(rows.n)
     if np.count_nonzero(matrix >= 0) < rows.n:
         return None
-    return cell, matrix.reshape(len(rows.models), count)
+    return matrix.reshape(len(rows.models), count)
 
 
 def _ranks(array: Any) -> tuple[Indices, int]:
@@ -178,7 +176,7 @@ def _twice(rows: Rows, packed: Indices) -> InputError:
         f"the {what}{name} stands twice for the model {shown(rows.models[rows.model[row]])}"
         f" (before: {place_of(rows, before)})",
         expected="one row for each model, id, repeat, fold, replicate and seed",
-        remedy="remove one of the rows, or add the column (repeat, fold, replicate, seed) that tells them apart",
+        remedy="remove one of the rows, or add the column (repeat, fold ...) that tells them apart",
         count=len(again),
     )
 
@@ -196,7 +194,7 @@ def _missing(rows: Rows, matrix: Indices) -> InputError:
     other, _ = whence(rows, int(witnesses[0]))
     shared = int((matrix >= 0).all(axis=0).sum())
     return InputError(
-        f"the model {shown(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} ids that other models have, "
+        f"the model {shown(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} ids of the others, "
         f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all",
         file=table.name,
         column="id",

@@ -113,7 +113,7 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     taken = {*columns.values(), *probabilities.values(), *unused}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
     roles = Roles(columns, probabilities, metadata, unused)
-    return _with_metric_as_value(roles, file, options)
+    return _with_metric_as_value(roles, file)
 
 
 def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
@@ -203,7 +203,7 @@ def _probability_columns(
     return found
 
 
-def _with_metric_as_value(roles: Roles, file: str, options: Options) -> Roles:
+def _with_metric_as_value(roles: Roles, file: str) -> Roles:
     """Take a metric's name for ``value`` where the file holds no examples at all."""
     if roles.probabilities or {"y_true", "y_pred", "score", "outcome", "value", "id"} & set(roles.columns):
         return roles

@@ -1,4 +1,4 @@
-"""CSV and TSV, plain or gzipped: DuckDB reads them fast; where it cannot, the file is read slowly to say why."""
+"""CSV and TSV, plain or gzipped: read fast by DuckDB; where it cannot, read slowly to say why."""
 
 from __future__ import annotations
 
@@ -60,10 +60,9 @@ def _read_fast(
     layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
     chosen = ", ".join(quote_name(f"c{names.index(header)}") for header in kinds)
     compression = "gzip" if path.name.lower().endswith(".gz") else "none"
-    query = (
-        f"SELECT {chosen or '1'} FROM read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, "
-        f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}')"
-    )
+    quoted = f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}'"
+    source = f"read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, {quoted})"
+    query = f"SELECT {chosen or '1'} FROM {source}"  # noqa: S608  every part is quoted, the path is bound
     with connect() as connection:
         reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
         return keep_batches(iter(reader), kinds)
@@ -72,13 +71,12 @@ def _read_fast(
 def _read_slowly(
     path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind]
 ) -> tuple[dict[str, object], int]:
-    """Find the fault and name its line; a file without fault (mixed line ends, long cells) is read after all."""
+    """Find the fault and name its line; one without (mixed line ends, long cells) is read after all."""
     import pyarrow as pa
 
     records = _records(path, name)
     next(records)
     cells: dict[str, list[str | None]] = {header: [] for header in kinds}
-    rows = 0
     for line, record in records:
         if len(record) != len(names):
             raise InputError(
@@ -86,9 +84,8 @@ def _read_slowly(
                 file=name,
                 line=line,
                 expected=f"{len(names)} cells, as in the header",
-                remedy="write every row with as many cells as the header (a cell that holds the separator is quoted)",
+                remedy="give every row as many cells as the header has (quote one that holds the separator)",
             )
-        rows += 1
         for header, column in cells.items():
             column.append(record[names.index(header)] or None)
     batch = pa.record_batch(
@@ -164,7 +161,7 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
 
 
 def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Split at \\n, at \\r\\n and at the old \\r alone."""
+    """Split at line feeds, and at carriage returns that stand alone."""
     for raw in stream:
         inner = raw[:-2].split(b"\r") if raw.endswith(b"\r\n") else raw.split(b"\r")
         if len(inner) == 1:

@@ -60,11 +60,7 @@ def _folds(
     visits = repeat * (int(example.max()) + 1) + example
     fold_sets = [len(np.unique(fold[repeat == r])) for r in repeats]
     text = f"{len(repeats)} x {counts['fold']} folds"
-    if (
-        len(np.unique(example)) == len(example)
-        and len(repeats) == 1
-        or _is_partition(visits, example, repeats)
-    ):
+    if _is_partition(visits, example, repeats):
         if len(repeats) == 5 and all(count == 2 for count in fold_sets):
             return "5x2cv", "there are 5 repeats of 2 folds, and each repeat tests every example once"
         return "cross-validation", f"there are {text}, and each repeat tests every example once"

@@ -75,8 +75,8 @@ def _set_truth_apart(
     found: list[File], apart: Path | None, root: Path, paths: list[Path], warnings: tuple[WarningRecord, ...]
 ) -> Found:
     if apart is not None:
-        truth = _file(apart, root)
-        rest = [file for file in found if not os.path.samefile(file.path, apart)]
+        truth: File | None = _file(apart, root)
+        rest = [file for file in found if not file.path.samefile(apart)]
     else:
         named = [f for f in found if f.path.name.lower().split(".")[0] == "truth"] if len(found) > 1 else []
         if len(named) > 1:
@@ -143,13 +143,13 @@ def _is_file(path: Path) -> bool:
 def _root(paths: list[Path]) -> Path:
     if len(paths) == 1:
         return paths[0] if paths[0].is_dir() else paths[0].parent
-    folders = [os.path.abspath(path if path.is_dir() else path.parent) for path in paths]
+    folders = [(path if path.is_dir() else path.parent).absolute() for path in paths]
     return Path(os.path.commonpath(folders))
 
 
 def _file(path: Path, root: Path) -> File:
     try:
-        relative = Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).as_posix()
+        relative = path.absolute().relative_to(root.absolute()).as_posix()
     except ValueError:
         relative = path.name
     return File(path, str(path), relative)

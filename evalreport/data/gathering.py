@@ -55,6 +55,9 @@ class Rows:
     metadata: Mapping[str, Any]
     truth: Any = None
     """Each row's true value from the file of true values (dictionary of strings), where there is one."""
+    truth_table: Table | None = None
+    truth_place: npt.NDArray[np.int64] | None = None
+    """That file, and each row's place in it (-1 where it does not have the id)."""
 
     @property
     def n(self) -> int:
@@ -112,11 +115,18 @@ def whence(rows: Rows, row: int) -> tuple[Table, int]:
     return rows.tables[place], row - int(rows.starts[place])
 
 
-def place_of(rows: Rows, row: int) -> str:
+def place_of(rows: Rows, row: int, column: str | None = None) -> str:
     """Say where a row stands: file and line (or row, in a file without lines)."""
-    table, place = whence(rows, row)
+    table, place = _table_of(rows, row, column)
     line, _ = table.read.locate(place, None)
     return f"{table.name}, line {line}" if line is not None else f"{table.name}, row {place + 1}"
+
+
+def _table_of(rows: Rows, row: int, column: str | None) -> tuple[Table, int]:
+    """Return where a row's cell stands; ``truth`` is the column y_true of the file of true values."""
+    if column == "truth" and rows.truth_table is not None and rows.truth_place is not None:
+        return rows.truth_table, int(rows.truth_place[row])
+    return whence(rows, row)
 
 
 def fault(
@@ -124,10 +134,11 @@ def fault(
 ) -> InputError:
     """Return the error about one row, with its file, line and column as the file spells it.
 
-    ``problem`` may hold ``{cell}`` for the cell's own text; ``count`` says how many rows have the same fault.
+    ``problem`` may hold ``{cell}`` for the cell's own text; ``count`` says how many rows have the same fault;
+    the column ``truth`` is y_true of the file of true values.
     """
-    table, place = whence(rows, row)
-    header = _header(table.roles, column)
+    table, place = _table_of(rows, row, column)
+    header = _header(table.roles, "y_true" if column == "truth" else column)
     known = header in table.read.names if header is not None else False
     line, cell = table.read.locate(place, header if known else None)
     problem = problem.replace("{cell}", shown(cell))

@@ -31,16 +31,14 @@ def read_json_lines(path: Path, name: str, choose: Choose) -> Columns:
     parameters = [literal_path(path)]
     try:
         with connect() as connection:
-            counted = connection.execute(
-                f"SELECT count(*), count(*) FILTER (json_type(json) <> 'OBJECT') FROM {source}", parameters
-            ).fetchone()
+            objects = "count(*) FILTER (json_type(json) = 'OBJECT')"
+            counted = connection.execute(_select(f"count(*), {objects}", source), parameters).fetchone()
             if counted is None or counted[0] == 0:
-                return Columns((), {}, 0, lambda row, header: (None, ""))
-            if counted[1]:
+                return Columns((), {}, 0, _nowhere)
+            if counted[1] < counted[0]:
                 raise _fault(path, name, "a line is no JSON object")
-            found = connection.execute(
-                f"SELECT DISTINCT unnest(json_keys(json)) AS name FROM {source} ORDER BY name", parameters
-            ).fetchall()
+            keys = _select("DISTINCT unnest(json_keys(json)) AS name", source) + " ORDER BY name"
+            found = connection.execute(keys, parameters).fetchall()
             names = tuple(row[0] for row in found if row[0])
             kinds = choose(names)
             reader = connection.sql(_query(kinds, source), params=parameters).to_arrow_reader(_ROWS_A_BATCH)
@@ -57,6 +55,10 @@ def read_json_lines(path: Path, name: str, choose: Choose) -> Columns:
     return Columns(names, arrays, rows, locate)
 
 
+def _nowhere(_row: int, _header: str | None) -> tuple[None, str]:
+    return None, ""
+
+
 def _query(kinds: Mapping[str, Kind], source: str) -> str:
     cells = []
     for header in kinds:
@@ -66,7 +68,11 @@ def _query(kinds: Mapping[str, Kind], source: str) -> str:
             f"CASE json_extract(json, {pointer})::VARCHAR WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' "
             f"ELSE json_extract_string(json, {pointer}) END"
         )
-    return f"SELECT {', '.join(cells) or '1'} FROM {source}"
+    return _select(", ".join(cells) or "1", source)
+
+
+def _select(what: str, source: str) -> str:
+    return f"SELECT {what} FROM {source}"  # noqa: S608  headers are quoted, the path is bound
 
 
 def _fault(path: Path, name: str, fallback: str) -> InputError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-
 from evalreport.config import Options
-from evalreport.data.alignment import Alignment, align
+from evalreport.data.alignment import align
 from evalreport.data.columns import Roles, require_usable, understand
 from evalreport.data.covariates import covariates
 from evalreport.data.design import find_design
@@ -22,7 +22,6 @@ from evalreport.data.task import find_task
 from evalreport.data.truth import attach_truth, true_values
 from evalreport.results import FoundRecord, InputRecord, WarningRecord
 
-Notes = tuple[tuple[FoundRecord, ...], tuple[WarningRecord, ...]]
 _DEFAULTS = Options()
 
 
@@ -32,7 +31,7 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
     Parameters
     ----------
     source
-        A folder, a file or a list of files; or a data frame (pandas, polars, pyarrow) with a column ``model``;
+        A folder, a file or a list of files; a data frame (pandas, polars, pyarrow) with a column ``model``;
         or a mapping of model name to data frame or to columns; or a mapping of column name to array.
     options
         What was asked for: truth, task, positive class, threshold, join, columns to slice or cluster by.
@@ -52,6 +51,8 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
     UsageError
         Where an option names a class or a column that is not there.
     """
+    if isinstance(truth, (str, Path)):
+        options, truth = dataclasses.replace(options, truth=str(truth)), None
     tables, truth_table, inputs, warnings = _tables(source, options, truth)
     rows = gather(tables)
     found: tuple[FoundRecord, ...] = (_models_found(rows),)
@@ -80,32 +81,37 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
         found=(*task.found, design_found, *found, *alignment.found, *said_of_models),
         warnings=(*warnings, *_unused(tables), *task.warnings, *odd_of_models, *described.warnings),
     )
+    if not _is_path(source):
+        from evalreport.data.frames import memory_record
+
+        predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
     return oddities(predictions)
 
 
 def _tables(
     source: Any, options: Options, truth: Any
 ) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
-    if isinstance(source, (str, Path)) or _is_path_list(source):
+    if _is_path(source):
         tables, truth_table, inputs, warnings = _from_files(source, options)
     else:
         from evalreport.data.frames import memory_tables
 
-        tables, inputs = memory_tables(source, options)
-        truth_table, warnings = None, ()
+        tables, truth_table, inputs, warnings = memory_tables(source, options), None, (), ()
         if options.truth is not None and truth is None:
             file = find_files(options.truth, None).files[0]
             truth_table = _read(file, options, predictions=False)
-            inputs = (*inputs, _record(file, truth_table.read, None))
+            inputs = (_record(file, truth_table.read, None),)
     if truth is not None:
         from evalreport.data.frames import truth_from_memory
 
-        truth_table = truth_from_memory(truth, options)
+        truth_table = truth_from_memory(truth)
     return tables, truth_table, inputs, warnings
 
 
-def _is_path_list(source: Any) -> bool:
-    return isinstance(source, Sequence) and all(isinstance(item, (str, Path)) for item in source)
+def _is_path(source: Any) -> bool:
+    if isinstance(source, (list, tuple)):
+        return all(isinstance(item, (str, Path)) for item in source)
+    return isinstance(source, (str, Path))
 
 
 def _from_files(

@@ -31,7 +31,7 @@ def _size(predictions: Predictions) -> list[WarningRecord]:
             WarningRecord("one_example", f"There is only one {things}: nothing can be said about others.")
         ]
     if n < FEW_EXAMPLES and predictions.task != "scores":
-        text = f"There are {n} examples, fewer than {FEW_EXAMPLES}: normal approximations are poor, intervals wide."
+        text = f"There are {n} examples, fewer than {FEW_EXAMPLES}: normal approximations are poor."
         return [WarningRecord("few_examples", text)]
     return []
 

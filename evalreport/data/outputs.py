@@ -1,4 +1,4 @@
-"""What each model said, cell by cell: parsed, checked, thresholded or arg-maxed where labels are not given."""
+"""What each model said, cell by cell: parsed, checked, and thresholded where labels are not given."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def model_outputs(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """One model's rows in canonical order: ``index`` (C,) into ``Rows``, -1 where the model lacks the cell."""
+    """One model's rows in canonical order: ``index`` (C,) into ``Rows``, -1 where it lacks the cell."""
 
     rows: Rows
     model: str
@@ -139,7 +139,7 @@ def _classifying(
     if len(given) == len(task.classes):
         _check_sums(chosen, np.column_stack(list(given.values())))
     if task.task == "binary" and len(given) == 1:
-        (label, values), other = next(iter(given.items())), [c for c in task.classes if c not in given][0]
+        (label, values), other = next(iter(given.items())), next(c for c in task.classes if c not in given)
         given = {label: values, other: 1.0 - values}
     proba = None
     if len(given) == len(task.classes):

@@ -43,15 +43,15 @@ class ModelOutputs:
         Classes: (n,) int32 codes into ``Predictions.classes``, -1 where not given. Regression: (n,) float64.
         Already thresholded (binary) or arg-maxed (several classes) where only probabilities were given.
     score
-        (n,) float64, binary only; greater = more positive. From ``score``, else the positive class's probability.
+        (n,) float64, binary only; greater = more positive. From ``score``, else p(positive).
     proba
-        (n, K) float64 in the order of ``Predictions.classes``; None unless every class's probability is known.
+        (n, K) float64 in the order of ``Predictions.classes``; None unless all are known.
     outcome
         (n,) float64: the tasks ``outcome`` and ``scores``.
     present
         (n,) bool: the rows this model has; None = all (always so under ``join='error'`` and ``'intersect'``).
     columns
-        Key and metadata columns on which the models differ (n_parameters, inbag, latency ...): this model's own.
+        Key and metadata columns on which the models differ (n_parameters, latency ...): this model's own.
     """
 
     name: str
@@ -67,8 +67,8 @@ class ModelOutputs:
 class Predictions:
     """Predictions of several models, aligned by id, validated, in canonical order.
 
-    Rows are sorted by (id, dataset, repeat, fold, replicate, seed), ids as text by code point; models by name;
-    classes by value where all are numbers, else as text. So neither the order of files nor of rows
+    Rows are sorted by (id, dataset, repeat, fold, replicate, seed), ids as text by code point; models by
+    name; classes by value where all are numbers, else as text. So neither the order of files nor of rows
     changes a figure.
 
     Attributes

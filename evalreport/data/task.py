@@ -156,23 +156,21 @@ def _refuse_unfinished_numbers(rows: Rows, truth: list[str], texts: list[str], *
 
 def no_number(rows: Rows, column: str, wrong: Sequence[str]) -> InputError:
     """Return the error about the first row whose label is one of ``wrong``."""
-    array = rows.truth if column == "truth" else rows.columns.get(column)
-    codes = dictionary_codes(array) if array is not None else np.empty(0, dtype=np.int32)
-    bad = (
-        [code for code, text in enumerate(array.dictionary.to_pylist()) if text in set(wrong)]
-        if len(codes)
-        else []
-    )
-    hits = np.flatnonzero(np.isin(codes, bad))
-    if not len(hits) and column == "y_true" and rows.truth is not None:
+    array: Any = rows.truth if column == "truth" else rows.columns.get(column)
+    if array is None:
+        return no_number(rows, "truth", wrong)
+    texts = array.dictionary.to_pylist()
+    codes = dictionary_codes(array)
+    hits = np.flatnonzero(np.isin(codes, [code for code, text in enumerate(texts) if text in set(wrong)]))
+    if not len(hits):
         return no_number(rows, "truth", wrong)
     return fault(
         rows,
         int(hits[0]),
-        "y_true" if column == "truth" else column,
-        f"{shown(array.dictionary[int(codes[hits[0]])].as_py())} is no finite number",
+        column,
+        f"{shown(texts[codes[hits[0]]])} is no finite number",
         expected="a finite number with a decimal point and without thousands separators, as in the other rows",
-        remedy="correct the value, or leave the cell empty; if these are labels of classes, pass --task multiclass",
+        remedy="correct the value, or remove the row; if these are labels, pass --task multiclass",
         count=len(hits),
     )
 

@@ -25,7 +25,6 @@ def attach_truth(rows: Rows, table: Table) -> tuple[Rows, tuple[FoundRecord, ...
     InputError
         Where the table has no id or no y_true, or an id twice.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     header = table.roles.columns.get("y_true")
@@ -48,13 +47,20 @@ def attach_truth(rows: Rows, table: Table) -> tuple[Rows, tuple[FoundRecord, ...
     for other in table.roles.metadata:
         if other.strip() not in metadata:
             metadata[other.strip()] = table.read.arrays[other].take(place)
-    unused = len(ids) - len(pc.unique(place.drop_null() if isinstance(place, pa.Array) else place))
+    unused = len(ids) - len(pc.unique(place.drop_null()))
     warnings: tuple[WarningRecord, ...] = ()
     if unused:
         text = f"{table.name} holds {unused} of {len(ids)} true values whose ids no model predicts."
         warnings = (WarningRecord("truth_without_prediction", text, (table.name,)),)
     found = (FoundRecord("truth", table.name, "the true values are matched by id"),)
-    return dataclasses.replace(rows, truth=truth, metadata=metadata), found, warnings
+    rows = dataclasses.replace(
+        rows,
+        truth=truth,
+        metadata=metadata,
+        truth_table=table,
+        truth_place=place.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64),
+    )
+    return rows, found, warnings
 
 
 def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArray[Any] | None:
@@ -69,25 +75,29 @@ def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArra
         return None
     by_group: npt.NDArray[Any] | None = None
     witness = np.full(int(alignment.group.max()) + 1, -1, dtype=np.int64)
+    spoken: list[str] = []
     for column in ("y_true", "truth"):
         values = _values(rows, column, task)
         if values is None:
             continue
+        spoken.append(column)
         given = np.flatnonzero(values >= 0 if values.dtype.kind == "i" else ~np.isnan(values))
-        # The first row that speaks about an example is the one that later rows are held against.
-        unheard = given[witness[alignment.group[given]] < 0][::-1]
         if by_group is None:
             by_group = np.full(len(witness), -1 if values.dtype.kind == "i" else np.nan, dtype=values.dtype)
+        # The first row that speaks about an example is the one that later rows are held against.
+        unheard = given[witness[alignment.group[given]] < 0][::-1]
         by_group[alignment.group[unheard]] = values[unheard]
         witness[alignment.group[unheard]] = unheard
         wrong = given[values[given] != by_group[alignment.group[given]]]
         if len(wrong):
-            raise _disagree(rows, int(wrong[0]), int(witness[alignment.group[wrong[0]]]), column, len(wrong))
+            before = int(witness[alignment.group[wrong[0]]])
+            said = spoken[0] if _holds(rows, spoken[0], before) else column
+            raise _disagree(rows, (int(wrong[0]), column), (before, said), len(wrong))
     assert by_group is not None, "the task was found from true values"
     any_row = alignment.rows.max(axis=0)
-    values = by_group[alignment.group[any_row]]
-    _refuse_absent(rows, any_row, values)
-    return values
+    by_cell: npt.NDArray[Any] = by_group[alignment.group[any_row]]
+    _refuse_absent(rows, any_row, by_cell)
+    return by_cell
 
 
 def _values(rows: Rows, column: str, task: FoundTask) -> npt.NDArray[Any] | None:
@@ -115,18 +125,20 @@ def _refuse_absent(rows: Rows, any_row: npt.NDArray[np.int64], values: npt.NDArr
         )
 
 
-def _disagree(rows: Rows, row: int, before: int, column: str, count: int) -> InputError:
-    own = "the file of true values" if column == "truth" else None
-    source = rows.truth if column == "truth" else rows.columns["y_true"]
-    first = rows.columns["y_true"][before].as_py() if "y_true" in rows.columns else None
-    first = first if first is not None else rows.truth[before].as_py()
-    said = f"{own or 'this row'} says {shown(source[row].as_py())}"
+def _holds(rows: Rows, column: str, row: int) -> bool:
+    array = rows.truth if column == "truth" else rows.columns["y_true"]
+    return array[row].as_py() is not None
+
+
+def _disagree(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> InputError:
+    def said(row: int, column: str) -> str:
+        return shown((rows.truth if column == "truth" else rows.columns["y_true"])[row].as_py())
+
     return fault(
         rows,
-        row,
-        "y_true",
-        f"the true values of the id {shown(rows.ids[row].as_py())} disagree: {said}, "
-        f"{place_of(rows, before)} says {shown(first)}",
+        *later,
+        f"the true values of the id {shown(rows.ids[later[0]].as_py())} disagree: here {said(*later)}, "
+        f"in {place_of(rows, *before)} {said(*before)}",
         expected="one true value for each example",
         remedy="find out which file belongs to another data set or version, and write it again",
         count=count,
