@@ -1,1 +1,1 @@
-"""Results drawn on matplotlib axes: every function takes an optional ``ax`` and returns the one it drew on."""
+"""Results drawn on matplotlib axes: each function takes an optional ``ax`` and returns it."""

@@ -75,7 +75,7 @@ def precision_recall(
         if rates is not None and rates[2] is not None:
             _draw_point(axes, rates[0], rates[2], index, _name(names, model))
     _unit_square(axes, "Recall", "Precision")
-    return _with_legend(axes, legend, "lower left" if (prevalence or 0.0) > 0.5 else "upper right")
+    return _with_legend(axes, legend, "best")
 
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:

@@ -22,7 +22,7 @@ class Mark:
 
 
 SOLID = (0.0, ())
-# Okabe and Ito's colours, darkened until each has a contrast of at least 4.5 : 1 on white (black and yellow left out).
+# Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white (black and yellow left out).
 MARKS = (
     Mark("#0072b2", "s", SOLID, "■"),
     Mark("#a85b00", "^", (0.0, (1.2, 1.2)), "▲"),
@@ -45,7 +45,8 @@ TOKENS: dict[str, str] = {
     **{mark.colour: f"m{i}" for i, mark in enumerate(MARKS)},
 }
 
-SETTINGS: dict[str, Any] = {
+# Typed as Any: matplotlib lists every key as a literal.
+SETTINGS: Any = {
     "font.family": ["Inter", "DejaVu Sans"],
     "font.size": 9.0,
     "text.parse_math": False,  # a model may be called "$x$"
@@ -105,6 +106,6 @@ def axes_or_new(ax: Any | None) -> Any:
     """Give the axes, or those of a new pyplot figure, as people expect in a notebook."""
     if ax is not None:
         return ax
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
-    return pyplot.subplots()[1]
+    return plt.subplots()[1]

@@ -14,7 +14,27 @@ SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 # What a content security policy without 'unsafe-inline' forbids as a style is allowed as an attribute.
 PRESENTATION = frozenset(
-    ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "stroke-linecap", "stroke-linejoin", "stroke-opacity", "fill-opacity", "opacity", "font-size", "font-family", "font-weight", "font-style", "text-anchor", "clip-path", "clip-rule", "fill-rule", "stroke-miterlimit"]
+    [
+        "fill",
+        "stroke",
+        "stroke-width",
+        "stroke-dasharray",
+        "stroke-dashoffset",
+        "stroke-linecap",
+        "stroke-linejoin",
+        "stroke-opacity",
+        "fill-opacity",
+        "opacity",
+        "font-size",
+        "font-family",
+        "font-weight",
+        "font-style",
+        "text-anchor",
+        "clip-path",
+        "clip-rule",
+        "fill-rule",
+        "stroke-miterlimit",
+    ]
 )
 
 

@@ -1,4 +1,4 @@
-"""Results -> what is said (``sections``) -> HTML, PDF, Markdown and JSON: nothing is decided or computed anew."""
+"""Results -> what is said (``sections``) -> HTML, PDF, Markdown, JSON: nothing is decided anew."""
 
 from evalreport.report.writing import RenderOutcome, render
 

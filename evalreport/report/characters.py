@@ -1,4 +1,4 @@
-"""Text from files made safe to show: nothing invisible, nothing that turns the line round, nothing endless."""
+"""Text from files made safe to show: nothing invisible, nothing turned round, nothing endless."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 LONGEST_NAME = 60
 LONGEST_RUN = 160
 JOINERS = "\u200c\u200d"
-# Surrogates, private use, unassigned, controls and format characters (bidi overrides, zero width) have no shape.
+# Controls, format characters (bidi overrides, zero width), surrogates, private use, unassigned: no shape.
 SHAPELESS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -19,13 +19,13 @@ def code_point(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Write every character that has no shape as its code point, and cut endless words in the middle.
+    r"""Write every character that has no shape as its code point, and cut endless words in the middle.
 
     Zero-width joiners stay between letters, where scripts need them.
 
     Examples
     --------
-    >>> visible("a\\u202eb\\x00")
+    >>> visible("a\u202eb\x00")
     'aU+202EbU+0000'
     """
     if text.isascii() and text.isprintable() and len(text) <= LONGEST_RUN:

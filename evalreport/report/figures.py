@@ -14,7 +14,7 @@ from evalreport.plots.svg import to_svg
 class Figure:
     """A figure: ``draw`` holds one function for each of its axes, laid out in ``columns``.
 
-    ``width`` and ``height`` are in inches; ``left`` and ``right`` bound the axes where labels need room outside.
+    ``width`` and ``height`` are in inches.
     """
 
     name: str
@@ -25,8 +25,6 @@ class Figure:
     width: float = 4.4
     height: float = 4.0
     columns: int = 1
-    left: float | None = None
-    right: float | None = None
 
 
 def drawn(figure: Figure) -> str:
@@ -36,15 +34,11 @@ def drawn(figure: Figure) -> str:
         from matplotlib.figure import Figure as Canvas
 
         rows = -(-len(figure.draw) // figure.columns)
-        layout = "constrained" if figure.left is None else None
-        canvas = Canvas(figsize=(figure.width, figure.height), layout=layout)
+        canvas = Canvas(figsize=(figure.width, figure.height), layout="constrained")
         FigureCanvasSVG(canvas)
         axes = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
         for draw, ax in zip(figure.draw, axes, strict=False):
             draw(ax)
         for ax in axes[len(figure.draw) :]:
             ax.set_visible(False)
-        if figure.left is not None:
-            bottom = 0.42 / figure.height
-            canvas.subplots_adjust(left=figure.left, right=figure.right, bottom=bottom, top=0.99)
         return to_svg(canvas, name=figure.name, title=figure.title, description=figure.description)

@@ -49,12 +49,12 @@ def summary_markdown(view: View, *, templates: Path | None = None) -> str:
 
 
 def escaped(value: Any) -> Any:
-    """Escape a text for Markdown: entities for mark-up, a backslash before what Markdown would read.
+    r"""Escape a text for Markdown: entities for mark-up, a backslash before what Markdown would read.
 
     Examples
     --------
     >>> escaped("<b> a|b *c* @me [x](y)")
-    '&lt;b&gt; a\\\\|b \\\\*c\\\\* \\\\@me \\\\[x\\\\](y)'
+    '&lt;b&gt; a\\|b \\*c\\* \\@me \\[x\\](y)'
     """
     if not isinstance(value, str):
         return value

@@ -1,4 +1,4 @@
-"""What things are called in the report: metrics, intervals and tests by their registries, models by their marks."""
+"""What things are called in the report: metrics, intervals and tests by the words of their registries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def registry(kind: str) -> Mapping[str, Any]:
 def entry(kind: str, name: str) -> Any | None:
     """Give one registered entry, or None: results of a newer version may name what this one does not know."""
     known = registry(kind)
-    return known[name] if name in known else None
+    if name not in known:  # not get(): a registry answers an unknown name with a message
+        return None
+    return known[name]
 
 
 def label_of(kind: str, name: str | None) -> str:

@@ -1,4 +1,4 @@
-"""The PDF: archival (PDF/A-3a) and accessible (PDF/UA-1), with results.json attached, the same bytes each time."""
+"""The PDF: archival (PDF/A-3a), accessible (PDF/UA-1), results.json attached, the same bytes each time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evalreport.errors import OutputError
 from evalreport.report.characters import without_missing_glyphs
 
 REMEDY = "on Debian or Ubuntu: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
-# The first moment that every archive format can write: no clock enters a report, unless SOURCE_DATE_EPOCH says so.
+# The first moment that every archive format can write: no clock enters a report.
 EPOCH = 315532800
 
 UA_EXTENSION = b"""<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/">\
@@ -36,7 +36,7 @@ xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http:
 
 
 def moment() -> datetime:
-    """Give the date that the PDF bears: SOURCE_DATE_EPOCH, else a fixed one, so that the bytes do not change."""
+    """Give the date that the PDF bears: SOURCE_DATE_EPOCH, else a fixed one, so that bytes stay."""
     try:
         seconds = int(os.environ.get("SOURCE_DATE_EPOCH", EPOCH))
     except ValueError:
@@ -77,7 +77,9 @@ def pdf_bytes(page: str, attachment: bytes) -> bytes:
         identifier = hashlib.sha256(page.encode() + attachment).hexdigest()[:32].encode()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # it leaves its colour profile open
-            result: bytes = laid_out.write_pdf(pdf_variant="pdf/a-3a", pdf_tags=True, pdf_identifier=identifier)
+            result: bytes = laid_out.write_pdf(
+                pdf_variant="pdf/a-3a", pdf_tags=True, pdf_identifier=identifier
+            )
     finally:
         if enabled:
             gc.enable()

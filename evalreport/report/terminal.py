@@ -40,9 +40,11 @@ def summary(results: Results) -> RenderableType:
     board, said = leaderboard.describe(view), verdict.describe(view)
     parts: list[RenderableType] = [] if board is None else [_table(view, board)]
     parts.append(Text(said.headline, style="bold"))
-    for fact in (*said.gates, *said.facts):
-        # Text, never mark-up: a model may be called "[red]".
-        parts.append(Text.assemble((f"{fact.word}: ", CHIP_STYLES[fact.kind]), fact.text))
+    # Text, never mark-up: a model may be called "[red]".
+    parts += [
+        Text.assemble((f"{fact.word}: ", CHIP_STYLES[fact.kind]), fact.text)
+        for fact in (*said.gates, *said.facts)
+    ]
     if results.warnings:
         n = len(results.warnings)
         parts.append(Text(f"{n} caution{'' if n == 1 else 's'}; all stand in the report.", style="dim"))

@@ -90,11 +90,11 @@ def ranking_record(view: View, model: str) -> RankingRecord | None:
 
 def metric_decimals(view: View, key: MetricKey) -> int:
     """Give the decimals of one metric's values, the same for all models."""
-    errors: list[float | None] = []
-    for record in view.results.metrics:
-        if key_of(record) == key and record.slice is None:
-            errors.append(record.standard_error or _error_from_width(record))
-    return decimals_of(errors)
+    return decimals_of(
+        record.standard_error or _error_from_width(record)
+        for record in view.results.metrics
+        if key_of(record) == key and record.slice is None
+    )
 
 
 def _error_from_width(record: MetricRecord) -> float | None:
@@ -128,6 +128,7 @@ def comparison_between(view: View, key: MetricKey, a: str, b: str) -> Comparison
 
 
 def _turned(record: ComparisonRecord) -> ComparisonRecord:
+    assert record.b is not None
     low, high = _negated(record.high), _negated(record.low)
     return dataclasses.replace(
         record, a=record.b, b=record.a, difference=_negated(record.difference), low=low, high=high

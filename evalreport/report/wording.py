@@ -49,19 +49,19 @@ EXPLORATORY = (
     "exploratory and changes no verdict."
 )
 ROC = (
-    "True against false positive rate as the threshold moves. The marker is where a model’s own decisions lie; "
-    "the dashed diagonal is guessing."
+    "True against false positive rate as the threshold moves. The marker is where a model’s own "
+    "decisions lie; the dashed diagonal is guessing."
 )
 PR = "Precision against recall. The dashed line is the share of positives, which guessing reaches."
 CONFUSION = "Counts, with each cell’s share of its row: rows are the true class, columns the predicted one."
 NO_COMPARISON = "With one model there is nothing to compare."
 VERIFY = (
-    "The same command on files with these digests, the same seed and these versions gives the same results.json, "
-    "byte for byte. The PDF carries that file as an attachment."
+    "The same command on files with these digests, the same seed and these versions gives the same "
+    "results.json, byte for byte. The PDF carries that file as an attachment."
 )
 METRIC_LIMITS = (
-    "Beside the recommended interval stand the normal approximation and the bootstrap, so that a disagreement shows. "
-    "A dash means that the method is not honest for that number; the reason stands in results.json."
+    "Beside the recommended interval stand the normal approximation and the bootstrap, so that a "
+    "disagreement shows. A dash means that the method is not honest for that number; the reason stands in results.json."
 )
 CUT = "The whole stands in the HTML report and in results.json."
 

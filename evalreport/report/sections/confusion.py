@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from evalreport import numbers
 from evalreport.plots.confusion import confusion
@@ -93,8 +95,12 @@ def _figure(view: View, models: list[Model]) -> Figure:
         description=f"Heat maps of the confusion matrices of {', '.join(m.name for m in drawn)}; "
         "the same counts stand in the tables or in results.json.",
         caption="Each cell is coloured by its share of its row.",
-        draw=tuple(lambda axes, m=m: confusion(view.results, m.id, axes, name=m.name) for m in drawn),
+        draw=tuple(partial(_draw, view, model) for model in drawn),
         width=size * columns,
         height=size * -(-len(drawn) // columns),
         columns=columns,
     )
+
+
+def _draw(view: View, model: Model, axes: Any) -> Any:
+    return confusion(view.results, model.id, axes, name=model.name)

@@ -79,7 +79,7 @@ def _names(view: View, key: MetricKey) -> dict[str, str]:
     for model in view.models:
         record = metric_record(view, model.id, key)
         value = (
-            "" if record is None or record.value is None else "  " + numbers.number(record.value, decimals)
+            "" if record is None or record.value is None else f" ({numbers.number(record.value, decimals)})"
         )
         names[model.id] = shorten(model.name, LEGEND_NAME) + value
     return names

@@ -154,7 +154,8 @@ def _interval_cell(record: MetricRecord, method: str | None, decimals: int) -> I
 
 
 def _tests(view: View) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:
-    primary, other = [], []
+    primary: list[TestRow] = []
+    other: list[TestRow] = []
     decimals: dict[MetricKey, int] = {}
     models = {model.id: model for model in view.models}
     for record in view.results.comparisons:

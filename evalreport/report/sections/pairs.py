@@ -1,4 +1,4 @@
-"""Who beats whom: the forest plot of paired differences and the pairwise table, both from one decision table."""
+"""Who beats whom: forest plot of paired differences and pairwise table, both from one decision table."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.forest import Difference, forest
 from evalreport.report import wording
+from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import label_of
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
 
 MOST_FOREST_ROWS = 15
+MOST_BESIDE, LONGEST_BESIDE, LONGEST_LABEL = 6, 18, 22
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """One cell: row minus column. ``kind`` is the verdict; None on the diagonal or where nothing was tested."""
+    """One cell: row minus column; ``kind`` is the verdict, None on the diagonal or without a test."""
 
     kind: str | None
     difference: str
@@ -36,12 +38,13 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """What the section shows."""
+    """What the section shows; ``narrow`` where the table fits beside the figure."""
 
     figure: Figure | None
     models: tuple[Model, ...]
     rows: tuple[MatrixRow, ...]
     note: str
+    narrow: bool
 
 
 def describe(view: View) -> Pairs | None:
@@ -60,7 +63,8 @@ def describe(view: View) -> Pairs | None:
     family = wording.family(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
     test = " and ".join(sorted(label_of("test", name) for name in tests))
     note = f"Difference in {view.primary_words}, row − column, and p by {test} ({family}). n.d.: not distinguishable."
-    return Pairs(_figure(view), view.models, rows, note)
+    narrow = len(view.models) <= MOST_BESIDE and all(len(m.name) <= LONGEST_BESIDE for m in view.models)
+    return Pairs(_figure(view), view.models, rows, note, narrow)
 
 
 def _matrix_cell(view: View, row: Model, column: Model) -> MatrixCell:
@@ -92,13 +96,16 @@ def _figure(view: View) -> Figure | None:
     caption = f"Paired differences in {view.primary_words}. Thick: {level} interval; thin: simultaneous over all pairs."
     if margin is not None:
         caption += f" Shaded: region of practical equivalence (±{margin:g})."
-    widest = max(len(row.label) for row in rows)
     description = "; ".join(f"{row.label} {row.text}" for row in rows)
     return Figure(
-        name="forest", title=f"Paired differences in {view.primary_words}", description=description,
-        caption=caption, draw=(draw,), width=5.2, height=0.5 + 0.27 * max(len(rows), 3),
-        left=min(0.10 + 0.0135 * widest, 0.55), right=0.86,
-    )  # fmt: skip
+        name="forest",
+        title=f"Paired differences in {view.primary_words}",
+        description=description,
+        caption=caption,
+        draw=(draw,),
+        width=4.7,
+        height=0.6 + 0.27 * max(len(rows), 3),
+    )
 
 
 def forest_rows(view: View) -> list[Difference]:
@@ -122,7 +129,8 @@ def _forest_row(view: View, a: Model, b: Model) -> Difference | None:
     text = numbers.number(record.difference, difference_decimals(view, view.primary), signed=True)
     if verdict.verdict in {"undecided", "non-inferior"}:
         text += " n.d."
-    label = a.name if view.results.baseline is not None else f"{a.name} − {b.name}"
+    first, second = shorten(a.name, LONGEST_LABEL), shorten(b.name, LONGEST_LABEL)
+    label = first if view.results.baseline is not None else f"{first} − {second}"
     return Difference(
         label, record.difference, record.low, record.high, verdict.low, verdict.high, text,
         a.index, a.key if view.results.baseline is not None else f"{a.key}_{b.key}",

@@ -94,7 +94,8 @@ def _leader(view: View) -> tuple[str, str, list[Fact]]:
 
 def _against_baseline(view: View, baseline: Model) -> tuple[str, str, list[Fact]]:
     others = tuple(m for m in view.models if m is not baseline)
-    better, rest = [], []
+    better: list[Model] = []
+    rest: list[Model] = []
     for model in others:
         verdict = verdict_between(view, model.id, baseline.id)
         (better if verdict is not None and verdict.verdict == "better" else rest).append(model)
@@ -149,9 +150,11 @@ def _pair_fact(view: View, a: Model, b: Model) -> Fact:
 
 def _further(view: View, leader: Model, rest: list[Model]) -> list[Fact]:
     pairs = [f"{leader.name} and {m.name}" for m in rest]
-    for record in view.results.verdicts:
-        if record.verdict == "undecided" and leader.id not in record.about:
-            pairs.append(" and ".join(view.model(name).name for name in record.about))
+    pairs += [
+        " and ".join(view.model(name).name for name in record.about)
+        for record in view.results.verdicts
+        if record.verdict == "undecided" and leader.id not in record.about
+    ]
     if not pairs:
         return []
     return [_fact("undecided", wording.more_pairs([f"({p})" for p in pairs] if len(pairs) > 1 else pairs))]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from math import erf, sqrt
 
 import numpy as np
+import pytest
 
 from evalreport.results import (
     ComparisonRecord,
@@ -26,7 +28,7 @@ SIGNALS = {"boosting": 1.9, "forest": 1.85, "knn": 1.0, "logreg": 1.45, "tree": 
 Z = 1.959963984540054
 
 
-def results(names: dict[str, float] | None = None, *, n: int = 1200, **changes: object) -> Results:
+def simulated(names: dict[str, float] | None = None, *, n: int = 1200, **changes: object) -> Results:
     """Simulate a binary task: ``names`` gives each model's signal-to-noise ratio; ``changes`` replace fields."""
     signals = dict(sorted((SIGNALS if names is None else names).items()))
     rng = np.random.default_rng(7)
@@ -136,6 +138,12 @@ def _pairs(
             VerdictRecord((a, b), "accuracy", kind, 0.995, d - 2.8 * error, d + 2.8 * error, text)
         )
     return tuple(comparisons), tuple(verdicts)
+
+
+@pytest.fixture(scope="session")
+def simulate() -> Callable[..., Results]:
+    """Give the function that makes results: a test says which models, how many examples, what differs."""
+    return simulated
 
 
 GATE = GateRecord(

@@ -1,0 +1,91 @@
+"""The outline of a report of fixed results, as a reviewer reads it; `UPDATE=1 pytest` writes it anew."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+from evalreport.config import OutputOptions
+from evalreport.report import render
+from evalreport.report.page import light_tokens, template_folder
+from evalreport.results import Results
+
+GOLDEN = Path(__file__).parent / "outline.txt"
+
+
+class Outline(HTMLParser):
+    """Headings, paragraphs, table rows, captions and terms of a page, a line each."""
+
+    KEPT = frozenset({"h1", "h2", "h3", "p", "li", "tr", "caption", "figcaption", "dt", "dd", "button"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.open: list[str] = []
+        self.silent = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002  the base class passes it
+        self.silent += tag in {"style", "script", "svg"}
+        if tag in self.KEPT:
+            self.lines.append(tag.ljust(11))
+        elif tag in {"td", "th", "br"} and self.lines:
+            self.lines[-1] += " | " if tag != "br" else " "
+
+    def handle_endtag(self, tag: str) -> None:
+        self.silent -= tag in {"style", "script", "svg"}
+
+    def handle_data(self, data: str) -> None:
+        if not self.silent and self.lines and data.strip():
+            self.lines[-1] += " " + " ".join(data.split())
+
+
+def outline(page: str) -> str:
+    """Give the outline of a page."""
+    parser = Outline()
+    parser.feed(page)
+    return "\n".join(re.sub(r" +", " ", line).strip() for line in parser.lines) + "\n"
+
+
+def test_the_outline_is_as_approved(simulate: Callable[..., Results], tmp_path: Path) -> None:
+    """What the report of fixed results says is what a reviewer approved."""
+    render(simulate(), tmp_path, options=OutputOptions(formats=("html",)))
+    found = outline((tmp_path / "report.html").read_text())
+    if os.environ.get("UPDATE"):
+        GOLDEN.write_text(found)
+    assert found == GOLDEN.read_text(), "read the difference; if it is meant: UPDATE=1 pytest tests/report"
+
+
+def test_chart_colours_are_tokens_of_the_style_sheet() -> None:
+    """Charts and page share one set of colours: the shipped style's are the style sheet's light values."""
+    from evalreport.plots.style import TOKENS
+
+    tokens = light_tokens((template_folder() / "report.css").read_text())
+    assert {name: tokens[name] for name in TOKENS.values()} == {name: c for c, name in TOKENS.items()}
+
+
+def test_sections_without_content_are_left_out(simulate: Callable[..., Results], tmp_path: Path) -> None:
+    """A report of one model without scores has neither pairs nor curves."""
+    import dataclasses
+
+    one = dataclasses.replace(simulate({"only": 1.0}), curves=())
+    render(one, tmp_path, options=OutputOptions(formats=("html",)))
+    page = (tmp_path / "report.html").read_text()
+    assert 'id="pairs"' not in page
+    assert 'id="curves"' not in page
+    assert 'id="confusion"' in page
+
+
+def test_every_id_is_unique_and_every_anchor_leads_somewhere(
+    simulate: Callable[..., Results], tmp_path: Path
+) -> None:
+    """Ids of three drawings in one page do not collide, and links inside the page find their target."""
+    render(simulate(), tmp_path, options=OutputOptions(formats=("html",)))
+    page = (tmp_path / "report.html").read_text()
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(ids)
+    assert len(page) < 1_000_000

@@ -1,0 +1,69 @@
+"""Charts: on given axes, readable from the drawing alone, whatever a model is called."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+from evalreport.plots.confusion import confusion
+from evalreport.plots.curves import precision_recall, prevalence_of, roc
+from evalreport.plots.forest import Difference, forest
+from evalreport.plots.style import MARKS
+from evalreport.plots.svg import to_svg
+from evalreport.results import ConfusionRecord, Results
+
+
+@pytest.mark.parametrize("plot", [roc, precision_recall])
+def test_a_plot_draws_on_the_given_axes_and_returns_them(
+    simulate: Callable[..., Results], plot: Callable[..., object]
+) -> None:
+    """Every model has a curve with its own colour and dash, and the axes come back."""
+    axes = Canvas().subplots()
+    assert plot(simulate(), axes) is axes
+    lines = {line.get_gid(): line for line in axes.get_lines() if (line.get_gid() or "").endswith("--line")}
+    assert [lines[f"m{i}--line"].get_color() for i in range(5)] == [mark.colour for mark in MARKS[:5]]
+
+
+def test_a_model_with_labels_only_is_a_point_in_roc_space(simulate: Callable[..., Results]) -> None:
+    """TPR 3/4 and FPR 1/5 by hand from the counts; no curve is invented."""
+    cells = (("Yes", "Yes", 3), ("Yes", "No", 1), ("No", "Yes", 1), ("No", "No", 4))
+    matrix = tuple(ConfusionRecord("only", t, p, float(c)) for t, p, c in cells)
+    found = dataclasses.replace(simulate({"only": 1.0}), curves=(), confusion=matrix)
+    axes = roc(found, Canvas().subplots())
+    points = [line.get_xydata().tolist() for line in axes.get_lines() if line.get_gid() == "m0--point"]
+    assert points == [[[0.2, 0.75]]]
+    assert prevalence_of(found) == 4 / 9
+
+
+def test_forest_marks_zero_and_shades_the_margin() -> None:
+    """The declared region of practical equivalence is drawn from -margin to +margin."""
+    row = Difference("a − b", 0.02, -0.01, 0.05, -0.02, 0.06, "+0.02", 0, "m0_m1")
+    axes = forest([row], Canvas().subplots(), margin=0.01)
+    box = axes.patches[0].get_bbox()
+    assert (box.x0, box.x1) == (-0.01, 0.01)
+
+
+def test_confusion_shares_sum_to_one_by_row(simulate: Callable[..., Results]) -> None:
+    """The darkness of a row's cells adds up: each cell is 0.04 + 0.56 x its share."""
+    axes = confusion(simulate(), "forest", Canvas().subplots())
+    alphas = [cell.get_alpha() for cell in axes.collections]
+    assert sum(alphas[:2]) == pytest.approx(0.08 + 0.56, abs=0.002)  # each rounded to three decimals
+
+
+def test_names_are_not_read_as_mathematics_and_bytes_are_the_same_twice(
+    simulate: Callable[..., Results],
+) -> None:
+    """A model called $x_1$ is written so, and drawing twice gives the same document."""
+    drawn = []
+    for _ in range(2):
+        canvas = Canvas()
+        roc(simulate({"$x_1$": 1.0, "b": 0.5}), canvas.subplots())
+        drawn.append(to_svg(canvas, name="roc", title="t", description="d"))
+    assert drawn[0] == drawn[1]
+    assert "$x_1$" in drawn[0]
+    assert "<title" in drawn[0]
+    assert "style=" not in drawn[0]
+    assert "date" not in drawn[0].lower()
