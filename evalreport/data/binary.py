@@ -133,10 +133,15 @@ def _npz(path: Path, name: str) -> dict[str, Any]:
     import numpy as np
 
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {header: archive[header] for header in archive.files}
+        # np.load would take any other file for a pickle, and would not close one that it cannot open.
+        with path.open("rb") as stream:
+            if not zipfile.is_zipfile(stream):
+                raise foreign(name, "it cannot be read as npz (it is no zip archive)", "a whole npz file")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                return {header: archive[header] for header in archive.files}
     except ValueError as error:
-        if "allow_pickle" not in str(error) and "Object arrays" not in str(error):
+        if "allow_pickle" not in str(error):
             raise foreign(
                 name, f"it cannot be read as npz ({_first_line(error)})", "a whole npz file"
             ) from None

@@ -24,6 +24,7 @@ from evalreport.errors import InputError
 
 _ROWS_A_BATCH = 500_000
 _LONGEST_CELL = 16_000_000
+_BYTES_A_BLOCK = 1 << 20
 Record = tuple[int, list[str]]
 
 
@@ -40,8 +41,10 @@ def read_delimited(path: Path, name: str, choose: Choose) -> Columns:
     names = _header(path, name)
     kinds = choose(names)
     try:
+        if _holds_nul(path):
+            raise duckdb.InvalidInputException
         arrays, rows = _read_fast(path, names, kinds)
-    except duckdb.Error:
+    except (duckdb.Error, OSError, EOFError, zlib.error):
         arrays, rows = _read_slowly(path, name, names, kinds)
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
@@ -66,6 +69,12 @@ def _read_fast(
     with connect() as connection:
         reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
         return keep_batches(iter(reader), kinds)
+
+
+def _holds_nul(path: Path) -> bool:
+    """DuckDB takes a NUL byte for a letter; to us it says that the file is no text."""
+    with _opened(path) as stream:
+        return any(b"\0" in block for block in iter(lambda: stream.read(_BYTES_A_BLOCK), b""))
 
 
 def _read_slowly(

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.data.alignment import Alignment, Indices
 from evalreport.data.predictions import Column, Design
 from evalreport.results import FoundRecord
 
+Mask = npt.NDArray[np.bool_]
 
-def find_design(alignment: Alignment) -> tuple[Design, FoundRecord]:
+
+def find_design(alignment: Alignment, *, of_examples: bool) -> tuple[Design, FoundRecord]:
     """Find the design from the columns that tell one fit from another.
+
+    Parameters
+    ----------
+    alignment
+        The aligned rows.
+    of_examples
+        False where rows are scores: no example shows whether folds are a partition.
 
     Returns
     -------
     design, record
         ``datasets`` before ``bootstrap`` before folds before repeats before ``seeds``; else ``test-set``.
     """
-    design, why = _design(alignment)
+    design, why = _design(alignment, of_examples=of_examples)
     return design, FoundRecord("design", design, why)
 
 
-def _design(alignment: Alignment) -> tuple[Design, str]:
+def _design(alignment: Alignment, *, of_examples: bool) -> tuple[Design, str]:
     any_row = alignment.rows.max(axis=0)
     codes = {name: column.values[any_row].astype(np.int64) for name, column in alignment.keys.items()}
     tested = _tested(alignment.keys.get("part"), codes.get("part"), len(any_row))
@@ -31,7 +41,7 @@ def _design(alignment: Alignment) -> tuple[Design, str]:
     if counts.get("replicate", 0) > 0:
         return "bootstrap", f"there are {counts['replicate']} replicates in the column replicate"
     if counts.get("fold", 0) > 1:
-        return _folds(alignment.example, codes, counts, tested)
+        return _folds(alignment.example if of_examples else None, codes, counts, tested)
     if counts.get("repeat", 0) > 1:
         return "repeated-holdout", f"there are {counts['repeat']} repeats without folds"
     if counts.get("seed", 0) > 1:
@@ -39,7 +49,7 @@ def _design(alignment: Alignment) -> tuple[Design, str]:
     return "test-set", "no column tells one fit from another: each model predicts each example once"
 
 
-def _tested(part: Column | None, codes: Indices | None, n: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _tested(part: Column | None, codes: Indices | None, n: int) -> Mask:
     """Say which cells are test predictions."""
     if part is None or codes is None:
         return np.ones(n, dtype=np.bool_)
@@ -49,23 +59,22 @@ def _tested(part: Column | None, codes: Indices | None, n: int) -> np.ndarray[tu
 
 
 def _folds(
-    example: Indices,
-    codes: dict[str, Indices],
-    counts: dict[str, int],
-    tested: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    example: Indices | None, codes: dict[str, Indices], counts: dict[str, int], tested: Mask
 ) -> tuple[Design, str]:
-    repeat = codes["repeat"][tested] if "repeat" in codes else np.zeros(int(tested.sum()), dtype=np.int64)
-    example, fold = example[tested], codes["fold"][tested]
+    fold = codes["fold"][tested]
+    repeat = codes["repeat"][tested] if "repeat" in codes else np.zeros(len(fold), dtype=np.int64)
     repeats = np.unique(repeat)
+    text = f"there are {len(repeats)} x {counts['fold']} folds"
+    if example is not None and not _is_partition(example[tested], repeat, len(repeats)):
+        return "repeated-holdout", f"{text}, but a repeat does not test every example exactly once"
+    if example is not None:
+        text += ", and each repeat tests every example once"
+    if len(repeats) == 5 and all(len(np.unique(fold[repeat == r])) == 2 for r in repeats):
+        return "5x2cv", text
+    return "cross-validation", text
+
+
+def _is_partition(example: Indices, repeat: Indices, n_repeats: int) -> bool:
+    """Say whether every repeat tests every example exactly once."""
     visits = repeat * (int(example.max()) + 1) + example
-    fold_sets = [len(np.unique(fold[repeat == r])) for r in repeats]
-    text = f"{len(repeats)} x {counts['fold']} folds"
-    if _is_partition(visits, example, repeats):
-        if len(repeats) == 5 and all(count == 2 for count in fold_sets):
-            return "5x2cv", "there are 5 repeats of 2 folds, and each repeat tests every example once"
-        return "cross-validation", f"there are {text}, and each repeat tests every example once"
-    return "repeated-holdout", f"there are {text}, but a repeat does not test every example exactly once"
-
-
-def _is_partition(visits: Indices, example: Indices, repeats: Indices) -> bool:
-    return len(np.unique(visits)) == len(visits) == len(np.unique(example)) * len(repeats)
+    return len(np.unique(visits)) == len(visits) == len(np.unique(example)) * n_repeats

@@ -46,7 +46,7 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
     if not paths:
         raise _nothing("no file was named", None)
     for path in paths:
-        if not path.exists():
+        if not _exists(path):
             raise _nothing("there is no such file or folder", str(path))
     apart = Path(truth) if truth is not None else None
     if apart is not None:
@@ -97,7 +97,11 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
     """Keep the files of a folder (not of its subfolders) that can be read, and say which others there are."""
     kept: list[Path] = []
     warnings: list[WarningRecord] = []
-    for path in sorted(folder.iterdir(), key=lambda entry: entry.name):
+    try:
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        raise _nothing(f"the folder cannot be read: {error.strerror}", str(folder)) from None
+    for path in entries:
         name = path.name.lower()
         if name.startswith(".") or name.startswith(_SILENTLY_IGNORED) or path.suffix.lower() in _ANNOTATIONS:
             continue
@@ -133,10 +137,17 @@ def _check_named(path: Path, option: str | None) -> None:
         )
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

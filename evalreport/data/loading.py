@@ -65,7 +65,7 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
     y_true = true_values(rows, alignment, task)
     models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, parsed, options)
     described = covariates(rows, alignment, options, models)
-    design, design_found = find_design(alignment)
+    design, design_found = find_design(alignment, of_examples=rows.ids is not None)
     predictions = Predictions(
         task=task.task,
         design=design,

@@ -1,0 +1,472 @@
+"""Each kind of bad input that the contract lists gives one message: where, what came, what was expected, what to do."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evalreport.config import Options
+from evalreport.data import load
+from evalreport.errors import InputError, UsageError
+
+GOOD = "id,y_true,y_pred\na,1,1\nb,0,1\nc,1,0\n"
+
+# name of the fault: file, its content, line, column, words of the problem, words of the remedy
+ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] = {
+    "no bytes": ("m.csv", "", None, None, "empty", "write the file again"),
+    "header only": ("m.csv", "id,y_true,y_pred\n", None, None, "empty", "write the file again"),
+    "empty first line": (
+        "m.csv",
+        "\n" + GOOD,
+        1,
+        None,
+        "first line is empty",
+        "begin the file with its header",
+    ),
+    "no usable column": ("m.csv", "id,y_true\na,1\n", 1, None, "no usable column", "y_pred"),
+    "semicolons": ("m.csv", "id;y_true;y_pred\na;1;1\n", 1, None, "no usable column", "commas"),
+    "header twice": ("m.csv", "id,y_pred,y_pred\na,1,1\n", 1, "y_pred", "twice", "rename or remove"),
+    "row short": ("m.csv", GOOD + "d,1\n", 5, None, "2 cells", "as many cells as the header"),
+    "row long": ("m.csv", GOOD + "d,1,0,9\n", 5, None, "4 cells", "as many cells as the header"),
+    "row long after a quoted line end": (
+        "m.csv",
+        'id,y_true,y_pred\n"a\n\nx",1,1\nd,1,0,9\n',
+        5,
+        None,
+        "4 cells",
+        "as many cells",
+    ),
+    "quote open": ("m.csv", GOOD + '"d,1,0\n', 5, None, "cannot be split", "CSV writer"),
+    "latin 1": ("m.csv", GOOD.encode() + b"d\xe9,1,1\n", 5, None, "0xe9 is not UTF-8", "UTF-8"),
+    "utf 16": ("m.csv", GOOD.encode("utf-16"), 1, None, "UTF-16", "UTF-8"),
+    "binary in csv": ("m.csv", b"PAR1\x00\x01\x02\x03\n\x00", 1, None, "NUL", "suffix of what it is"),
+    "nul in a cell": ("m.csv", GOOD.encode() + b"d\0,1,1\n", 5, None, "NUL", "suffix of what it is"),
+    "text in parquet": ("m.parquet", GOOD, None, None, "cannot be read as parquet", "suffix of what it is"),
+    "text in arrow": ("m.arrow", GOOD, None, None, "cannot be read as arrow", "suffix of what it is"),
+    "text in feather": ("m.feather", GOOD, None, None, "cannot be read as feather", "suffix of what it is"),
+    "text in npz": ("m.npz", GOOD, None, None, "cannot be read as npz", "suffix of what it is"),
+    "text in jsonl": ("m.jsonl", '{"id":"a","y_pred":1}\nid,1\n', 2, None, "no JSON", "one object a line"),
+    "array in jsonl": (
+        "m.jsonl",
+        '{"id":"a","y_pred":1}\n\n[1]\n',
+        3,
+        None,
+        "no JSON object",
+        "one object a line",
+    ),
+    "latin 1 in jsonl": ("m.jsonl", b'{"id":"\xe9","y_pred":1}\n', 1, None, "not UTF-8", "one object a line"),
+    "no id, two models": (
+        "m.csv",
+        "model,y_true,y_pred\na,1,1\nb,1,1\n",
+        1,
+        "id",
+        "no column 'id'",
+        "add a column id",
+    ),
+    "id empty": ("m.csv", GOOD + ",1,1\n", 5, "id", "id is empty", "give every example its id"),
+    "model empty": ("m.csv", "id,model,y_true,y_pred\na,m,1,1\nb,,1,1\n", 3, "model", "no name", "fill in"),
+    "model blank": ("m.csv", "id,model,y_true,y_pred\na,m,1,1\nb, ,1,1\n", 3, "model", "no name", "fill in"),
+    "id twice": (
+        "m.csv",
+        GOOD + "a,1,1\n",
+        5,
+        "id",
+        "'a' stands twice for the model 'm'",
+        "remove one of the rows",
+    ),
+    "truth disagrees": (
+        "m.csv",
+        "id,model,y_true,y_pred\na,k,1,1\nb,k,0,0\na,l,0,1\nb,l,0,1\n",
+        4,
+        "y_true",
+        "'a' disagree: here '0', in",
+        "another data set or version",
+    ),
+    "no truth at all": (
+        "m.csv",
+        "id,y_pred\na,1\nb,0\n",
+        None,
+        "y_true",
+        "no row has a true value",
+        "--truth",
+    ),
+    "truth of one missing": ("m.csv", GOOD + "d,,1\n", 5, "y_true", "'d' has no true value", "add it"),
+    "score nan": (
+        "m.csv",
+        "id,y_true,score\na,1,0.5\nb,0,nan\n",
+        3,
+        "score",
+        "'nan' is no finite",
+        "correct",
+    ),
+    "score inf": (
+        "m.csv",
+        "id,y_true,score\na,1,0.5\nb,0,-inf\n",
+        3,
+        "score",
+        "'-inf' is no finite",
+        "correct",
+    ),
+    "score overflows": (
+        "m.csv",
+        "id,y_true,score\na,1,1e999\nb,0,1\n",
+        2,
+        "score",
+        "'1e999' is no finite",
+        "correct",
+    ),
+    "score text": (
+        "m.csv",
+        "id,y_true,score\na,1,0.5\nb,0,high\n",
+        3,
+        "score",
+        "'high' is no finite",
+        "correct",
+    ),
+    "score hexadecimal": (
+        "m.csv",
+        "id,y_true,score\na,1,0x1p3\nb,0,1\n",
+        2,
+        "score",
+        "is no finite",
+        "correct",
+    ),
+    "thousands": (
+        "m.csv",
+        'id,y_true,score\na,1,"1,000"\nb,0,2\n',
+        2,
+        "score",
+        "'1,000' is no finite",
+        "correct",
+    ),
+    "underscore": (
+        "m.csv",
+        "id,y_true,score\na,1,1_000\nb,0,2\n",
+        2,
+        "score",
+        "'1_000' is no finite",
+        "correct",
+    ),
+    "decimal comma": (
+        "m.csv",
+        'id,y_true,p_1\na,1,"0,5"\nb,0,0.1\n',
+        2,
+        "p_1",
+        "'0,5' is no finite",
+        "correct",
+    ),
+    "p too large": (
+        "m.csv",
+        "id,y_true,p_1\na,1,0.5\nb,0,1.2\n",
+        3,
+        "p_1",
+        "'1.2' is outside",
+        "column score",
+    ),
+    "p negative": (
+        "m.csv",
+        "id,y_true,p_1\na,1,-0.5\nb,0,1\n",
+        2,
+        "p_1",
+        "'-0.5' is outside",
+        "column score",
+    ),
+    "p miss one": (
+        "m.csv",
+        "id,y_true,p_0,p_1\na,1,0.5,0.5\nb,0,0.5,0.502\n",
+        3,
+        None,
+        "add up to 1.002",
+        "not renormalised",
+    ),
+    "y_true nan": (
+        "m.csv",
+        "id,y_true,y_pred\na,1,1\nb,nan,1\n",
+        3,
+        "y_true",
+        "'nan' is no finite",
+        "correct",
+    ),
+    "y_true text among decimals": (
+        "m.csv",
+        "id,y_true,y_pred\na,1.5,1\nb,2.5,1\nc,n.a.,1\n",
+        4,
+        "y_true",
+        "'n.a.' is no finite",
+        "--task multiclass",
+    ),
+    "y_pred text for numbers": (
+        "m.csv",
+        "id,y_true,y_pred\na,1.5,1\nb,2.5,low\n",
+        3,
+        "y_pred",
+        "'low' is no finite",
+        "correct",
+    ),
+    "y_pred missing": (
+        "m.csv",
+        "id,y_true,y_pred\na,1,1\nb,0,\n",
+        3,
+        "y_pred",
+        "the cell is empty, though the model 'm'",
+        "fill in the missing",
+    ),
+    "p missing": (
+        "m.csv",
+        "id,y_true,p_1\na,1,.5\nb,0,\n",
+        3,
+        "p_1",
+        "the cell is empty",
+        "fill in the missing",
+    ),
+    "nothing predicted": (
+        "m.csv",
+        "id,model,y_true,y_pred\na,k,1,1\na,l,1,\n",
+        3,
+        "y_pred",
+        "'l' gives no prediction at all",
+        "remove its rows",
+    ),
+    "outcome text": ("m.csv", "id,outcome\na,1\nb,maybe\n", 3, "outcome", "'maybe' is no finite", "correct"),
+    "value nan": (
+        "m.csv",
+        "dataset,model,value\nd,k,1\nd,l,nan\n",
+        3,
+        "value",
+        "'nan' is no finite",
+        "correct",
+    ),
+    "two values": (
+        "m.csv",
+        "dataset,model,auc,f1\nd,k,1,1\n",
+        1,
+        None,
+        "several columns could be",
+        "--value auc",
+    ),
+    "foreign part": (
+        "m.csv",
+        "id,part,y_true,y_pred\na,test,1,1\nb,dev,1,1\n",
+        3,
+        "part",
+        "'dev' is no part",
+        "rename the column",
+    ),
+    "inbag text": (
+        "m.csv",
+        "id,replicate,inbag,y_true,y_pred\na,1,x,1,1\nb,1,0,0,1\n",
+        2,
+        "inbag",
+        "'x' is no finite",
+        "correct",
+    ),
+    "fold twice": (
+        "m.csv",
+        "id,fold,y_true,y_pred\na,1,1,1\na,1,1,1\nb,2,0,1\n",
+        3,
+        "id",
+        "'a' stands twice",
+        "repeat, fold",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", ONE_FILE)
+def test_a_bad_file_is_refused_with_its_place_and_a_remedy(
+    fault: str, refused: Callable[..., InputError]
+) -> None:
+    """The message names the file, the true line, the column, what came and what to do."""
+    name, content, line, column, problem, remedy = ONE_FILE[fault]
+    error = refused(name, content)
+    assert (Path(error.file or "").name, error.line, error.column) == (name, line, column)
+    assert problem in error.problem
+    assert error.expected
+    assert remedy in (error.remedy or "")
+    assert error.exit_code == 2
+
+
+def test_the_line_counts_quoted_line_ends_and_empty_lines(refused: Callable[..., InputError]) -> None:
+    """A bad cell after a cell of two lines and after an empty line is on the line where an editor shows it."""
+    # Lines: 1 header, 2-3 the first row, 4 empty, 5 the second row, 6 the wrong one.
+    error = refused("m.csv", 'id,y_true,score,note\n1,1,.5,"x\ny"\n\n2,0,.5,z\n3,0,oops,z\n')
+    assert (error.line, error.column) == (6, "score")
+
+
+def test_a_wide_file_says_how_many_rows_are_wrong(refused: Callable[..., InputError]) -> None:
+    """Of several wrong rows the first is shown and all are counted."""
+    error = refused("m.csv", "id,y_true,p_1\na,1,.5\nb,0,7\nc,0,8\nd,0,9\n")
+    assert error.line == 3
+    assert "first of 3 such rows" in error.problem
+
+
+def test_a_long_value_is_cut(refused: Callable[..., InputError]) -> None:
+    """A value of a million letters does not fill the message."""
+    error = refused("m.csv", f"id,y_true,score\na,1,{'x' * 1_000_000}\nb,0,1\n")
+    assert len(str(error)) < 500
+
+
+def test_the_column_is_named_as_the_file_spells_it(refused: Callable[..., InputError]) -> None:
+    """An alias stands in the message, not the standard name."""
+    assert refused("m.csv", "doc_id,truth,y_score\na,1,.5\nb,0,nan\n").column == "y_score"
+
+
+def test_a_truncated_gzip_is_refused(tmp_path: Path) -> None:
+    """A download that broke off is no shorter test set."""
+    whole = gzip.compress(b"id,y_true,y_pred\n" + b"".join(b"%d,1,%d\n" % (i, i % 2) for i in range(20_000)))
+    path = tmp_path / "m.csv.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        load(path)
+    assert "again" in (caught.value.remedy or "")
+
+
+def test_a_gzip_that_is_none_is_refused(tmp_path: Path) -> None:
+    """Plain text named .csv.gz is foreign."""
+    path = tmp_path / "m.csv.gz"
+    path.write_text(GOOD)
+    with pytest.raises(InputError, match="cannot be read"):
+        load(path)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "npz"])
+def test_a_truncated_binary_file_is_refused(tmp_path: Path, suffix: str) -> None:
+    """Half a file is refused whatever its format."""
+    path = tmp_path / f"m.{suffix}"
+    table = pa.table(
+        {"id": [str(i) for i in range(999)], "y_true": [0, 1, 1] * 333, "y_pred": [0, 1, 0] * 333}
+    )
+    if suffix == "parquet":
+        pq.write_table(table, path)
+    elif suffix == "arrow":
+        with pa.ipc.new_file(str(path), table.schema) as writer:
+            writer.write_table(table)
+    else:
+        np.savez(path, **{name: table.column(name).to_numpy() for name in ("y_true", "y_pred")})
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError, match=f"cannot be read as {suffix}") as caught:
+        load(path)
+    assert caught.value.remedy
+
+
+def test_a_parquet_file_names_the_row(tmp_path: Path) -> None:
+    """A binary file has no lines: the row is named in the problem."""
+    path = tmp_path / "m.parquet"
+    pq.write_table(pa.table({"id": ["a", "b"], "y_true": [1, 0], "p_1": [0.5, 1.5]}), path)
+    with pytest.raises(InputError, match="row 2: the probability '1.5' is outside") as caught:
+        load(path)
+    assert (caught.value.line, caught.value.column) == (None, "p_1")
+
+
+def test_objects_in_npz_are_refused(tmp_path: Path) -> None:
+    """Python objects could run code when they are loaded."""
+    path = tmp_path / "m.npz"
+    np.savez(path, id=np.array(["a", "b"], dtype=object), y_pred=np.array([0, 1]))
+    with pytest.raises(InputError, match="Python objects") as caught:
+        load(path)
+    assert "dtype=str" in (caught.value.remedy or "")
+
+
+def test_two_dimensions_in_npz_are_refused(tmp_path: Path) -> None:
+    """A matrix of probabilities does not say which column is which class."""
+    path = tmp_path / "m.npz"
+    np.savez(path, id=np.array(["a", "b"]), p_1=np.zeros((2, 2)))
+    with pytest.raises(InputError, match="2 dimensions") as caught:
+        load(path)
+    assert caught.value.column == "p_1"
+
+
+def test_unequal_lengths_in_npz_are_refused(tmp_path: Path) -> None:
+    """Arrays of different lengths are no table."""
+    path = tmp_path / "m.npz"
+    np.savez(path, id=np.array(["a", "b"]), y_pred=np.array([1]))
+    with pytest.raises(InputError, match="different lengths"):
+        load(path)
+
+
+def test_a_hostile_arrow_file_is_checked_before_it_is_believed(tmp_path: Path) -> None:
+    """Offsets that point outside the file's data are refused, not followed."""
+    sink = io.BytesIO()
+    table = pa.table({"id": ["a", "b"], "y_true": ["x", "y"], "y_pred": ["x", "y"]})
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    content = bytearray(sink.getvalue())
+    offsets = np.array([0, 1, 2], dtype=np.int32).tobytes()
+    place = content.index(offsets)
+    content[place + 8 : place + 12] = np.int32(2**30).tobytes()
+    path = tmp_path / "m.arrow"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="cannot be read as arrow"):
+        load(path)
+
+
+def test_over_a_thousand_classes_are_refused(refused: Callable[..., InputError]) -> None:
+    """A free-text column taken for labels is not analysed as 1,001 classes."""
+    rows = "".join(f"{i},class {i},class {i}\n" for i in range(1001))
+    error = refused("m.csv", "id,y_true,y_pred\n" + rows)
+    assert "1001 classes" in error.problem
+    assert "--task regression" in (error.remedy or "")
+
+
+def test_a_thousand_classes_are_accepted(loaded: Callable[..., object]) -> None:
+    """The limit itself is allowed."""
+    rows = "".join(f"{i},class {i},class {i}\n" for i in range(1000))
+    assert len(loaded("id,y_true,y_pred\n" + rows).classes) == 1000  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "task, content, words",
+    [
+        ("binary", "id,y_true,y_pred\na,x,x\nb,y,z\n", "3 classes"),
+        ("regression", "id,y_true,p_1\na,1,.5\nb,0,.5\n", "belong to classes"),
+        ("outcome", GOOD, "no column 'outcome'"),
+        ("scores", GOOD, "no column 'value'"),
+        ("binary", "id,outcome\na,1\nb,0\n", "means the task outcome"),
+    ],
+)
+def test_a_task_that_contradicts_the_columns_is_refused(
+    refused: Callable[..., InputError], task: str, content: str, words: str
+) -> None:
+    """--task does not bend columns into what they are not."""
+    error = refused("m.csv", content, task=task)
+    assert f"task {task} contradicts" in error.problem
+    assert words in error.problem
+    assert error.remedy
+
+
+def test_text_cannot_be_regressed(refused: Callable[..., InputError]) -> None:
+    """--task regression with text as truth names the first text."""
+    error = refused("m.csv", "id,y_true,y_pred\na,1.5,2\nb,cat,2\n", task="regression")
+    assert (error.line, error.column) == (3, "y_true")
+
+
+def test_an_unknown_positive_class_is_refused(write: Callable[[str, str], Path]) -> None:
+    """--positive must be one of the classes, and the message names them."""
+    with pytest.raises(UsageError, match="none of the classes '0', '1'"):
+        load(write("m.csv", GOOD), options=Options(positive="yes"))
+
+
+def test_several_classes_have_no_positive_one(write: Callable[[str, str], Path]) -> None:
+    """--positive belongs to a binary task."""
+    with pytest.raises(UsageError, match="only a binary task"):
+        load(write("m.csv", "id,y_true,y_pred\na,x,x\nb,y,z\n"), options=Options(positive="x"))
+
+
+@pytest.mark.parametrize("option", ["slices", "cluster", "weight"])
+def test_an_unknown_column_is_refused(write: Callable[[str, str], Path], option: str) -> None:
+    """A column that --slice, --cluster or --weight names must be there; the closest name is offered."""
+    path = write("m.csv", "id,y_true,y_pred,group\na,1,1,x\nb,0,1,y\n")
+    with pytest.raises(UsageError, match="did you mean group"):
+        load(path, options=Options(**{option: ("gruop",) if option == "slices" else "gruop"}))
+
+
+def test_a_negative_weight_is_refused(refused: Callable[..., InputError]) -> None:
+    """Weights are 0 or more."""
+    error = refused("m.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,-1\n", weight="w")
+    assert (error.line, error.column) == (3, "w")
