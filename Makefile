@@ -19,7 +19,7 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries lock wheel-check clean distclean
+.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -40,12 +40,16 @@ static: env
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python scripts/check_imports.py
+	$(BIN)/python scripts/write_reference.py --check
 
 tests: env
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
 wheel-check: env libraries ## build the wheel, install it outside the checkout, make a report with it
 	@scripts/check-wheel.sh
+
+docs: env ## write docs/reference.md from what is registered
+	$(BIN)/python scripts/write_reference.py
 
 lock: env ## resolve requirements/*.txt anew, with hashes
 	@scripts/lock-requirements.sh

@@ -82,6 +82,33 @@ def test_the_python_blocks_run_one_after_the_other(folder: Path):
     assert int(n_comparisons) > 0
 
 
+def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
+    """A metric, an interval and a test, each one function: registered, they are computed like any other."""
+    examples = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.language == "python"]
+    assert len(examples) == 3
+    use = """
+import evalreport as er
+
+models = {"a": {"y_pred": [1, 0, 1, 1, 0, 0, 1]}, "b": {"y_pred": [1, 1, 1, 0, 0, 1, 1]}}
+results = er.evaluate(
+    models, truth=[1, 0, 1, 0, 0, 0, 1], metrics=["fowlkes_mallows", "accuracy"], intervals=["arcsine"],
+    tests=["loss_sign"], resamples=200,
+)
+value = {(row.model, row.metric): row for row in results.metrics}
+print(round(value["a", "fowlkes_mallows"].value, 9), value["a", "fowlkes_mallows"].standard_error > 0)
+print(sum(i.low is not None for i in value["a", "accuracy"].intervals if i.method == "arcsine"))
+print([row.p_value for row in results.comparisons if row.test == "loss_sign" and row.metric == "accuracy"])
+"""
+    done = run([sys.executable, "-c", "\n".join([*examples, use])], tmp_path)
+    assert done.returncode == 0, done.stderr
+    value, interval, p_values = done.stdout.splitlines()
+    # By hand: a has TP 3, FP 1, FN 0, so sqrt(3/4 * 3/3).
+    assert value == "0.866025404 True"
+    assert interval == "1"
+    # By hand: the losses differ on examples 2, 4 and 6, b worse on 2 and 6, a worse on 4; two-sided 1 of 3 is 1.
+    assert p_values == "[1.0]"
+
+
 def test_the_targets_of_make_that_are_named_exist():
     """`make demo` and the others, in any document."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -89,7 +116,7 @@ def test_the_targets_of_make_that_are_named_exist():
         text = (ROOT / document).read_text(encoding="utf-8")
         named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
         assert named <= targets, document
-    assert {"demo", "test", "test-system", "check", "wheel-check", "lock"} <= targets
+    assert {"demo", "test", "test-system", "check", "wheel-check", "lock", "docs"} <= targets
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)

@@ -1,0 +1,114 @@
+"""Write docs/reference.md: every option, metric, interval and test, from the registries themselves.
+
+With --check nothing is written; the exit code is 1 where the file is not what it would be.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+PATH = Path(__file__).resolve().parent.parent / "docs" / "reference.md"
+
+HEAD = """\
+# Reference
+
+Written by `make docs` from the program itself; do not edit. Every name here is also an argument of `--metric`,
+`--interval` or `--test`, and a value in `results.json`.
+"""
+
+
+def reference() -> str:
+    """Return the whole document."""
+    return "\n".join([HEAD, *_options(), *_metrics(), *_intervals(), *_tests()])
+
+
+def _options() -> list[str]:
+    from evalreport.config import KEYS
+
+    rows = []
+    for key in KEYS:
+        flags = f"`{key.short}`, `{key.flag}`" if key.short else f"`{key.flag}`"
+        takes = "" if key.kind == "flag" else " \\| ".join(key.choices) or key.metavar
+        rows.append((flags, takes, _cell(key.summary)))
+    intro = "Of `evalreport run`; in `evalreport.toml` the same names without dashes in front, underscores inside."
+    return ["## Options", "", intro, "", *_table(("option", "takes", "meaning"), rows)]
+
+
+def _metrics() -> list[str]:
+    from evalreport.metrics import METRICS
+
+    rows = [
+        (
+            f"`{m.name}`",
+            _cell(m.label),
+            ", ".join(m.tasks),
+            _cell(m.summary),
+            _code(m.formula),
+            f"`{m.intervals[0]}`" if m.intervals else "none",
+            f"`{m.test}`",
+            _cell(m.source),
+        )
+        for m in METRICS.values()
+    ]
+    intro = "Interval and test are the recommended ones; the report says where another one leads, and why."
+    heads = ("name", "label", "tasks", "meaning", "definition", "interval", "test", "source")
+    return ["## Metrics", "", intro, "", *_table(heads, rows)]
+
+
+def _intervals() -> list[str]:
+    from evalreport.intervals import INTERVALS
+
+    rows = [(f"`{i.name}`", _cell(i.label), _cell(i.summary), _cell(i.source)) for i in INTERVALS.values()]
+    return ["## Intervals", "", *_table(("name", "label", "meaning", "source"), rows)]
+
+
+def _tests() -> list[str]:
+    from evalreport.comparisons import TESTS
+
+    rows = [
+        (
+            f"`{t.name}`",
+            _cell(t.label),
+            _cell(t.summary),
+            _cell(t.null_hypothesis),
+            _cell(t.assumptions),
+            _cell(t.source),
+        )
+        for t in TESTS.values()
+    ]
+    heads = ("name", "label", "meaning", "null hypothesis", "assumptions", "source")
+    return ["## Tests", "", *_table(heads, rows)]
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return [f"| {' | '.join(line)} |" for line in lines] + [""]
+
+
+def _cell(text: str) -> str:
+    """Escape what would end a cell or start a tag."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _code(text: str) -> str:
+    """Set a formula as code, where only the bar needs escaping."""
+    return f"`{text.replace('|', chr(92) + '|')}`"
+
+
+def main() -> int:
+    """Write or check the file; return the exit code."""
+    text = reference()
+    if "--check" in sys.argv[1:]:
+        current = PATH.read_text(encoding="utf-8") if PATH.exists() else ""
+        if current == text:
+            return 0
+        print(f"{PATH.name} is not what the program would write: make docs", file=sys.stderr)
+        return 1
+    PATH.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
