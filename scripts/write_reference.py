@@ -30,7 +30,7 @@ def _options() -> list[str]:
     rows = []
     for key in KEYS:
         flags = f"`{key.short}`, `{key.flag}`" if key.short else f"`{key.flag}`"
-        takes = "" if key.kind == "flag" else " \\| ".join(key.choices) or key.metavar
+        takes = "" if key.kind == "flag" else " \\| ".join(key.choices) or _cell(key.metavar)
         rows.append((flags, takes, _cell(key.summary)))
     intro = "Of `evalreport run`; in `evalreport.toml` the same names without dashes in front, underscores inside."
     return ["## Options", "", intro, "", *_table(("option", "takes", "meaning"), rows)]
