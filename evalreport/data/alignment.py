@@ -193,12 +193,13 @@ def _missing(rows: Rows, matrix: Indices) -> InputError:
     table, _ = whence(rows, own)
     other, _ = whence(rows, int(witnesses[0]))
     shared = int((matrix >= 0).all(axis=0).sum())
+    things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
     return InputError(
-        f"the model {shown(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} ids of the others, "
+        f"the model {shown(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
         f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all",
         file=table.name,
         column="id",
-        expected="the same ids for every model",
+        expected=f"the same {things} for every model",
         remedy="predict the missing examples, or pass --join intersect to compare on the shared ones"
         " (--join independent where each model has its own test set)",
     )

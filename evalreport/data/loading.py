@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evalreport.config import Options
+from evalreport.config import Options, Task
 from evalreport.data.alignment import align
 from evalreport.data.columns import Roles, require_usable, understand
 from evalreport.data.covariates import covariates
@@ -55,7 +55,7 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
         options, truth = dataclasses.replace(options, truth=str(truth)), None
     tables, truth_table, inputs, warnings = _tables(source, options, truth)
     rows = gather(tables)
-    found: tuple[FoundRecord, ...] = (_models_found(rows),)
+    found = _sources_found(rows)
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table)
         found, warnings = found + said, warnings + odd
@@ -79,7 +79,13 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
         metadata=described.metadata,
         inputs=inputs,
         found=(*task.found, design_found, *found, *alignment.found, *said_of_models),
-        warnings=(*warnings, *_unused(tables), *task.warnings, *odd_of_models, *described.warnings),
+        warnings=(
+            *warnings,
+            *_unused(tables, rows, task.task),
+            *task.warnings,
+            *odd_of_models,
+            *described.warnings,
+        ),
     )
     if not _is_path(source):
         from evalreport.data.frames import memory_record
@@ -149,14 +155,28 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
     return InputRecord(file.relative, digest(file.path), read.rows, model)
 
 
-def _models_found(rows: Rows) -> FoundRecord:
+def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
     source = "one a file" if len(rows.tables) == len(rows.models) else f"in {len(rows.tables)} files"
     source = "in memory" if rows.tables[0].name.startswith("<") else source
-    return FoundRecord("models", ", ".join(rows.models), f"{len(rows.models)} models, {source}")
+    found = (FoundRecord("models", ", ".join(rows.models), f"{len(rows.models)} models, {source}"),)
+    if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
+        why = "there is no column id: the examples are numbered in the order of the rows"
+        found += (FoundRecord("ids", "row numbers", why),)
+    return found
 
 
-def _unused(tables: Sequence[Table]) -> list[WarningRecord]:
+def _unused(tables: Sequence[Table], rows: Rows, task: Task) -> list[WarningRecord]:
+    """Say which columns play no part, by their headers or by the task."""
+    idle = {
+        "outcome": ("y_true", "y_pred", "score"),
+        "scores": ("y_true", "y_pred", "score"),
+        "multiclass": ("score",),
+    }
     return [
+        WarningRecord("unused_column", f"The column {name!r} is not used: the task is {task}.", (name,))
+        for name in idle.get(task, ())
+        if name in rows.columns
+    ] + [
         WarningRecord(
             "unused_column", f"The column {header!r} of {table.name} is not used: {why}.", (header,)
         )

@@ -359,7 +359,7 @@ def test_a_parquet_file_names_the_row(tmp_path: Path) -> None:
     """A binary file has no lines: the row is named in the problem."""
     path = tmp_path / "m.parquet"
     pq.write_table(pa.table({"id": ["a", "b"], "y_true": [1, 0], "p_1": [0.5, 1.5]}), path)
-    with pytest.raises(InputError, match="row 2: the probability '1.5' is outside") as caught:
+    with pytest.raises(InputError, match=r"row 2: the probability '1.5' is outside") as caught:
         load(path)
     assert (caught.value.line, caught.value.column) == (None, "p_1")
 

@@ -1,0 +1,189 @@
+"""What models say is taken as given; what they do not say is derived by a rule that is said, or stays absent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evalreport.data import ModelOutputs, Predictions, load
+
+Loaded = Callable[..., Predictions]
+ModelOf = Callable[[Predictions, str], ModelOutputs]
+CodesOf = Callable[[Predictions], list[str]]
+
+
+def only(predictions: Predictions) -> ModelOutputs:
+    """Return the one model."""
+    (model,) = predictions.models
+    return model
+
+
+def test_labels_come_from_the_threshold_where_they_are_not_given(loaded: Loaded) -> None:
+    """Positive where p >= 0.5: the threshold itself is positive, and the default is said."""
+    predictions = loaded("id,y_true,p_1\na,1,0.5\nb,0,0.49\nc,1,0.9\n")
+    assert only(predictions).y_pred is not None
+    assert only(predictions).y_pred.tolist() == [1, 0, 1]
+    (said,) = [record for record in predictions.found if record.what == "threshold"]
+    assert "at least 0.5, the default" in said.why
+
+
+def test_a_threshold_can_be_given(loaded: Loaded) -> None:
+    """--threshold replaces 0.5; 0 is a threshold."""
+    content = "id,y_true,p_1\na,1,0.5\nb,0,0.1\n"
+    for threshold, labels in ((0.05, [1, 1]), (0.6, [0, 0]), (0.0, [1, 1])):
+        model = only(loaded(content, threshold=threshold))
+        assert model.y_pred is not None
+        assert model.y_pred.tolist() == labels
+
+
+def test_bare_scores_have_no_threshold_by_default(loaded: Loaded) -> None:
+    """A decision value has no scale: without --threshold there are no labels, and that is said."""
+    content = "id,y_true,score\na,1,3\nb,0,-2\n"
+    predictions = loaded(content)
+    assert only(predictions).y_pred is None
+    assert only(predictions).proba is None
+    assert [r for r in predictions.found if r.what == "threshold" and "no labels" in r.why]
+    given = only(loaded(content, threshold=0.0))
+    assert given.y_pred is not None
+    assert given.y_pred.tolist() == [1, 0]
+
+
+def test_the_threshold_is_on_the_positive_class(loaded: Loaded) -> None:
+    """One column for the negative class is enough: the other is its complement."""
+    model = only(loaded("id,y_true,p_no\na,yes,0.25\nb,no,1\n"))
+    assert model.score is not None
+    assert model.proba is not None
+    assert model.y_pred is not None
+    assert model.score.tolist() == [0.75, 0]
+    assert model.proba.tolist() == [[0.25, 0.75], [1, 0]]
+    assert model.y_pred.tolist() == [1, 0]
+
+
+def test_score_wins_over_probabilities_for_ranking(loaded: Loaded) -> None:
+    """Where both stand, ranking uses score; probabilities stay as they are."""
+    model = only(loaded("id,y_true,score,p_1\na,1,7,0.5\nb,0,3,0.6\n"))
+    assert model.score is not None
+    assert model.proba is not None
+    assert model.score.tolist() == [7, 3]
+    assert model.proba[:, 1].tolist() == [0.5, 0.6]
+
+
+def test_probabilities_are_not_renormalised(loaded: Loaded) -> None:
+    """Within 1e-3 of 1 they are used as given."""
+    model = only(loaded("id,y_true,p_0,p_1\na,1,0.3333,0.6662\nb,0,.5,.5\n"))
+    assert model.proba is not None
+    assert model.proba[0].tolist() == [0.3333, 0.6662]
+
+
+def test_some_probabilities_of_several_classes_are_no_distribution(loaded: Loaded) -> None:
+    """With one of three classes missing nothing is known about its probability."""
+    predictions = loaded("id,y_true,p_a,p_b\n1,a,.5,.25\n2,c,.5,.25\n3,b,.1,.2\n")
+    assert only(predictions).proba is None
+    assert only(predictions).y_pred is None
+    assert [r for r in predictions.found if r.what == "labels" and "no labels" in r.why]
+
+
+def test_the_largest_probability_decides_between_several_classes(loaded: Loaded) -> None:
+    """Ties go to the first class in order, and their number is said."""
+    predictions = loaded("id,y_true,p_c,p_a,p_b\n1,a,.4,.4,.2\n2,c,.5,.25,.25\n3,b,.1,.2,.7\n")
+    assert only(predictions).y_pred is not None
+    assert only(predictions).y_pred.tolist() == [0, 2, 1]
+    assert only(predictions).proba is not None
+    assert only(predictions).proba[1].tolist() == [0.25, 0.25, 0.5]
+    (said,) = [record for record in predictions.found if record.what == "labels"]
+    assert "1 ties" in said.why
+
+
+def test_y_pred_wins_and_disagreement_is_said(loaded: Loaded) -> None:
+    """Labels of the file are kept; how often the probabilities say otherwise is a warning."""
+    predictions = loaded("id,y_true,y_pred,p_1\na,1,1,.2\nb,0,0,.3\nc,1,0,.9\nd,1,0,.5\n")
+    assert only(predictions).y_pred is not None
+    assert only(predictions).y_pred.tolist() == [1, 0, 0, 0]
+    (odd,) = [w for w in predictions.warnings if w.code == "prediction_disagrees_with_probability"]
+    assert odd.text.startswith("In 2 of 4 rows")
+    assert odd.about == ("model",)
+
+
+def test_disagreement_of_several_classes_allows_ties(loaded: Loaded) -> None:
+    """Any of the classes that share the largest probability is right."""
+    predictions = loaded("id,y_true,y_pred,p_a,p_b,p_c\n1,a,b,.4,.4,.2\n2,b,a,.1,.8,.1\n3,c,c,0,0,1\n")
+    (odd,) = [w for w in predictions.warnings if w.code == "prediction_disagrees_with_probability"]
+    assert odd.text.startswith("In 1 of 3 rows")
+
+
+def test_models_with_different_outputs_stand_side_by_side(loaded: Loaded, model_of: ModelOf) -> None:
+    """Empty cells mean not given: labels only, scores only and probabilities in one file."""
+    rows = ["id,model,y_true,y_pred,score,p_1"]
+    for i, truth in enumerate((1, 0, 1)):
+        rows += [
+            f"{i},labels,{truth},1,,",
+            f"{i},scores,{truth},,{i},",
+            f"{i},probabilities,{truth},,,0.{i + 1}",
+        ]
+    predictions = loaded("\n".join(rows) + "\n")
+    labels, scores = model_of(predictions, "labels"), model_of(predictions, "scores")
+    probabilities = model_of(predictions, "probabilities")
+    assert (labels.score, labels.proba, scores.y_pred, scores.proba) == (None, None, None, None)
+    assert scores.score is not None
+    assert scores.score.tolist() == [0, 1, 2]
+    assert probabilities.proba is not None
+    assert probabilities.score is not None
+    assert probabilities.y_pred is not None
+    np.testing.assert_array_equal(probabilities.score, probabilities.proba[:, 1])
+
+
+def test_a_real_file_with_a_model_of_decision_values() -> None:
+    """breast_cancer_test.csv: svm_rbf has a decision value and empty probabilities, the others have both."""
+    predictions = load(Path(__file__).parents[1] / "data" / "predictions" / "breast_cancer_test.csv")
+    without = [m.name for m in predictions.models if m.proba is None]
+    assert without == ["svm_rbf"]
+    assert all(m.score is not None and m.y_pred is not None for m in predictions.models)
+
+
+def test_scores_of_several_classes_are_not_used(loaded: Loaded, codes_of: CodesOf) -> None:
+    """A bare score ranks for one class only: with three classes it is said to be unused."""
+    predictions = loaded("id,y_true,y_pred,score\n1,a,a,.5\n2,b,a,.25\n3,c,c,1\n")
+    assert only(predictions).score is None
+    assert "unused_column" in codes_of(predictions)
+
+
+def test_regression_values_are_exact(loaded: Loaded) -> None:
+    """Every digit of the file is kept."""
+    predictions = loaded("id,y_true,y_pred\na,0.1,1e-300\nb,123456789.123456789,-0.30000000000000004\n")
+    assert predictions.y_true is not None
+    assert predictions.y_true.tolist() == [0.1, 123456789.123456789]
+    assert only(predictions).y_pred is not None
+    assert only(predictions).y_pred.tolist() == [1e-300, -0.30000000000000004]
+
+
+WARNINGS = {
+    "one_example": "a,1,1\n",
+    "few_examples": "".join(f"{i},{i % 2},{i % 2}\n" for i in range(29)),
+    "one_class": "a,1,1\nb,1,0\n",
+    "constant_model": "a,1,1\nb,0,1\n",
+    "class_never_predicted": "a,1,1\nb,0,1\n",
+    "label_never_true": "a,x,x\nb,y,y\nc,x,z\n",
+    "positive_class_guessed": "a,x,x\nb,y,y\n",
+}
+
+
+@pytest.mark.parametrize("code", WARNINGS)
+def test_what_is_odd_is_warned_of(loaded: Loaded, codes_of: CodesOf, code: str) -> None:
+    """Each oddity of the contract has its stable code."""
+    assert code in codes_of(loaded("id,y_true,y_pred\n" + WARNINGS[code]))
+
+
+def test_an_ordinary_file_has_no_warning(loaded: Loaded, codes_of: CodesOf) -> None:
+    """Thirty examples of two classes, both predicted, give none."""
+    rows = "".join(f"{i},{i % 2},{(i // 2) % 2}\n" for i in range(30))
+    assert codes_of(loaded("id,y_true,y_pred\n" + rows)) == []
+
+
+def test_a_constant_score_or_value_is_constant_too(loaded: Loaded, codes_of: CodesOf) -> None:
+    """Scores, regressions and outcomes can be constant as labels can."""
+    assert "constant_model" in codes_of(loaded("id,y_true,score\na,1,3\nb,0,3\n"))
+    assert "constant_model" in codes_of(loaded("id,y_true,y_pred\na,1.5,3\nb,0,3\n"))
+    assert "constant_model" in codes_of(loaded("id,outcome\na,1\nb,1\n"))
