@@ -81,11 +81,11 @@ def evaluate(
     >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
     [('forest', 'logreg', 0.0)]
     """
-    from evalreport import pipeline
     from evalreport.audit.gates import judge
+    from evalreport.pipeline import evaluate as analyse
 
     settled, values = _settle(options, truth, option_fields)
-    results = pipeline.evaluate(source, truth=values, options=settled, jobs=jobs, progress=progress)
+    results = analyse(source, truth=values, options=settled, jobs=jobs, progress=progress)
     return judge(results, settled.gates)
 
 

@@ -301,7 +301,7 @@ def _decide_count(gate: Gate, results: Results) -> GateRecord:
     """A count is known exactly, so that its gate is decided at once."""
     n = float(results.n)
     outcome = outcome_of(gate.comparator, gate.limit, low=n, high=n)
-    return GateRecord(gate.text, outcome, n, None, None, f"{gate.text}: n = {results.n}, {_WORDS[outcome]}")
+    return GateRecord(gate.text, outcome, n, None, None, f"n = {results.n}")
 
 
 def _record(
@@ -314,26 +314,19 @@ def _record(
     reason: str | None,
 ) -> GateRecord:
     if value is None or low is None or high is None:
-        why = reason or "there is no interval"
         return GateRecord(
-            gate.text, "undecided", value, low, high, f"{gate.text}: {_WORDS['undecided']}: {why}"
+            gate.text, "undecided", value, low, high, f"no interval: {reason or 'not computed'}"
         )
     outcome = outcome_of(gate.comparator, gate.limit, low=low, high=high)
+    note = "; the data fit both answers" if outcome == "undecided" else ""
     decimals = numbers.decimals_of([(high - low) / 4])
     # A bound must not look as if it stood on the gate's limit when it stands beside it.
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
         decimals += 1
     found = f"{numbers.number(value, decimals)} {numbers.interval(low, high, decimals)} by {method}"
-    return GateRecord(gate.text, outcome, value, low, high, f"{gate.text}: {found}, {_WORDS[outcome]}")
+    return GateRecord(gate.text, outcome, value, low, high, found + note)
 
 
 def _negative(number: float | None) -> float | None:
     # 0.0 - x, because -0.0 would stand in results.json.
     return None if number is None else 0.0 - number
-
-
-_WORDS: dict[Outcome, str] = {
-    "pass": "passed",
-    "fail": "failed",
-    "undecided": "undecided: the data fit both answers",
-}

@@ -60,7 +60,7 @@ def _print_found(predictions: Predictions) -> None:
         if value is not None:
             _print(f"{name}: {value}")
     for found in predictions.found:
-        _print(f"found: {found.what}: {found.value}" + (f" ({found.why})" if found.why else ""))
+        _print(f"{found.what}: {found.value}" + (f" ({found.why})" if found.why else ""))
     for warning in predictions.warnings:
         _print(f"warning: {warning.text} [{warning.code}]")
 

@@ -13,8 +13,9 @@ from evalreport.cli.configuration import Settings, settle
 from evalreport.cli.messages import say, say_found, say_warnings
 from evalreport.cli.options import given, models_argument, run_options
 from evalreport.cli.progress import progress_bar
-from evalreport.config import STANDARD_OUTPUT, OutputOptions
+from evalreport.config import STANDARD_OUTPUT, Options, OutputOptions
 from evalreport.errors import OutputError, UsageError
+from evalreport.registry import unknown_name
 
 if TYPE_CHECKING:
     from evalreport.results import GateRecord, Results
@@ -38,7 +39,7 @@ def run_command(
     """
     settings = settle(models, given(flags), config=config)
     context.obj["verbose"] = settings.output.verbose
-    check_output(settings.output.output)
+    check_output(settings.output)
     if settings.config is not None and not settings.output.quiet:
         say(f"configuration: {settings.config}")
     results = _evaluate(models, settings)
@@ -57,14 +58,19 @@ def exit_code(gates: tuple[GateRecord, ...], failure: OutputError | None) -> int
     return 0 if failure is None else failure.exit_code
 
 
-def check_output(output: Path) -> None:
+def check_output(options: OutputOptions) -> None:
     """Check that the report can be written, before the work that leads to it.
 
     Raises
     ------
     UsageError
-        A file in the way, or a folder that this user may not write to.
+        A file in the way, a folder that this user may not write to, or no folder of templates.
     """
+    if options.templates is not None and not options.templates.is_dir():
+        raise UsageError(
+            f"--templates {options.templates}: no such folder; `evalreport templates copy DIR` makes one"
+        )
+    output = options.output
     if output == STANDARD_OUTPUT:
         return
     place = output
@@ -85,6 +91,7 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
     from evalreport import pipeline
     from evalreport.audit.gates import judge
 
+    _check_names(settings.options)
     source = models[0] if len(models) == 1 else list(models)
     with progress_bar(shown=not settings.output.quiet) as progress:
         results = pipeline.evaluate(
@@ -95,6 +102,17 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
         say_found(results.found)
         say_warnings(results.warnings, verbose=settings.output.verbose)
     return results
+
+
+def _check_names(options: Options) -> None:
+    """Find a misspelt interval or test before the work: a metric's name depends on the task, so loading checks it."""
+    from evalreport.comparisons import TESTS
+    from evalreport.intervals import INTERVALS
+
+    for registry, names in ((INTERVALS, options.intervals), (TESTS, options.tests)):
+        for name in names:
+            if name != "all" and name not in registry:
+                raise UsageError(unknown_name(registry.kind, name, [*registry, "all"]))
 
 
 def _write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
@@ -162,4 +180,4 @@ def _say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
     if output.quiet or output.output == STANDARD_OUTPUT:
         for gate in gates:
             if gate.outcome != "pass":
-                say(f"gate {gate.outcome}: {gate.text}")
+                say(f"gate: {gate.outcome}: {gate.gate}: {gate.text}")

@@ -48,6 +48,7 @@ def test_paths_in_the_file_are_relative_to_it(run, fakes):
     """So that a project can be run from anywhere."""
     write(Path("project"), "[evalreport]\noutput = 'out'\ntruth = 'truth.csv'\ntemplates = 'mine'\n")
     Path("project/models").mkdir()
+    Path("project/mine").mkdir()
     run("run", "project/models", "--config", "project/evalreport.toml")
     call = fakes.calls[0]
     assert call["output"].output == Path("project/out")
@@ -64,7 +65,7 @@ def test_a_file_found_beside_the_data_cannot_lead_out_of_its_folder(run, fakes, 
     assert outcome.code == 2
     assert f"--config {path}" in outcome.err
     assert fakes.calls == []
-    if key != "output":
+    if key == "truth":
         assert run("run", "models", "--config", path).code == 0
 
 

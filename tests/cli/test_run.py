@@ -22,6 +22,7 @@ def raising(error):
 
 def test_options_reach_the_analysis_and_the_report(run, fakes):
     """Each flag fills its field; lists keep their order, once each."""
+    Path("mine").mkdir()
     outcome = run(
         "run", "a.csv", "b.csv", "-o", "out", "-f", "md,html", "-f", "json", "--truth", "t.csv",
         "--task", "binary", "--positive", "yes", "--threshold", "0.3", "--join", "intersect", "-b", "tree",
@@ -136,7 +137,7 @@ def test_gates_that_did_not_pass_are_said_even_where_no_summary_is_printed(run, 
     for words in (["-q"], ["-o", "-", "-f", "json"]):
         outcome = run("run", "models", *words, "--gate", "n >= 501", "--gate", "n >= 1")
         assert outcome.code == 1
-        assert "gate fail: n >= 501" in outcome.err
+        assert "gate: fail: n >= 501: n = 500" in outcome.err.splitlines()
         assert "n >= 1:" not in outcome.err
 
 
@@ -171,6 +172,22 @@ def test_a_file_where_the_folder_should_be_is_found_before_the_work(run, fakes, 
     assert "-o" in outcome.err
     assert fakes.calls == []
     assert Path("taken").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--interval", "wilsn"], "unknown interval 'wilsn'; did you mean wilson"),
+        (["--test", "mcnemr"], "unknown test 'mcnemr'; did you mean mcnemar"),
+        (["--templates", "absent"], "--templates absent: no such folder"),
+    ],
+)
+def test_a_misspelt_name_is_found_before_the_work(run, fakes, words, message):
+    """Not after a minute of resampling."""
+    outcome = run("run", "models", *words)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert fakes.calls == []
 
 
 def test_a_folder_without_permission_is_found_before_the_work(run, fakes, monkeypatch):
