@@ -81,7 +81,7 @@ def _set_truth_apart(
         named = [f for f in found if f.path.name.lower().split(".")[0] == "truth"] if len(found) > 1 else []
         if len(named) > 1:
             raise InputError(
-                f"both {named[0].name} and {named[1].name} could hold the true values",
+                f"both {named[0].relative} and {named[1].relative} could hold the true values",
                 file=named[0].name,
                 expected="one file of true values",
                 remedy="remove one, or name the right one with --truth",

@@ -226,7 +226,7 @@ def _ids(tables: Sequence[Table]) -> Any:
         header = table.roles.columns.get("id")
         if header is not None:
             parts.append(table.read.arrays[header])
-        elif table.positional or (len(tables) == 1 and _models_in(table) == 1):
+        elif (table.positional or len(tables) == 1) and _models_in(table) == 1:
             parts.append(positions(table.read.rows))
         else:
             raise InputError(

@@ -158,11 +158,11 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
 def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
     source = "one a file" if len(rows.tables) == len(rows.models) else f"in {len(rows.tables)} files"
     source = "in memory" if rows.tables[0].name.startswith("<") else source
-    found = (FoundRecord("models", ", ".join(rows.models), f"{len(rows.models)} models, {source}"),)
+    found = [FoundRecord("models", ", ".join(rows.models), f"{len(rows.models)} models, {source}")]
     if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
         why = "there is no column id: the examples are numbered in the order of the rows"
-        found += (FoundRecord("ids", "row numbers", why),)
-    return found
+        found.append(FoundRecord("ids", "row numbers", why))
+    return tuple(found)
 
 
 def _unused(tables: Sequence[Table], rows: Rows, task: Task) -> list[WarningRecord]:

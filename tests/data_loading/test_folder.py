@@ -1,0 +1,109 @@
+"""A folder is sifted: prediction files are read, everything else is ignored, with a note where it matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evalreport.data import load
+from evalreport.errors import InputError
+
+Write = Callable[[str, str], Path]
+GOOD = "id,y_true,y_pred\n1,1,1\n2,0,1\n"
+MODEL_FORMATS = ["m.csv", "m.tsv", "m.csv.gz", "m.tsv.gz", "m.CSV", "m.v1.2.csv"]
+
+
+@pytest.mark.parametrize("name", MODEL_FORMATS)
+def test_the_model_is_named_by_the_stem(write: Write, name: str) -> None:
+    """Everything before the format's suffix, dots included, in any case of letters."""
+    path = write(name, GOOD.replace(",", "\t") if ".tsv" in name else GOOD)
+    assert load(path).models[0].name == ("m.v1.2" if "v1" in name else "m")
+
+
+def test_what_is_no_prediction_file_is_ignored(write: Write) -> None:
+    """Hidden files, notes and the configuration are silent; the rest is a warning that names the file."""
+    silent = (".hidden.csv", "README.md", "README", "evalreport.toml", "LICENSE.txt", "notes.md")
+    for name in (*silent, "model.pkl", "photo.png", "sub/other.csv"):
+        write(f"models/{name}", "anything")
+    folder = write("models/m.csv", GOOD).parent
+    predictions = load(folder)
+    assert [m.name for m in predictions.models] == ["m"]
+    ignored = {w.about[0]: w.text for w in predictions.warnings if w.code == "ignored_file"}
+    assert sorted(ignored) == ["model.pkl", "photo.png"]
+    assert "can run code when it is loaded" in ignored["model.pkl"]
+    assert ".parquet" in ignored["photo.png"]
+
+
+@pytest.mark.parametrize("name", ["m.pkl", "m.pickle", "m.joblib", "m.pt", "m.PTH"])
+def test_what_can_run_code_is_refused_by_name(write: Write, name: str) -> None:
+    """A pickle is never opened, however it is named on the command line."""
+    with pytest.raises(InputError, match="can run code") as caught:
+        load(write(name, GOOD))
+    assert ".parquet" in (caught.value.expected or "")
+    assert "CSV or Parquet" in (caught.value.remedy or "")
+
+
+@pytest.mark.parametrize("name", ["m.xlsx", "m.txt", "m"])
+def test_an_unknown_format_is_refused_by_name(write: Write, name: str) -> None:
+    """The formats that are read are listed."""
+    with pytest.raises(InputError, match="is not read") as caught:
+        load(write(name, GOOD))
+    assert ".jsonl" in (caught.value.expected or "")
+
+
+@pytest.mark.parametrize("make", ["nothing", "empty", "only notes", "only subfolders"])
+def test_nothing_to_read_is_an_error(write: Write, tmp_path: Path, make: str) -> None:
+    """A path that is not there, an empty folder, a folder without prediction files."""
+    folder = tmp_path / "models"
+    if make != "nothing":
+        folder.mkdir()
+    if make == "only notes":
+        write("models/README.md", "notes")
+    if make == "only subfolders":
+        write("models/sub/m.csv", GOOD)
+    with pytest.raises(InputError, match=r"there is no (such file|prediction file)") as caught:
+        load(folder)
+    assert str(folder) in str(caught.value)
+    assert "id, y_true, y_pred" in (caught.value.remedy or "")
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "a\0b", ""])
+def test_an_impossible_path_is_an_error(path: str) -> None:
+    """No path makes a traceback."""
+    with pytest.raises(InputError):
+        load(path + ".csv" if path else [])
+
+
+def test_symbolic_links_are_harmless(write: Write) -> None:
+    """A link to a file is the file; a loop and a dangling link are passed over."""
+    folder = write("models/m.csv", GOOD).parent
+    (folder / "loop.csv").symlink_to(folder / "loop.csv")
+    (folder / "up").symlink_to(folder)
+    (folder / "gone.csv").symlink_to(folder / "nowhere.csv")
+    (folder / "twin.csv").symlink_to(folder / "m.csv")
+    assert [m.name for m in load(folder).models] == ["m", "twin"]
+
+
+def test_two_files_of_true_values_are_refused(write: Write) -> None:
+    """truth.csv beside truth.parquet leaves a doubt that is not ours to settle."""
+    write("models/truth.csv", "id,y_true\n1,1\n2,0\n")
+    write("models/truth.tsv", "id\ty_true\n1\t1\n2\t0\n")
+    folder = write("models/m.csv", "id,y_pred\n1,1\n2,1\n").parent
+    with pytest.raises(InputError, match=r"both truth\.csv and truth\.tsv") as caught:
+        load(folder)
+    assert "--truth" in (caught.value.remedy or "")
+
+
+def test_files_from_several_folders_keep_their_paths(write: Write) -> None:
+    """Paths are relative to the folder that the files have in common."""
+    paths = [write("x/a.csv", GOOD), write("y/z/b.csv", GOOD)]
+    assert [record.path for record in load(paths).inputs] == ["x/a.csv", "y/z/b.csv"]
+
+
+def test_the_same_file_twice_is_refused(write: Write) -> None:
+    """A model is compared with itself only on purpose, under two names."""
+    path = write("a.csv", GOOD)
+    with pytest.raises(InputError, match="'a' is in"):
+        load([path, path])
