@@ -11,6 +11,7 @@ from evalreport.numbers import count
 from evalreport.plots.svg import inline
 from evalreport.report import wording
 from evalreport.report.page import (
+    breakable,
     colour_class,
     environment,
     font_faces,
@@ -107,6 +108,7 @@ def _page(
         "brief": medium == "brief",
         "paint": paint,
         "colour_class": colour_class,
+        "breakable": breakable,
         "wording": wording,
         "version": view.results.environment.get("evalreport", ""),
     }

@@ -15,6 +15,7 @@ from evalreport.report.characters import visible
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
+    from markupsafe import Markup
 
 
 @lru_cache(maxsize=1)
@@ -131,6 +132,13 @@ def for_paper(css: str) -> str:
 def hiding_rules(keys: list[str]) -> str:
     """Give the rules by which the legend hides a model everywhere at once."""
     return "".join(f".hide-{key} .{key}{{display:none}}" for key in keys) + "\n"
+
+
+def breakable(name: str) -> Markup:
+    """Allow a name to break after its joints, as in ``random_`` ``forest``."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name)))
 
 
 def colour_class(index: int) -> str:

@@ -129,6 +129,17 @@ def more_pairs(pairs: list[str]) -> str:
     return f"Nor do the data settle {listed(pairs, 4)}."
 
 
+def none_settled(n_pairs: int) -> str:
+    """Not one pair is decided; the next fact is about the widest."""
+    return f"None of the {in_words(n_pairs)} pairs is settled. The largest difference is between these two:"
+
+
+def without_chip(text: str) -> str:
+    """Leave out of a decision's sentence what the chip before it says."""
+    rest = text.removeprefix("Not settled: ")
+    return "T" + rest[1:] if rest != text and rest.startswith("the ") else rest
+
+
 def family(correction: str, n_pairs: int, alpha: str) -> str:
     """How the pairs were corrected."""
     if correction == "none" or n_pairs < 2:

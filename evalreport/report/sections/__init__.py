@@ -25,12 +25,13 @@ from evalreport.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its anchor (and template), its title, how it is described, whether a brief PDF has it."""
+    """One section: its anchor and template, its title, how it is described; whether a brief PDF has it, under which title."""
 
     name: str
     title: str
     describe: Callable[[View], Any | None]
     brief: bool = True
+    brief_title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ SECTIONS = (
     Section("leaderboard", "Leaderboard", leaderboard.describe),
     Section("pairs", "Who beats whom?", pairs.describe),
     Section("curves", "Discrimination", curves.describe),
-    Section("metrics", "All metrics", metrics.describe),
+    Section("metrics", "All metrics", metrics.describe, brief_title="Key metrics"),
     Section("confusion", "Confusion matrices", confusion.describe, brief=False),
     Section("methods", "Methods and limits", methods.describe),
     Section("reproducibility", "Reproducibility", reproducibility.describe),
@@ -60,5 +61,6 @@ def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
     for section in SECTIONS:
         content = section.describe(view) if section.brief or not brief else None
         if content is not None:
-            described.append(Described(section.name, section.title, content))
+            title = section.brief_title if brief and section.brief_title else section.title
+            described.append(Described(section.name, title, content))
     return tuple(described)

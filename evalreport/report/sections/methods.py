@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 from evalreport.report import wording
 from evalreport.report.naming import entry, label_of
+from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import View, text_of
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One metric, interval or test: its label, what it is, further lines (formula, assumptions, source)."""
+    """One metric, interval or test: its label, what it is, further lines; ``is_key``: in a brief report too."""
 
     label: str
     summary: str
     lines: tuple[tuple[str, str], ...]
+    is_key: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,12 @@ def describe(view: View) -> Methods:
     intervals = dict.fromkeys(i.method for r in results.metrics for i in r.intervals)
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     tests = dict.fromkeys(r.test for r in results.comparisons)
+    short = {key.metric for key in key_metrics(view)}
     principles = [wording.NOT_EQUAL, wording.OVERLAP, wording.CONDITIONAL, wording.EXPLORATORY]
     return Methods(
         found=tuple((f.what, text_of(view, f.value), text_of(view, f.why)) for f in results.found),
         principles=tuple(principles if len(view.models) > 1 else [wording.CONDITIONAL]),
-        metrics=tuple(_method("metric", name, ("formula", "source")) for name in metrics),
+        metrics=tuple(_method("metric", name, ("formula", "source"), name in short) for name in metrics),
         intervals=tuple(_method("interval", name, ("formula", "source")) for name in intervals),
         tests=tuple(_method("test", name, ("null_hypothesis", "assumptions", "source")) for name in tests),
         warnings=_warnings(view),
@@ -68,12 +71,12 @@ TITLES = {
 }
 
 
-def _method(kind: str, name: str, attributes: tuple[str, ...]) -> Method:
+def _method(kind: str, name: str, attributes: tuple[str, ...], is_key: bool = True) -> Method:
     known = entry(kind, name)
     if known is None:
-        return Method(label_of(kind, name), "", ())
+        return Method(label_of(kind, name), "", (), is_key)
     lines = tuple((TITLES[a], str(getattr(known, a, "") or "")) for a in attributes)
-    return Method(str(known.label), str(known.summary), tuple(line for line in lines if line[1]))
+    return Method(str(known.label), str(known.summary), tuple(line for line in lines if line[1]), is_key)
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:

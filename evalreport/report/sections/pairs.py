@@ -74,7 +74,7 @@ def _matrix_cell(view: View, row: Model, column: Model) -> MatrixCell:
     record = comparison_between(view, view.primary, row.id, column.id)
     if verdict is None or record is None:
         return MatrixCell(None, "", "", "", column.key)
-    p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
+    p = numbers.p_phrase(record.p_adjusted if record.p_adjusted is not None else record.p_value)
     word = {"undecided": "n.d.", "non-inferior": "not worse"}.get(verdict.verdict, verdict.verdict)
     decimals = difference_decimals(view, view.primary)
     return MatrixCell(

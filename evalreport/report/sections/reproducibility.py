@@ -60,7 +60,11 @@ def describe(view: View) -> Reproducibility:
     return Reproducibility(
         command=command(results.options),
         signature=results.signature,
-        options=tuple((key, _shown(value)) for key, value in sorted(results.options.items())),
+        options=tuple(
+            (key.replace("_", " "), _shown(value))
+            for key, value in sorted(results.options.items())
+            if _is_set(value)
+        ),
         inputs=inputs,
         environment=tuple(sorted(results.environment.items())),
         verify=wording.VERIFY,
@@ -84,9 +88,11 @@ def command(options: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
+def _is_set(value: Any) -> bool:
+    return value is not None and value is not False and value not in ((), [])
+
+
 def _shown(value: Any) -> str:
-    if value is None or value in ((), []):
-        return numbers.MISSING
     if isinstance(value, (list, tuple)):
         return ", ".join(visible(str(v)) for v in value)
     return visible(str(value))

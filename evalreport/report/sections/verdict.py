@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 from evalreport import numbers
 from evalreport.report import wording
@@ -86,9 +87,10 @@ def _leader(view: View) -> tuple[str, str, list[Fact]]:
     else:
         equals = [m.name for m in equal]
         headline, tone = wording.leads_with_equivalents(leader.name, extreme, metric, equals), "equivalent"
+    if all(record.verdict == "undecided" for record in view.results.verdicts):
+        return headline, tone, _all_open(view)
     facts = _wins(view, leader, beaten)
-    for model in [*open_, *equal][:2]:
-        facts.append(_pair_fact(view, leader, model))
+    facts += [_pair_fact(view, leader, model) for model in [*open_, *equal][:2]]
     return headline, tone, facts + _further(view, leader, open_[2:])
 
 
@@ -144,20 +146,32 @@ def _pair_fact(view: View, a: Model, b: Model) -> Fact:
             turned = verdict_between(view, a.id, b.id)
             kind = turned.verdict if turned is not None else record.verdict
             names = "" if a.name in record.text and b.name in record.text else f"{a.name} and {b.name}: "
-            return _fact(kind, names + text_of(view, record.text))
+            return _fact(kind, names + wording.without_chip(text_of(view, record.text)))
     return _fact("undecided", f"{a.name} and {b.name} were not compared.")
 
 
+def _all_open(view: View) -> list[Fact]:
+    """Of pairs that are all open, quote the one with the largest difference: the others are no clearer."""
+    pairs = list(combinations(view.models, 2))
+    records = [comparison_between(view, view.primary, a.id, b.id) for a, b in pairs]
+    sizes = [abs(r.difference) if r is not None and r.difference is not None else -1.0 for r in records]
+    a, b = pairs[sizes.index(max(sizes))]
+    widest = _pair_fact(view, a, b)
+    if len(pairs) == 1:
+        return [widest]
+    return [_fact("undecided", wording.none_settled(len(pairs))), widest]
+
+
 def _further(view: View, leader: Model, rest: list[Model]) -> list[Fact]:
-    pairs = [f"{leader.name} and {m.name}" for m in rest]
+    pairs = [f"{leader.name} vs {m.name}" for m in rest]
     pairs += [
-        " and ".join(view.model(name).name for name in record.about)
+        " vs ".join(view.model(name).name for name in record.about)
         for record in view.results.verdicts
         if record.verdict == "undecided" and leader.id not in record.about
     ]
     if not pairs:
         return []
-    return [_fact("undecided", wording.more_pairs([f"({p})" for p in pairs] if len(pairs) > 1 else pairs))]
+    return [_fact("undecided", wording.more_pairs(pairs))]
 
 
 def _cautions(view: View) -> list[Fact]:
