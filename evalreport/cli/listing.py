@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -25,7 +26,7 @@ def list_metrics() -> None:
         (m.name, m.label, " ".join(m.tasks), m.intervals[0] if m.intervals else "-", m.summary)
         for m in METRICS.values()
     ]
-    _print_table(("name", "label", "tasks", "interval", "summary"), rows)
+    _print_rows(rows)
 
 
 @list_command.command("intervals")
@@ -34,7 +35,7 @@ def list_intervals() -> None:
     from evalreport.intervals import INTERVALS
 
     rows = [(entry.name, entry.label, entry.summary) for entry in INTERVALS.values()]
-    _print_table(("name", "label", "summary"), rows)
+    _print_rows(rows)
 
 
 @list_command.command("tests")
@@ -43,7 +44,7 @@ def list_tests() -> None:
     from evalreport.comparisons import TESTS
 
     rows = [(entry.name, entry.label, entry.summary) for entry in TESTS.values()]
-    _print_table(("name", "label", "summary"), rows)
+    _print_rows(rows)
 
 
 @list_command.command("templates")
@@ -54,23 +55,18 @@ def list_templates() -> None:
     """
     from evalreport.cli.project import template_files
 
-    _print_table(("name",), [(name,) for name in template_files()])
+    for name in template_files():
+        click.echo(name)
 
 
-def _print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table on a terminal; elsewhere one line a row, whole and tab-separated, for grep and cut."""
+def _print_rows(rows: Iterable[Sequence[str]]) -> None:
+    """Print names with their summaries on a terminal; elsewhere whole rows, tab-separated, for grep and cut."""
     if not sys.stdout.isatty():
         for row in rows:
             click.echo("\t".join(row))
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for name in head:
-        # Names are what people copy: the other columns wrap before one of these is cut.
-        table.add_column(name, no_wrap=name == "name", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+    formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
+    described = [(name, f"{summary} ({'; '.join(facts)})" if facts else summary)
+                 for name, *facts, summary in rows]  # fmt: skip
+    formatter.write_dl(described)
+    click.echo(formatter.getvalue(), nl=False)

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(*, shown: bool) -> Iterator[Callable[[str, float], None]]:
+def progress_bar(first: str, *, shown: bool) -> Iterator[Callable[[str, float], None]]:
     """Yield a function of (stage, share done) that moves a bar, or does nothing where nobody looks on.
 
     Parameters
     ----------
+    first
+        The stage that it begins with.
     shown
         False: no bar even on a terminal.
     """
@@ -30,5 +32,5 @@ def progress_bar(*, shown: bool) -> Iterator[Callable[[str, float], None]]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=1.0)
+        task = bar.add_task(first, total=1.0)
         yield lambda stage, fraction: bar.update(task, description=stage, completed=fraction)

@@ -93,7 +93,7 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
 
     _check_names(settings.options)
     source = models[0] if len(models) == 1 else list(models)
-    with progress_bar(shown=not settings.output.quiet) as progress:
+    with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
         results = pipeline.evaluate(
             source, options=settings.options, jobs=settings.output.jobs, progress=progress
         )
@@ -124,8 +124,7 @@ def _write(results: Results, output: OutputOptions, state: dict[str, Any]) -> Ou
 
     failure = None
     try:
-        with progress_bar(shown=not output.quiet) as progress:
-            progress("writing the report", 0.0)
+        with progress_bar("writing the report", shown=not output.quiet):
             outcome = report.render(results, output.output, options=output)
     except OutputError as error:
         failure = error
