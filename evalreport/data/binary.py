@@ -57,6 +57,8 @@ def _columns(table: Any, names: tuple[str, ...], kinds: Mapping[str, Kind], name
         try:
             arrays[header] = keep(table.column(header), kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+            if kind == "metadata":  # an embedding or a picture beside the predictions does no harm
+                continue
             raise InputError(
                 f"the column cannot be read as text or numbers ({_first_line(error)})",
                 file=name,

@@ -9,8 +9,8 @@ from typing import Literal
 from evalreport.config import Options
 from evalreport.errors import InputError
 
-Kind = Literal["text", "codes", "number"]
-"""How a column is kept: plain text (ids), dictionary codes (labels, keys) or float64."""
+Kind = Literal["text", "codes", "number", "metadata"]
+"""How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64."""
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("sample_id", "example_id", "doc_id", "index"),
@@ -90,11 +90,19 @@ class Roles:
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
-        kinds: dict[str, Kind] = dict.fromkeys(self.metadata, "codes")
+        kinds: dict[str, Kind] = dict.fromkeys(self.metadata, "metadata")
         kinds |= dict.fromkeys(self.probabilities.values(), "number")
         for name, header in self.columns.items():
             kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
         return kinds
+
+    def of_read(self, arrays: Mapping[str, object]) -> Roles:
+        """Leave out the metadata that could not be kept (lists, structures, bytes)."""
+        lost = dict.fromkeys(
+            (h for h in self.metadata if h not in arrays), "its cells are no text or numbers"
+        )
+        kept = tuple(header for header in self.metadata if header in arrays)
+        return Roles(self.columns, self.probabilities, kept, {**self.unused, **lost})
 
 
 def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:

@@ -104,7 +104,7 @@ def _table(source: Any, name: str, model: str, options: Options, *, predictions:
     read = _read(source, name, choose)
     if read.rows == 0:
         raise empty_file(name)
-    return Table(name, model, roles[-1], read, positional="id" not in roles[-1].columns)
+    return Table(name, model, roles[-1].of_read(read.arrays), read, positional="id" not in roles[-1].columns)
 
 
 def _read(source: Any, name: str, choose: Choose) -> Columns:
@@ -124,10 +124,18 @@ def _as_arrow(source: Any) -> Any:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(source, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    return frame.to_arrow() if isinstance(frame, nw.DataFrame) else None
+    try:
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        return frame.to_arrow() if isinstance(frame, nw.DataFrame) else None
+    except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
+        raise InputError(
+            f"the data frame cannot be read ({str(error).splitlines()[0][:160]})",
+            file="<data frame>",
+            expected="every column once, and one type a column: text, numbers or booleans",
+            remedy="rename repeated columns, and convert each column to one type",
+        ) from None
 
 
 def _as_array(values: Any) -> Any:

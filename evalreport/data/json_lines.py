@@ -31,12 +31,15 @@ def read_json_lines(path: Path, name: str, choose: Choose) -> Columns:
     parameters = [literal_path(path)]
     try:
         with connect() as connection:
-            objects = "count(*) FILTER (json_type(json) = 'OBJECT')"
+            # An object that names a key twice leaves a doubt which value is meant.
+            keys = "json_keys(json)"
+            objects = f"json_type(json) = 'OBJECT' AND len({keys}) = len(list_distinct({keys}))"
+            objects = f"count(*) FILTER ({objects})"
             counted = connection.execute(_select(f"count(*), {objects}", source), parameters).fetchone()
             if counted is None or counted[0] == 0:
                 return Columns((), {}, 0, _nowhere)
             if counted[1] < counted[0]:
-                raise _fault(path, name, "a line is no JSON object")
+                raise _fault(path, name, "a line is no JSON object, or names a key twice")
             keys = _select("DISTINCT unnest(json_keys(json)) AS name", source) + " ORDER BY name"
             found = connection.execute(keys, parameters).fetchall()
             names = tuple(row[0] for row in found if row[0])
@@ -96,7 +99,7 @@ def _records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
             for line, raw in enumerate(stream, start=1):
                 if not raw.strip():
                     continue
-                record = json.loads(raw.decode("utf-8"))
+                record = json.loads(raw.decode("utf-8"), object_pairs_hook=_once)
                 if not isinstance(record, dict):
                     raise _not_an_object(name, line, "the line is no JSON object")
                 yield line, record
@@ -113,6 +116,13 @@ def _records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
             expected="a whole file",
             remedy="write or copy the file again",
         ) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("it names a key twice")
+    return record
 
 
 def _not_an_object(name: str, line: int, problem: str) -> InputError:

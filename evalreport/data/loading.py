@@ -148,7 +148,7 @@ def _read(file: File, options: Options, *, predictions: bool) -> Table:
         return role.kinds()
 
     read = read_file(file.path, file.name, choose)
-    return Table(file.name, model_name(file.path), roles[-1], read)
+    return Table(file.name, model_name(file.path), roles[-1].of_read(read.arrays), read)
 
 
 def _record(file: File, read: Columns, model: str | None) -> InputRecord:

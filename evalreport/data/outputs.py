@@ -134,7 +134,8 @@ def _classifying(
     score = _taken(chosen, parsed.score, "score")
     by_class = {c: _taken(chosen, parsed.proba[c], f"p_{c}") for c in task.classes if c in parsed.proba}
     given = {label: values for label, values in by_class.items() if values is not None}
-    if y_pred is None and score is None and not given:
+    ranked = "score" in chosen.rows.columns
+    if y_pred is None and score is None and not given and (not ranked or task.task == "binary"):
         raise _says_nothing(chosen, "y_pred")
     if len(given) == len(task.classes):
         _check_sums(chosen, np.column_stack(list(given.values())))
@@ -152,8 +153,12 @@ def _classifying(
         found.append(record)
     elif proba is not None:
         warnings += _disagreement(chosen, y_pred, proba, positive, options)
+    if given and proba is None:
+        warnings.append(_incomplete(chosen, task, sorted(given)))
     if score is None and proba is not None and positive is not None:
         score = np.ascontiguousarray(proba[:, positive])
+    if y_pred is None and score is None and proba is None:
+        raise _says_too_little(chosen, task, sorted(given))
     model = ModelOutputs(chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present)
     return model, found, warnings
 
@@ -313,4 +318,31 @@ def _says_nothing(chosen: _Chosen, column: str) -> InputError:
         f"the model {shown(chosen.model)} gives no prediction at all: every cell is empty",
         expected="y_pred, score, p_<label>, outcome or value",
         remedy="write the model's predictions, or remove its rows",
+    )
+
+
+def _incomplete(chosen: _Chosen, task: FoundTask, given: list[str]) -> WarningRecord:
+    absent = [label for label in task.classes if label not in given]
+    text = (
+        f"{chosen.model} gives probabilities of {len(given)} of {len(task.classes)} classes "
+        f"(not of {', '.join(map(shown, absent[:5]))}): they are not used."
+    )
+    return WarningRecord("probabilities_incomplete", text, (chosen.model,))
+
+
+def _says_too_little(chosen: _Chosen, task: FoundTask, given: list[str]) -> InputError:
+    """Say why neither labels nor a ranking can be had of a model, though some of its cells are filled."""
+    classes = ", ".join(map(shown, task.classes[:6])) + (", ..." if len(task.classes) > 6 else "")
+    has = (
+        f"probabilities of {', '.join(map(shown, given[:6]))}"
+        if given
+        else "a score, which ranks one class only"
+    )
+    return fault(
+        chosen.rows,
+        int(chosen.index[chosen.index >= 0].min()),
+        f"p_{given[0]}" if given else "score",
+        f"the model {shown(chosen.model)} gives only {has}, though the classes are {classes}",
+        expected="y_pred, or a column p_<label> for each class, spelled as the label is",
+        remedy="add y_pred or the missing p_ columns; rename a p_ column whose label is spelled otherwise",
     )

@@ -25,7 +25,7 @@ def keep(array: Any, kind: Kind) -> Any:
     array
         Any Arrow array.
     kind
-        ``text``: string; ``codes``: dictionary of strings; ``number``: double, nan where it is no number.
+        ``text``: string; ``codes``, ``metadata``: dictionary of strings; ``number``: double, nan where it is none.
     """
     import pyarrow as pa
 

@@ -219,3 +219,18 @@ def test_importing_loads_no_heavy_library() -> None:
     code = f"import sys, evalreport.data; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_lists_beside_predictions_are_left_out(tmp_path: Path) -> None:
+    """An embedding is neither text nor number: it is not used, and that is said."""
+    table = {"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 1], "embedding": [[1.0, 2.0], [3.0, 4.0]]}
+    pq.write_table(pa.table(table), tmp_path / "m.parquet")
+    predictions = load(tmp_path / "m.parquet")
+    assert predictions.metadata == {}
+    assert [w.about for w in predictions.warnings if w.code == "unused_column"] == [("embedding",)]
+
+
+def test_a_quoted_header_of_two_lines_is_read(write: Callable[..., Path]) -> None:
+    """A header may hold a line end and a byte order mark before a quote."""
+    path = write("m.csv", '\ufeff"id",y_true,y_pred,"two\nlines"\na,1,1,x\nb,0,1,y\n')
+    assert load(path).metadata["two\nlines"].categories == ("x", "y")

@@ -137,6 +137,8 @@ def test_truth_of_another_length_is_refused() -> None:
         ({"m": {"y_true": [1, 0], "score": [1.0, float("nan")]}}, "'nan' is no finite number"),
         ({"model": ["k", "l"], "y_true": [1, 0], "y_pred": [1, 1]}, "no column 'id'"),
         ({"": {"y_true": [1, 0], "y_pred": [1, 1]}}, "the model has no name"),
+        (pd.DataFrame([[1, 1, 0]], columns=["y_true", "y_pred", "y_pred"]), "cannot be read"),
+        (pd.DataFrame({"y_true": [1, 0], "y_pred": [1, "x"]}), "cannot be read"),
         ({"k": {"y_true": [1, 0], "y_pred": [1, 1]}, "l": {"y_pred": [1, 1, 1]}}, "lacks"),
     ],
 )

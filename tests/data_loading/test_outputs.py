@@ -78,12 +78,12 @@ def test_probabilities_are_not_renormalised(loaded: Loaded) -> None:
     assert model.proba[0].tolist() == [0.3333, 0.6662]
 
 
-def test_some_probabilities_of_several_classes_are_no_distribution(loaded: Loaded) -> None:
-    """With one of three classes missing nothing is known about its probability."""
-    predictions = loaded("id,y_true,p_a,p_b\n1,a,.5,.25\n2,c,.5,.25\n3,b,.1,.2\n")
+def test_some_probabilities_of_several_classes_are_no_distribution(loaded: Loaded, codes_of: CodesOf) -> None:
+    """With one of three classes missing nothing is known about its probability: that is a warning."""
+    predictions = loaded("id,y_true,y_pred,p_a,p_b\n1,a,a,.5,.25\n2,c,a,.5,.25\n3,b,c,.1,.2\n")
     assert only(predictions).proba is None
-    assert only(predictions).y_pred is None
-    assert [r for r in predictions.found if r.what == "labels" and "no labels" in r.why]
+    assert only(predictions).score is None
+    assert "probabilities_incomplete" in codes_of(predictions)
 
 
 def test_the_largest_probability_decides_between_several_classes(loaded: Loaded) -> None:
