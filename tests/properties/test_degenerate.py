@@ -17,7 +17,7 @@ from evalreport.results import Results, to_json
 
 from .strategies import TASKS, Source, evaluate, floats_within, ids
 
-FEW_EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW_EXAMPLES = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def labels(truth: list[str], said: list[str]) -> Source:
@@ -63,6 +63,7 @@ SHAPES: dict[str, tuple[str, Source]] = {
     "exact": ("regression", numbers([1.0, 2.5, 4.0], [1.0, 2.5, 4.0])),
     "constant truth": ("regression", numbers([2.5] * 6, [1.0, 2.0, 3.0, 4.0, 5.0, 6.5])),
     "all zero": ("regression", numbers([0.0] * 6, [0.0] * 6)),
+    "large and small": ("regression", numbers([1e40, 1e-40, 0.5], [1e-40, 1e40, 0.5])),
     "huge and tiny": ("regression", numbers([1e150, 1e-150, 0.5], [1e-150, 1e150, 0.5])),
 }
 
@@ -104,7 +105,7 @@ def test_many_classes_and_models() -> None:
         }
         for k in range(14)
     }
-    results = evaluate(source, "multiclass")
+    results = evaluate(source, "multiclass", metrics=("accuracy", "f1_macro"))
     assert_sound(results)
     for record in results.metrics:
         if record.metric == "accuracy":
@@ -148,6 +149,8 @@ def test_intervals_keep_to_the_range(task: str, data: st.DataObject) -> None:
 def test_defined_bounded_values_have_a_recommended_interval(task: str, data: st.DataObject) -> None:
     """A bounded metric with a defined value always has limits in its first interval, around the value."""
     results = evaluate(data.draw(TASKS[task](least=4)), task)
+    if len(results.classes) == 1:
+        return  # a table of one class has no place for an error, so nothing can be mapped
     for record in results.metrics:
         if record.value is None or record.reason or not math.isfinite(METRICS[record.metric].range[1]):
             continue

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalreport.errors import UsageError
 from evalreport.metrics.registry import METRICS
 
 from .strategies import TASKS, Source, evaluate, key, same, values
 
-FEW_EXAMPLES = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW_EXAMPLES = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_every_registered_metric_is_reached() -> None:
@@ -83,26 +84,28 @@ def test_scores_may_be_stretched(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 @FEW_EXAMPLES
-@given(data=st.data())
-def test_weights_are_repetitions(task: str, data: st.DataObject) -> None:
-    """An example of weight 3 counts as three equal examples, for every metric."""
+@given(data=st.data(), times=st.integers(2, 3))
+def test_repeated_test_set(task: str, data: st.DataObject, times: int) -> None:
+    """Every metric is a function of the distribution: the test set two or three times has its values."""
     source = data.draw(TASKS[task](least=2, most=12))
-    n = len(source["m0"]["id"])
-    weights = data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
-    weighted = {m: columns | {"times": weights} for m, columns in source.items()}
-    repeated = {m: repeat(columns, weights) for m, columns in source.items()}
-    one, other = values(evaluate(weighted, task, weight="times")), values(evaluate(repeated, task))
+    repeated = {m: repeat(columns, times) for m, columns in source.items()}
+    one, other = values(evaluate(source, task)), values(evaluate(repeated, task))
     assert one.keys() == other.keys()
     for name, value in one.items():
         assert same(value, other[name]), name
 
 
-def repeat(columns: dict[str, Any], weights: list[int]) -> dict[str, Any]:
-    """Return each row as often as its weight says, under ids of its own."""
-    rows = [i for i, times in enumerate(weights) for _ in range(times)]
-    return {name: [column[i] for i in rows] for name, column in columns.items()} | {
-        "id": [f"{place:05d}" for place in range(len(rows))]
-    }
+def repeat(columns: dict[str, Any], times: int) -> dict[str, Any]:
+    """Return all rows several times, under ids of their own."""
+    rows = {name: list(column) * times for name, column in columns.items()}
+    return rows | {"id": [f"{place:05d}" for place in range(len(rows["id"]))]}
+
+
+def test_weights_are_refused_not_ignored() -> None:
+    """A weight column that this version does not use is refused by name, never silently left out."""
+    rows = {"id": ["a", "b", "c"], "y_true": ["0", "1", "1"], "p_1": [0.2, 0.7, 0.4], "times": [1, 2, 3]}
+    with pytest.raises(UsageError, match="weight"):
+        evaluate({"m": rows}, "binary", weight="times")
 
 
 @pytest.mark.parametrize("task", TASKS)

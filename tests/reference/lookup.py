@@ -7,6 +7,12 @@ from collections.abc import Callable
 from evalreport.results import ComparisonRecord, Interval, MetricRecord, Results
 
 Missing = LookupError
+TANGO = "tango"
+
+
+def shown_interval(quantity: str) -> str:
+    """Return which interval the comparisons have to show for a reference quantity to be read."""
+    return TANGO if quantity == "paired difference, Tango score interval" else "all"
 
 
 def metric(

@@ -63,7 +63,7 @@ def test_interval_of_a_proportion_agrees_with_r(record: Record) -> None:
 
 
 @functools.cache
-def paired_table(table: tuple[int, ...]) -> Results:
+def paired_table(table: tuple[int, ...], interval: str) -> Results:
     """Evaluate two models A and B with these numbers right by both, by A, by B, by none."""
     both, a_only, b_only, neither = table
     rights = [(1, 1)] * both + [(1, 0)] * a_only + [(0, 1)] * b_only + [(0, 0)] * neither
@@ -78,7 +78,12 @@ def paired_table(table: tuple[int, ...]) -> Results:
         for place, name in enumerate("AB")
     }
     options = evalreport.Options(
-        task="binary", positive="1", metrics=("accuracy",), intervals=("all",), tests=("all",), resamples=100
+        task="binary",
+        positive="1",
+        metrics=("accuracy",),
+        intervals=(interval,),
+        tests=("all",),
+        resamples=100,
     )
     return evalreport.evaluate(source, options=options)
 
@@ -88,7 +93,7 @@ def paired_table(table: tuple[int, ...]) -> Results:
 )
 def test_paired_table_agrees_with_r(record: Record) -> None:
     """McNemar's tests and the intervals of the difference equal R's on published paired tables."""
-    results = paired_table(table_of(record))
+    results = paired_table(table_of(record), lookup.shown_interval(record["quantity"]))
     expected = numbers(record["value"])
     for name, ours in readers()[record["quantity"]](results, record | {"models": ["A", "B"]}).items():
         theirs = clipped_to_range(record["quantity"], expected[name] or 0.0)

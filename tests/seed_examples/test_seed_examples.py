@@ -264,12 +264,23 @@ def test_areas_of_the_seminars_rankings() -> None:
 
 
 def test_points_of_the_seminars_roc_curves() -> None:
-    """ru8_exercise1: the ROC curves pass through the computed points, and no others but the corners' like."""
-    for record in evaluate_scores().curves:
-        if record.curve == "roc":
-            expected = EXAMPLES["ru8_exercise1"]["computed"][record.model]["roc_points_fpr_tpr"]
-            points = {tuple(point) for point in expected}
-            assert set(zip(record.x, record.y, strict=True)) == points
+    """ru8_exercise1: the ROC curves hold every corner of the computed ones, and nothing beside their points."""
+    curves = [record for record in evaluate_scores().curves if record.curve == "roc"]
+    assert {record.model for record in curves} == {"classifier1", "classifier2"}
+    for record in curves:
+        expected = EXAMPLES["ru8_exercise1"]["computed"][record.model]["roc_points_fpr_tpr"]
+        points = set(zip(record.x, record.y, strict=True))
+        assert corners(expected) <= points <= {tuple(point) for point in expected}
+
+
+def corners(points: Sequence[Sequence[float]]) -> set[tuple[float, ...]]:
+    """Return the ends of a staircase and the points where it turns."""
+    turns = [
+        here
+        for before, here, after in zip(points, points[1:], points[2:], strict=False)
+        if (here[0] == before[0]) != (after[0] == here[0])
+    ]
+    return {tuple(point) for point in (points[0], *turns, points[-1])}
 
 
 @pytest.mark.parametrize("factor, expected", [(2.0, 11 / 16), (0.5, 11 / 16), (-1.0, 5 / 16)])

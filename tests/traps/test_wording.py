@@ -87,18 +87,15 @@ def test_v_no_area_from_hard_labels() -> None:
     assert any("score" in text or "probabilit" in text for text in said)
 
 
-def test_v_labels_are_a_point_in_roc_space() -> None:
-    """V: a model with labels alone is one point (FPR, TPR) of the ROC plane beside the corners."""
+def test_v_labels_are_a_point_in_roc_space(tmp_path: Path) -> None:
+    """V: beside a model with scores, one with labels alone has no curve; the report says that it is a point."""
     source = labelled(["1"] * 20 + ["0"] * 30, {"a": ["1"] * 15 + ["0"] * 5 + ["1"] * 3 + ["0"] * 27})
-    results = evaluate(source, positive="1")
-    points = {
-        point
-        for curve in results.curves
-        if curve.curve.startswith("roc")
-        for point in zip(curve.x, curve.y, strict=True)
-    }
-    (point,) = points - {(0.0, 0.0), (1.0, 1.0)}
-    assert point == pytest.approx((3 / 30, 15 / 20))
+    scores = {"id": source["a"]["id"], "y_true": source["a"]["y_true"], "p_1": [0.6] * 25 + [0.3] * 25}
+    results = evaluate(source | {"b": scores}, positive="1")
+    assert {curve.model for curve in results.curves if curve.curve == "roc"} == {"b"}
+    cells = {(c.true, c.predicted): c.count for c in results.confusion if c.model == "a"}
+    assert (cells["0", "1"] / 30, cells["1", "1"] / 20) == (0.1, 0.75)
+    assert re.search(r"\ba\b.{0,10}labels only.{0,40}point", spoken(results, tmp_path), re.DOTALL)
 
 
 @pytest.mark.parametrize(
