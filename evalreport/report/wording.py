@@ -118,10 +118,11 @@ def one_model(model: str, metric: str, value: str) -> str:
 
 def beats(leader: str, others: list[str], metric: str, p: str, gap: str) -> str:
     """The leader's wins, with the smallest of them."""
-    each = "" if len(others) == 1 else " at most" if p.startswith("p =") else " for each"
-    p_text = p.replace("p =", "p at most") if each == " at most" else p + each
-    closest = f"by {gap}" if len(others) == 1 else f"the closest, {others[0]}, by {gap}"
-    return f"{leader} beats {listed(others, 4)} on {metric} ({p_text}); {closest}."
+    each = f"{p} for each" if "<" in p else p.replace("p = ", "p at most ")
+    p_text = p if len(others) == 1 else each
+    if len(others) == 1:
+        return f"{leader} beats {others[0]} on {metric} by {gap} ({p_text})."
+    return f"{leader} beats {listed(others, 4)} on {metric} ({p_text}); the closest, {others[0]}, by {gap}."
 
 
 def more_pairs(pairs: list[str]) -> str:
@@ -144,4 +145,4 @@ def family(correction: str, n_pairs: int, alpha: str) -> str:
     """How the pairs were corrected."""
     if correction == "none" or n_pairs < 2:
         return f"α = {alpha}, not adjusted for several comparisons"
-    return f"{CORRECTIONS.get(correction, correction)}-adjusted over {n_pairs} pairs, α = {alpha}"
+    return f"{CORRECTIONS.get(correction, correction)}-adjusted over all {n_pairs} pairs, α = {alpha}"

@@ -54,10 +54,8 @@ def render(results: Results, output: Path | str, *, options: OutputOptions = NO_
         When a template is wrong.
     """
     target = Path(output)
-    files: dict[str, bytes] = {}
-    failure: OutputError | None = None
+    files, failure = _made(results, options)
     try:
-        files, failure = _made(results, options)
         with _beside(target) as folder:
             _fill(folder, files)
             _move_in(folder, target, to_json(results))
@@ -145,8 +143,8 @@ def _move_in(folder: Path, target: Path, data: bytes) -> None:
     """Rename every file into place, and remove those of an earlier run that are about other results."""
     target.mkdir(exist_ok=True)
     (target / "figures").mkdir(exist_ok=True)
-    stale = [] if _is_about(target, data) else [target / name for name in OURS]
-    stale += [target / "figures" / f"{name}.svg" for name in FIGURE_NAMES]
+    names = [*OURS, *(f"figures/{name}.svg" for name in FIGURE_NAMES)]
+    stale = [] if _is_about(target, data) else [target / name for name in names]
     made = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     for name in made:
         (folder / name).replace(target / name)

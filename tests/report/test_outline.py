@@ -27,7 +27,7 @@ class Outline(HTMLParser):
         self.open: list[str] = []
         self.silent = 0
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002  the base class passes it
+    def handle_starttag(self, tag: str, attrs: object) -> None:
         self.silent += tag in {"style", "script", "svg"}
         if tag in self.KEPT:
             self.lines.append(tag.ljust(11))
@@ -67,15 +67,15 @@ def test_chart_colours_are_tokens_of_the_style_sheet() -> None:
 
 
 def test_sections_without_content_are_left_out(simulate: Callable[..., Results], tmp_path: Path) -> None:
-    """A report of one model without scores has neither pairs nor curves."""
+    """A report of one model without scores and decisions has neither pairs nor curves nor matrices."""
     import dataclasses
 
-    one = dataclasses.replace(simulate({"only": 1.0}), curves=())
+    one = dataclasses.replace(simulate({"only": 1.0}), curves=(), confusion=())
     render(one, tmp_path, options=OutputOptions(formats=("html",)))
     page = (tmp_path / "report.html").read_text()
     assert 'id="pairs"' not in page
     assert 'id="curves"' not in page
-    assert 'id="confusion"' in page
+    assert 'id="confusion"' not in page
 
 
 def test_every_id_is_unique_and_every_anchor_leads_somewhere(

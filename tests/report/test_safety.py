@@ -35,7 +35,7 @@ class Tags(HTMLParser):
         super().__init__()
         self.attributes: list[tuple[str, str]] = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002  as the base class has it
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.attributes += [(name, value or "") for name, value in attrs]
 
 

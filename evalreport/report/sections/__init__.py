@@ -25,7 +25,7 @@ from evalreport.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its anchor and template, its title, how it is described; whether a brief PDF has it, under which title."""
+    """One section: its anchor and template, title, description; whether a brief PDF has it, and its title there."""
 
     name: str
     title: str

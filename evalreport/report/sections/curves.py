@@ -30,7 +30,8 @@ def describe(view: View) -> Curves | None:
     """Lay out the curves; nothing where no model has scores."""
     curves = view.results.curves
     figures = []
-    if any(c.curve == "roc" for c in curves):
+    by_decisions = view.results.positive is not None and bool(view.results.confusion)
+    if by_decisions or any(c.curve == "roc" for c in curves):
         figures.append(_figure(view, "roc", "ROC curves", "roc_auc", roc, wording.ROC))
     if any(c.curve == "pr" for c in curves):
         note = wording.PR
@@ -46,8 +47,11 @@ def describe(view: View) -> Curves | None:
 
 
 def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., Any], caption: str) -> Figure:
-    labels = list(dict.fromkeys(c.label for c in view.results.curves if c.curve == kind))
-    names, has_value = _names(view, MetricKey(metric)), any(r.metric == metric for r in view.results.metrics)
+    labels = list(dict.fromkeys(c.label for c in view.results.curves if c.curve == kind)) or [None]
+    names, has_value = (
+        _names(view, MetricKey(metric)),
+        any(r.metric == metric and r.value is not None for r in view.results.metrics),
+    )
     if has_value and labels == [None]:
         caption += f" In the legend: {metric_label(MetricKey(metric))}."
     shown = labels[:MOST_CLASSES]

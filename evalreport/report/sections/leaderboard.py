@@ -12,6 +12,7 @@ from evalreport.report.view import (
     View,
     comparison_between,
     difference_decimals,
+    key_of,
     metric_decimals,
     metric_record,
     overall_keys,
@@ -90,9 +91,13 @@ def describe(view: View) -> Leaderboard | None:
 def key_metrics(view: View) -> tuple[MetricKey, ...]:
     """Give the primary metric and the first few of those that a reader asks for next."""
     keys = overall_keys(view.results)
+    filled = {key_of(record) for record in view.results.metrics if record.value is not None}
     wanted = COMPANIONS.get(view.results.task, ())
     others = [
-        key for name in wanted for key in keys[1:] if key.metric == name and key.average in (None, "macro")
+        key
+        for name in wanted
+        for key in keys[1:]
+        if key.metric == name and key.average in (None, "macro") and key in filled
     ]
     return (*keys[:1], *others[:N_COMPANIONS])
 
@@ -180,5 +185,6 @@ def _note(view: View) -> str:
     if any(r.letters for r in view.results.ranking):
         alpha = f"{1 - view.confidence:.4g}"
         correction = str(view.results.options.get("correction", "none"))
-        text += f" {wording.LETTERS} ({wording.family(correction, len(view.results.verdicts), alpha)}.)"
+        family = wording.family(correction, len(view.results.verdicts), alpha)
+        text += f" {wording.LETTERS} ({family[0].upper() + family[1:]}.)"
     return text

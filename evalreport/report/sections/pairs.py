@@ -14,6 +14,8 @@ from evalreport.report.naming import label_of
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
 
 MOST_FOREST_ROWS = 15
+# What a number alone would hide; "better" and "worse" its sign shows.
+SHORT_WORDS = {"undecided": "n.d.", "non-inferior": "not worse", "equivalent": "equivalent"}
 MOST_BESIDE, LONGEST_BESIDE, LONGEST_LABEL = 6, 18, 22
 
 
@@ -75,7 +77,7 @@ def _matrix_cell(view: View, row: Model, column: Model) -> MatrixCell:
     if verdict is None or record is None:
         return MatrixCell(None, "", "", "", column.key)
     p = numbers.p_phrase(record.p_adjusted if record.p_adjusted is not None else record.p_value)
-    word = {"undecided": "n.d.", "non-inferior": "not worse"}.get(verdict.verdict, verdict.verdict)
+    word = SHORT_WORDS.get(verdict.verdict, verdict.verdict)
     decimals = difference_decimals(view, view.primary)
     return MatrixCell(
         verdict.verdict, numbers.number(record.difference, decimals, signed=True), word, p, column.key
@@ -127,8 +129,8 @@ def _forest_row(view: View, a: Model, b: Model) -> Difference | None:
     if record is None or verdict is None or record.difference is None:
         return None
     text = numbers.number(record.difference, difference_decimals(view, view.primary), signed=True)
-    if verdict.verdict in {"undecided", "non-inferior"}:
-        text += " n.d."
+    if verdict.verdict in SHORT_WORDS:
+        text += f" {SHORT_WORDS[verdict.verdict]}"
     first, second = shorten(a.name, LONGEST_LABEL), shorten(b.name, LONGEST_LABEL)
     label = first if view.results.baseline is not None else f"{first} − {second}"
     return Difference(
