@@ -19,7 +19,7 @@ from evalreport.engine.draws import stream, swaps
 from evalreport.engine.ranks import mid_ranks
 from evalreport.engine.tables import Cells, margin_columns
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.sample import Sample, table_function
+from evalreport.metrics.sample import ColumnBlock, Sample, table_function
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, str, Quantity]
@@ -117,10 +117,13 @@ def _swap_rows(
     n = sample.predictions.n
     histograms = _rank_histograms(sample, sorted({name for key in ranking for name in key[:2]}))
     exact = 2**n <= MOST_ENUMERATED
+    needed = dict.fromkeys((name, key[2]) for key in moments for name in key[:2])
+    columns = ColumnBlock.of({place: sample.columns[place] for place in needed})
     for bits in _every_swap(n) if exact else swaps(n, n_resamples, seed=seed):
-        for key, differences in _swapped_sums(bits, sample.columns, moments):
+        for key, differences in _swapped_sums(columns.sums(bits), sample.columns, moments):
             collected[key].append(differences)
-        moved = {name: np.asarray(bits @ table) for name, table in histograms.items()}
+        by_row = np.ascontiguousarray(bits.T)
+        moved = {name: np.asarray(table.T @ by_row) for name, table in histograms.items()}
         for key in ranking:
             collected[key].append(_swapped_ranks(key, histograms, moved))
     weights = np.full(2**n, 0.5**n) if exact else None
@@ -132,12 +135,10 @@ def _every_swap(n: int) -> Iterator[Floats]:
 
 
 def _swapped_sums(
-    bits: Floats, columns: Mapping[tuple[str, Quantity], Floats], keys: Sequence[Key]
+    moved: Mapping[tuple[str, Quantity], Floats],
+    columns: Mapping[tuple[str, Quantity], Floats],
+    keys: Sequence[Key],
 ) -> Iterator[tuple[Key, Floats]]:
-    moved = {
-        (name, quantity): bits @ columns[name, quantity]
-        for name, quantity in dict.fromkeys((name, key[2]) for key in keys for name in key[:2])
-    }
     for a, b, quantity in keys:
         function = definition(quantity).function
         change = moved[b, quantity] - moved[a, quantity]
@@ -178,7 +179,7 @@ def _swapped_ranks(
     a, b, quantity = key
     function = definition(quantity).function
     change = moved[b] - moved[a]
-    g = change.shape[1] // 2
-    first = np.asarray(histograms[a].sum(axis=0)).ravel() + change
-    second = np.asarray(histograms[b].sum(axis=0)).ravel() - change
-    return np.asarray(function(first[:, :g], first[:, g:]) - function(second[:, :g], second[:, g:]))
+    g = len(change) // 2
+    first = np.asarray(histograms[a].sum(axis=0)).reshape(-1, 1) + change
+    second = np.asarray(histograms[b].sum(axis=0)).reshape(-1, 1) - change
+    return np.asarray(function(first[:g], first[g:]) - function(second[:g], second[g:]))

@@ -196,7 +196,7 @@ def _better(decision: Decision, pair: Pair, margin: float | None) -> str:
     c = decision.comparison
     winner, loser = (c.a, c.b) if decision.favours > 0 else (c.b, c.a)
     size, limits = _sizes(decision, pair, turned=decision.favours < 0)
-    label = pair.difference.metric.label
+    label = pair.difference.metric.phrase
     text = f"{winner} is better than {loser} on {label} by {size} ({limits}; {p_phrase(decision.p_adjusted)})"
     assert decision.limits is not None
     low, high = decision.limits.low, decision.limits.high
@@ -222,7 +222,7 @@ def _not_settled(decision: Decision, pair: Pair, options: Options) -> str:
     c = decision.comparison
     _, limits = _sizes(decision, pair)
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
-    text = f"Not settled: the data do not show which of {c.a} and {c.b} is better on {pair.difference.metric.label}"
+    text = f"Not settled: the data do not show which of {c.a} and {c.b} is better on {pair.difference.metric.phrase}"
     text += f" ({limits} of the difference)"
     detectable = detectable_difference(pair.difference, alpha)
     if detectable is None:

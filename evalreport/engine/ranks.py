@@ -44,10 +44,14 @@ def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
 
 
 def group_weights(weights: Floats, order: Order) -> tuple[Floats, Floats]:
-    """Return the weight of positives and of negatives in each group, each (..., g), under weights (..., n)."""
-    sums = np.asarray(weights.reshape(-1, weights.shape[-1]) @ order.columns)
-    sums = sums.reshape(*weights.shape[:-1], 2, len(order.thresholds))
-    return sums[..., 0, :], sums[..., 1, :]
+    """Return the weight of positives and of negatives in each group, each (g, ...), under weights (..., n).
+
+    Groups come first, so that running sums go down the rows with all replicates side by side: several times
+    faster than along the last axis.
+    """
+    sums = np.asarray(order.columns.T @ np.ascontiguousarray(weights.T))
+    g = len(order.thresholds)
+    return sums[:g], sums[g:]
 
 
 def mid_ranks(score: Floats) -> Floats:

@@ -60,6 +60,9 @@ def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
         _, packed = np.unique(packed, return_inverse=True)
         packed = packed * base + column
     _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+    # In the order in which they first occur: neither the names of models nor of classes move a draw.
+    order = np.argsort(first)
+    first, counts = first[order], counts[order]
     stacked = (
         np.stack([column[first] for column in predicted])
         if predicted

@@ -30,7 +30,7 @@ def from_class_recalls(estimate: Estimate, value_of: Callable[[Floats], Floats],
     assert estimate.table is not None
     table = estimate.table
     moved = [t for k in range(len(table)) if table[k].sum() > 0 for t in _moved(table, k, level)]
-    values = value_of(np.array(moved))
+    values = value_of(np.array(moved)) if moved else np.empty(0)
     values = np.append(values[~np.isnan(values)], estimate.value)
     reason = (
         "the value does not vary here: weakest Wilson interval of the class recalls, through the definition"
@@ -69,7 +69,7 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
     limits = wilson_limits(share * estimate.n, estimate.n, level)
-    reason = "every example has the same loss: Wilson's interval, as wide as a proportion's"
+    reason = "nothing varies here: Wilson's interval, as wide as a proportion's"
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
 
 

@@ -17,6 +17,9 @@ from evalreport.results import Interval
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
 """Shown after the recommended one, unless others are named."""
 
+NEGLIGIBLE = 1e-12
+"""A width at or below this is rounding."""
+
 TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
 
@@ -82,8 +85,11 @@ def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, floa
         or not (math.isfinite(bounds.low) and math.isfinite(bounds.high))
     ):
         return Interval(name, level, None, None, bounds.reason or "the limits are infinite")
-    low, high = (min(max(limit, value_range[0]), value_range[1]) for limit in (bounds.low, bounds.high))
-    return Interval(name, level, low, high, bounds.reason)
+    low, high = (float(min(max(limit, value_range[0]), value_range[1])) for limit in (bounds.low, bounds.high))
+    reason = bounds.reason
+    if reason is None and high - low <= NEGLIGIBLE * max(abs(low), abs(high)):
+        reason = "the limits meet: nothing varies here, or both lie at the edge of the range"
+    return Interval(name, level, low, high, reason)
 
 
 def leading(estimate: Estimate, level: float, value_of: TableFunction | None = None) -> Interval:
@@ -98,18 +104,22 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
     if not estimate.defined or estimate.is_difference:
         return interval
     width = None if interval.low is None or interval.high is None else interval.high - interval.low
-    if width is not None and width > 1e-12:
+    if width is not None and width > NEGLIGIBLE:
         return interval
     bounds = _without_spread(estimate, level, value_of)
-    return interval if bounds is None else _cut("wilson", level, bounds, estimate.range)
+    if bounds is None:
+        return interval
+    return _cut("wilson" if bounds.low is not None else interval.method, level, bounds, estimate.range)
 
 
 def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | None) -> Bounds | None:
     if estimate.metric.name == "average_precision":
         return boundary.of_average_precision(estimate, level)
     if estimate.table is not None and value_of is not None:
-        return boundary.from_class_recalls(estimate, value_of, level)
-    if all(math.isfinite(limit) for limit in estimate.range) and "t" in estimate.metric.intervals:
+        bounds = boundary.from_class_recalls(estimate, value_of, level)
+        if bounds.low is not None and bounds.high is not None and bounds.high - bounds.low > NEGLIGIBLE:
+            return bounds
+    if all(math.isfinite(limit) for limit in estimate.range):
         return boundary.of_a_bounded_mean(estimate, level)
     if estimate.standard_error == 0:
         reason = "every example has the same loss and the range is not bounded: nothing says how far the value may be"

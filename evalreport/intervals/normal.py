@@ -80,6 +80,7 @@ def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
         variance *= 1 + mean_size * ((1 - area) / (2 - area) + area / (1 + area))
         return (value - area) ** 2 - z * z * variance
 
-    low = 0.0 if value == 0 else float(optimize.brentq(excess, 0, value, xtol=1e-14))
-    high = 1.0 if value == 1 else float(optimize.brentq(excess, value, 1, xtol=1e-14))
+    # At 0 and 1 the value itself is a root; the limit is the other one.
+    low = 0.0 if value == 0 else float(optimize.brentq(excess, 0, min(value, 1 - 1e-12), xtol=1e-14))
+    high = 1.0 if value == 1 else float(optimize.brentq(excess, max(value, 1e-12), 1, xtol=1e-14))
     return Bounds(low, high)

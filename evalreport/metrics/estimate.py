@@ -80,15 +80,19 @@ class Estimate:
         """Square root of the sum of squared derivatives: influence values with divisor n."""
         if self.derivative is None or self.counts is None:
             return None
-        return float(np.sqrt((self.counts * self.derivative**2).sum()))
+        # Scaled first, so that the squares of huge or tiny units neither overflow nor vanish.
+        largest = float(np.abs(self.derivative).max(initial=0.0)) or 1.0
+        error = largest * float(np.sqrt((self.counts * (self.derivative / largest) ** 2).sum()))
+        # Derivatives that cancel up to rounding are no spread.
+        scale = abs(self.value) if np.isinf(self.range[1]) else 1.0
+        return error if error > 1e-13 * scale else 0.0
 
     @cached_property
     def acceleration(self) -> float | None:
         """Skewness of the influence values over 6 (Efron 1987); None where they are all 0."""
         if self.derivative is None or self.counts is None or not self.standard_error:
             return None
-        cubes = float((self.counts * self.derivative**3).sum())
-        return cubes / (6 * self.standard_error**3)
+        return float((self.counts * (self.derivative / self.standard_error) ** 3).sum()) / 6
 
     @cached_property
     def delong_error(self) -> float | None:

@@ -15,19 +15,25 @@ Array = npt.NDArray[Any]
 
 INFINITE = (0.0, float("inf"))
 CLIP = 1e-15
-"""Smallest probability of the true class inside a logarithm."""
+"""Probabilities inside a logarithm stay this far from 0 and 1."""
 
 
 @mean_loss(
     "Log loss",
-    "-mean ln p(true), p clipped at 1e-15",
+    "-mean ln p(true), p clipped to [1e-15, 1 - 1e-15]",
     tasks=("binary", "multiclass"),
     needs="probabilities",
     range=INFINITE,
 )
 def log_loss(view: ModelView) -> Floats:
     """Mean negative natural logarithm of the probability given to the true class (cross-entropy)."""
-    return np.asarray(-np.log(np.maximum(view.p_true, CLIP)))
+    if view.positive_code is None:
+        return np.asarray(-np.log(np.maximum(view.p_true, CLIP)))
+    assert view.proba is not None
+    # The positive class's probability is clipped and its complement taken, as the field's programs do: the
+    # complement of 1 - 1e-15 differs from 1e-15 in its fourth digit.
+    p = np.clip(view.proba[:, view.positive_code], CLIP, 1 - CLIP)
+    return np.asarray(-np.log(np.where(view.true == view.positive_code, p, 1 - p)))
 
 
 @mean_loss(

@@ -102,4 +102,7 @@ def chosen(predictions: Predictions, names: tuple[str, ...]) -> tuple[Quantity, 
         named = [parse(name, predictions.task, predictions.classes) for name in names]
         return tuple(dict.fromkeys(named))
     primary = parse(PRIMARY[predictions.task], predictions.task, predictions.classes)
+    if predictions.classes and all(m.y_pred is None for m in predictions.models):
+        # Bare scores without a threshold: no model has labels, so none has an accuracy.
+        primary = Quantity("roc_auc")
     return (primary, *(q for q in available(predictions) if q != primary))

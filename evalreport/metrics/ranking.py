@@ -1,4 +1,4 @@
-"""Rank metrics: functions of the weights of positives and negatives in each group of tied scores, best first."""
+"""Rank metrics: functions of the weights (g, ...) of positives and negatives in each group of ties, best first."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Floats = npt.NDArray[np.float64]
 
 
 def _negatives_beaten(negatives: Array) -> Array:
-    """Weight of negatives ranked below each group, plus half of those tied with it, (..., g)."""
-    at_or_above = np.cumsum(negatives, axis=-1)
-    return np.asarray(at_or_above[..., -1:] - at_or_above + negatives / 2)
+    """Weight of negatives ranked below each group, plus half of those tied with it, (g, ...)."""
+    at_or_above = np.cumsum(negatives, axis=0)
+    return np.asarray(at_or_above[-1] - at_or_above + negatives / 2)
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
@@ -40,8 +40,8 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
 )
 def roc_auc(positives: Array, negatives: Array) -> Array:
     """Probability that a positive example is scored above a negative one, ties counting one half."""
-    won = (positives * _negatives_beaten(negatives)).sum(-1)
-    return ratio(won, positives.sum(-1) * negatives.sum(-1))
+    won = (positives * _negatives_beaten(negatives)).sum(0)
+    return ratio(won, positives.sum(0) * negatives.sum(0))
 
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
@@ -64,7 +64,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
 )
 def average_precision(positives: Array, negatives: Array) -> Array:
     """Mean of the precision at each positive example, taken over the distinct thresholds (step sum)."""
-    found = np.cumsum(positives, axis=-1)
-    called = found + np.cumsum(negatives, axis=-1)
-    precision = found / np.where(called > 0, called, 1)
-    return ratio((positives * precision).sum(-1), positives.sum(-1))
+    found = np.cumsum(positives, axis=0)
+    called = np.cumsum(positives + negatives, axis=0)
+    precision = found / np.maximum(called, np.finfo(np.float64).tiny)
+    return ratio((positives * precision).sum(0), positives.sum(0))

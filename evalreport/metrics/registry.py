@@ -42,7 +42,7 @@ class Metric:
         ``binary_table``: function of ``Counts``, averaged over classes where there are several;
         ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
-        ``ranking``: function of the weights (..., g) of positives and negatives along a model's sorted scores.
+        ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores.
     tasks, needs
         Where it is defined; which output of the model it needs.
     function
@@ -92,6 +92,13 @@ class Metric:
     smooth: bool = True
     undefined: str = ""
     source: str = ""
+
+    @property
+    def phrase(self) -> str:
+        """The label inside a sentence: ``accuracy``, but ``ROC AUC`` and ``Brier score``."""
+        first = self.label.split(" ")[0]
+        proper = not first[1:].islower() or first in ("Brier", "Cohen's", "Scott's", "Jaccard")
+        return self.label if proper else self.label[0].lower() + self.label[1:]
 
 
 METRICS: Registry[Metric] = Registry("metric")
@@ -161,6 +168,6 @@ def mean_loss(
 
 
 def ranking(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
-    """Register a function of (positives, negatives), the weights (..., g) of each group of tied scores in order."""
+    """Register a function of (positives, negatives), the weights (g, ...) of each group of tied scores in order."""
     given = {"tasks": ("binary",), "needs": "scores", **fields}
     return lambda function: register(function, label=label, formula=formula, family="ranking", **given)

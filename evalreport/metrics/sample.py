@@ -227,7 +227,8 @@ def _moment_columns(
             metric = definition(quantity)
             if metric.family == "moments" and (outputs.name, quantity) not in missing:
                 assert metric.columns is not None
-                columns[outputs.name, quantity] = metric.columns(model_view)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    columns[outputs.name, quantity] = metric.columns(model_view)
     return columns
 
 
@@ -262,9 +263,10 @@ def _row_estimates(
     replicates: dict[Key, list[Floats]] = {key: [] for key in estimates}
     if not estimates:
         return {}
+    block = ColumnBlock.of(finite)
     for weights in bootstrap_rows(predictions.n, n_resamples, seed=seed):
-        for (name, quantity), block in _moment_block(weights, finite).items():
-            replicates[name, quantity].append(block)
+        for key, sums in block.sums(weights).items():
+            replicates[key].append(definition(key[1]).function(sums))
         for name, order in orders.items():
             groups = group_weights(weights, order)
             for quantity in ranked:
@@ -279,23 +281,35 @@ def _with_replicates(estimate: Estimate, replicates: Floats) -> Estimate:
     return replace(estimate, replicates=replicates)
 
 
-def _moment_block(weights: Floats, columns: Mapping[Key, Floats]) -> dict[Key, Floats]:
-    """Evaluate all metrics of the family on one block of weights with a single product."""
-    if not columns:
-        return {}
-    sums = weights @ np.concatenate(list(columns.values()), axis=1)
-    edges = np.cumsum([0, *(table.shape[1] for table in columns.values())])
-    return {
-        key: definition(key[1]).function(sums[:, low:high])
-        for key, low, high in zip(columns, edges[:-1], edges[1:], strict=True)
-    }
+@dataclass(frozen=True, slots=True)
+class ColumnBlock:
+    """The columns of many quantities side by side, so that one product serves them all."""
+
+    keys: tuple[Key, ...]
+    edges: tuple[int, ...]
+    table: Floats
+
+    @classmethod
+    def of(cls, columns: Mapping[Key, Floats]) -> ColumnBlock:
+        """Put the columns side by side."""
+        edges = np.cumsum([0, *(table.shape[1] for table in columns.values())])
+        joined = np.concatenate(list(columns.values()), axis=1) if columns else np.empty((0, 0))
+        return cls(tuple(columns), tuple(edges.tolist()), joined)
+
+    def sums(self, weights: Floats) -> dict[Key, Floats]:
+        """Return the weighted sums (b, p) of each quantity under weights (b, n)."""
+        if not self.keys:
+            return {}
+        sums = weights @ self.table
+        places = zip(self.keys, self.edges[:-1], self.edges[1:], strict=True)
+        return {key: sums[:, low:high] for key, low, high in places}
 
 
 def _moment_estimate(predictions: Predictions, key: Key, columns: Floats) -> Estimate:
     name, quantity = key
     metric = definition(quantity)
     if not np.isfinite(columns).all():
-        return _undefined(predictions, key, metric.undefined)
+        return _undefined(predictions, key, metric.undefined or "the numbers are too large to be squared and added")
     sums = columns.sum(axis=0)
     value = float(metric.function(sums))
     if np.isnan(value):
