@@ -107,3 +107,43 @@ def test_x_gates_have_three_outcomes(gate: str, outcome: str) -> None:
     """X: a gate that the interval straddles is undecided, neither passed nor failed."""
     results = evaluate(paired_counts(80, 6, 5, 9), gates=(gate,))
     assert [g.outcome for g in results.gates] == [outcome]
+
+
+@pytest.mark.parametrize(
+    "n, discordant, points", [(1000, 50, "2.0"), (1000, 100, "2.8"), (1000, 200, "4.0"), (100, 10, "8.8")]
+)
+def test_k_detectable_difference_of_accuracies(n: int, discordant: int, points: str) -> None:
+    """K: beside an undecided pair stands the difference that 80 % of such test sets would have found.
+
+    Connett, Smith and McHugh (1987): sqrt(n) d = z_.975 sqrt(p_d) + z_.8 sqrt(p_d - d^2), solved by hand
+    for the share p_d of discordant examples, in percentage points to one decimal.
+    """
+    half = discordant // 2
+    (verdict,) = evaluate(paired_counts(n - discordant - 10, half, half, 10)).verdicts
+    found = re.search(r"only a difference of (0\.\d+) or more", verdict.text)
+    assert found, verdict.text
+    assert f"{100 * float(found.group(1)):.1f}" == points
+
+
+@pytest.mark.parametrize("kind", ["accuracy", "rmse"])
+def test_k_better_follows_the_metrics_direction(kind: str) -> None:
+    """K: `better` is the larger accuracy and the smaller error; the difference stays a - b in the metric's units."""
+    if kind == "accuracy":
+        results = evaluate(paired_counts(300, 60, 5, 35))
+    else:
+        truth = [float(i % 17) for i in range(80)]
+        ids = [f"{i:03d}" for i in range(80)]
+        near = [t + 0.1 * (-1) ** i for i, t in enumerate(truth)]
+        far = [t + (1 + i % 3) * (-1) ** i for i, t in enumerate(truth)]
+        results = evaluate(
+            {
+                "A": {"id": ids, "y_true": truth, "y_pred": near},
+                "B": {"id": ids, "y_true": truth, "y_pred": far},
+            }
+        )
+    (verdict,) = results.verdicts
+    assert (verdict.about, verdict.verdict) == (("A", "B"), "better")
+    (row,) = (r for r in results.comparisons if r.recommended and r.metric == kind)
+    assert row.difference is not None
+    assert (row.difference > 0) == (kind == "accuracy")
+    assert [r.model for r in results.ranking] == ["A", "B"]
