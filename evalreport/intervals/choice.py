@@ -75,7 +75,9 @@ def limits(estimate: Estimate, name: str, level: float) -> Interval:
     reason = lacks(method, estimate)
     if reason is not None:
         return Interval(name, level, None, None, reason)
-    return _cut(name, level, method.function(estimate, level), estimate.range)
+    # Squares of numbers near the largest double become infinite, and such limits are said to be.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _cut(name, level, method.function(estimate, level), estimate.range)
 
 
 def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, float]) -> Interval:
