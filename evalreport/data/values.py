@@ -12,8 +12,9 @@ import numpy.typing as npt
 from evalreport.data.columns import Kind
 from evalreport.data.predictions import Codes, Column, Floats
 
-_WHOLE = re.compile(r"([+-]?\d+)\.0*")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_BLANKS = " \t"  # str.strip() would also take control characters, which float() refuses
+_WHOLE = re.compile(r"([+-]?\d+)\.0*", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 
@@ -87,15 +88,15 @@ def number(text: str | None) -> float | None:
     >>> number("1.5"), number(""), number("1,000")
     (1.5, None, nan)
     """
-    if text is None or not text.strip():
+    if text is None or not text.strip(_BLANKS):
         return None
-    return float(text) if _NUMBER.fullmatch(text.strip()) else float("nan")
+    return float(text) if _NUMBER.fullmatch(text.strip(_BLANKS)) else float("nan")
 
 
 def truth_number(text: str | None) -> float | None:
     """Parse a judged outcome: a number, or true and false in any spelling."""
-    if text is not None and text.strip().lower() in _TRUTHS:
-        return _TRUTHS[text.strip().lower()]
+    if text is not None and text.strip(_BLANKS).lower() in _TRUTHS:
+        return _TRUTHS[text.strip(_BLANKS).lower()]
     return number(text)
 
 
@@ -134,13 +135,13 @@ def whole(label: str) -> str:
     >>> whole("1.0"), whole("01"), whole("1.5"), whole("v1.0")
     ('1', '01', '1.5', 'v1.0')
     """
-    match = _WHOLE.fullmatch(label.strip())
-    return match.group(1) if match else label.strip() if is_number(label) else label
+    match = _WHOLE.fullmatch(label.strip(_BLANKS))
+    return match.group(1) if match else label.strip(_BLANKS) if is_number(label) else label
 
 
 def is_number(text: str) -> bool:
     """Say whether a text is a finite decimal number."""
-    return _NUMBER.fullmatch(text.strip()) is not None and abs(float(text)) < float("inf")
+    return _NUMBER.fullmatch(text.strip(_BLANKS)) is not None and abs(float(text)) < float("inf")
 
 
 def is_whole(text: str) -> bool:

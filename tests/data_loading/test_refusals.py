@@ -138,6 +138,22 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "is no finite",
         "correct",
     ),
+    "score behind a control character": (
+        "m.csv",
+        "id,y_true,score\na,1,\x1c1\nb,0,2\n",
+        2,
+        "score",
+        "'\\x1c1' is no finite",
+        "correct",
+    ),
+    "score in other digits": (
+        "m.csv",
+        "id,y_true,score\na,1,\u0661\nb,0,2\n",
+        2,
+        "score",
+        "no finite",
+        "correct",
+    ),
     "thousands": (
         "m.csv",
         'id,y_true,score\na,1,"1,000"\nb,0,2\n',

@@ -1,0 +1,83 @@
+"""Whatever bytes a file holds, loading ends with Predictions or with one error meant for a person."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalreport.data import load
+from evalreport.errors import EvalreportError
+
+TABLE = {
+    "id": ["a", "b", "c", "d"],
+    "model": ["k", "k", "l", "l"],
+    "y_true": ["x", "y", "x", "y"],
+    "y_pred": ["x", "x", "y", "y"],
+    "p_x": [0.75, 0.5, 0.25, 0.125],
+}
+
+
+def pristine(folder: Path) -> dict[str, bytes]:
+    """Return a good file of each format."""
+    lines = [",".join(TABLE), *(",".join(map(str, row)) for row in zip(*TABLE.values(), strict=True))]
+    (folder / "m.csv").write_text("\n".join(lines) + "\n")
+    table = pa.table(TABLE)
+    pq.write_table(table, folder / "m.parquet")
+    with pa.ipc.new_file(str(folder / "m.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    np.savez(folder / "m.npz", **{name: np.array(column) for name, column in TABLE.items()})
+    keys = list(TABLE)
+    rows = [{k: TABLE[k][i] for k in keys} for i in range(4)]
+    (folder / "m.jsonl").write_text("\n".join(str(row).replace("'", '"') for row in rows) + "\n")
+    return {path.suffix[1:]: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """A good file of each format."""
+    return pristine(tmp_path_factory.mktemp("good"))
+
+
+def load_or_refuse(path: Path) -> None:
+    """Load a file; anything but the errors that are raised on purpose fails the test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            load(path)
+        except EvalreportError as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "arrow", "npz"])
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_damaged_file_never_ends_in_a_traceback(
+    suffix: str, data: st.DataObject, good: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Bytes changed, cut out or put in at any place."""
+    content = bytearray(good[suffix])
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        length = data.draw(st.integers(0, 4))
+        content[place : place + length] = data.draw(st.binary(max_size=4))
+        if not content:
+            break
+    path = tmp_path_factory.mktemp("damaged") / f"m.{suffix}"
+    path.write_bytes(content)
+    load_or_refuse(path)
+
+
+@given(text=st.text(st.sampled_from('id,y_true"\n\r\t 01.5xnap-;_é\0'), max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_loaded_or_refused(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Text made of what matters to a CSV reader."""
+    path = tmp_path_factory.mktemp("text") / "m.csv"
+    path.write_text("id,y_true,y_pred,score\n" + text, newline="")
+    load_or_refuse(path)
