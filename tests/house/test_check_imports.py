@@ -56,6 +56,7 @@ def house(tmp_path: Path, check):
         ("evalreport/data/utils.py", "", "says nothing"),
         ("tests/helpers.py", "", "says nothing"),
         ("scripts/long.py", "x = 1\n" * 401, "401 lines"),
+        ("tests/test_long.py", "x = 1\n" * 501, "501 lines"),
         ("evalreport/data/loading.py", "def f():\n" + "    x = 1\n" * 60, "f() has 61 lines"),
     ],
 )
