@@ -41,14 +41,28 @@ def survey(predictions: Predictions) -> tuple[Possible, ...]:
     return tuple(_answered(predictions, name, ask) for name, ask in _ANALYSES.items())
 
 
+def why_not_analysed(predictions: Predictions) -> str | None:
+    """Say why this version cannot analyse the table as one test set; None where it can.
+
+    Training rows and learning curves stand in the design ``test-set``, yet predict an example more than once.
+    """
+    if predictions.design not in ANALYSED_DESIGNS:
+        return f"the design is {predictions.design}"
+    part = predictions.keys.get("part")
+    if part is not None and part.categories != ("test",):
+        return f"there are rows of the parts {', '.join(part.categories or ())}"
+    if all(model.present is None for model in predictions.models) and predictions.n > len(predictions.ids):
+        return "a model predicts the same example more than once (train_size, complexity or inner_fold)"
+    return None
+
+
 def _answered(predictions: Predictions, name: str, ask: Callable[[Predictions], Answer]) -> Possible:
     answer = ask(predictions)
     if not isinstance(answer, str):
         return Possible(name, False, *answer)
-    if predictions.design not in ANALYSED_DESIGNS or name not in ANALYSED:
-        reason = f"the data allow it ({answer}), but this version does not make this analysis"
-        if name in ANALYSED:
-            reason = f"the data allow it ({answer}), but not this version: the design is {predictions.design}"
+    why_not = "it does not make this analysis" if name not in ANALYSED else why_not_analysed(predictions)
+    if why_not is not None:
+        reason = f"the data allow it ({answer}), but not this version: {why_not}"
         return Possible(name, False, reason, "compare the models on one test set until a later version")
     return Possible(name, True, answer)
 

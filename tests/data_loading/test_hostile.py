@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from pathlib import Path
 
@@ -47,12 +48,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def load_or_refuse(path: Path) -> None:
     """Load a file; anything but the errors that are raised on purpose fails the test."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.suppress(EvalreportError):
         warnings.simplefilter("error")
-        try:
-            load(path)
-        except EvalreportError as error:
-            assert str(error)
+        load(path)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "arrow", "npz"])
