@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalreport.data.loading import load
 from evalreport.data.predictions import Column, Design, ModelOutputs, Predictions
-from evalreport.data.survey import ANALYSED_DESIGNS, Possible, survey
+from evalreport.data.survey import ANALYSED_DESIGNS, Possible, survey, why_not_analysed
 
 __all__ = [
     "load",
@@ -15,4 +15,5 @@ __all__ = [
     "Design",
     "Possible",
     "ANALYSED_DESIGNS",
+    "why_not_analysed",
 ]

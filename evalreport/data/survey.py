@@ -12,13 +12,10 @@ from evalreport.data.predictions import Predictions
 ANALYSED_DESIGNS = frozenset({"test-set"})
 """The designs that ``run`` analyses in this version."""
 ANALYSED = frozenset(
-    {
-        "label metrics",
-        "ranking metrics and curves",
-        "probability metrics",
-        "regression metrics",
-        "paired tests",
-    }
+    (
+        *("label metrics", "ranking metrics and curves", "probability metrics", "regression metrics"),
+        *("mean outcome", "paired tests"),
+    )
 )
 """The analyses that ``run`` makes in this version, where the data allow them."""
 
@@ -100,13 +97,19 @@ def _regression(p: Predictions) -> Answer:
     return "the true values and the predictions are numbers"
 
 
-def _judged(p: Predictions) -> Answer:
-    if p.task not in ("outcome", "scores"):
+def _outcomes(p: Predictions) -> Answer:
+    if p.task != "outcome":
         return (
             f"the task is {p.task}",
-            "write a column outcome (one judgement a row) or value (one score a row)",
+            "write a column outcome (one judgement a row), or name it with --outcome",
         )
-    return f"there is a column {'outcome' if p.task == 'outcome' else 'value'}"
+    return "there is a column outcome"
+
+
+def _scores(p: Predictions) -> Answer:
+    if p.task != "scores":
+        return f"the task is {p.task}", "write a column value (one score a row), or name it with --value"
+    return "there is a column value"
 
 
 def _paired(p: Predictions) -> Answer:
@@ -246,7 +249,8 @@ _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
     "ranking metrics and curves": _ranking,
     "probability metrics": _probability,
     "regression metrics": _regression,
-    "outcomes and scores": _judged,
+    "mean outcome": _outcomes,
+    "mean of scores": _scores,
     "paired tests": _paired,
     "tests on independent test sets": _independent,
     "cross-validation tests": _folds,

@@ -203,11 +203,7 @@ def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
     if len(classes) == 1 and options.task != "multiclass":
         classes = in_order((classes[0], _counterpart(classes[0])))
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
-    names = ", ".join(map(shown, classes[:10])) + (", ..." if len(classes) > 10 else "")
-    found = [
-        FoundRecord("task", task, why),
-        FoundRecord("classes", names, "the labels of the true values, the predictions and the p_ columns"),
-    ]
+    found = [FoundRecord("task", task, why), _classes_found(classes)]
     positive, record, warnings = _positive(classes, task, options.positive, asked)
     if record is not None:
         found.append(record)
@@ -219,6 +215,11 @@ def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
         found=tuple(found),
         warnings=tuple(warnings),
     )
+
+
+def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
+    names = ", ".join(map(shown, classes[:10])) + (", ..." if len(classes) > 10 else "")
+    return FoundRecord("classes", names, "the labels of the true values, the predictions and the p_ columns")
 
 
 def _counterpart(label: str) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from evalreport.config import Options
-from evalreport.data import ANALYSED_DESIGNS, Predictions, load, survey
+from evalreport.data import ANALYSED_DESIGNS, Predictions, load, survey, why_not_analysed
 from evalreport.errors import InputError
 
 Content = Callable[[Predictions], dict[str, Any]]
@@ -168,6 +168,7 @@ def test_the_survey_follows_what_models_give() -> None:
     (row,) = [row for row in survey(both) if row.analysis == "probability metrics"]
     assert "n do not" in row.reason
     assert possible(load({"m": {"y_true": [1.5, 2], "y_pred": [1, 2]}})) == {"regression metrics"}
+    assert possible(load({"m": {"outcome": [1, 0]}})) == {"mean outcome"}
 
 
 def test_ranking_needs_two_classes() -> None:
@@ -209,3 +210,24 @@ def test_designs_that_this_version_does_not_analyse_are_said(loaded: Callable[..
     (row,) = [row for row in survey(predictions) if row.analysis == "cross-validation tests"]
     assert "the data allow it" in row.reason
     assert "version" in row.reason
+
+
+@pytest.mark.parametrize(
+    "column, cells, words",
+    [
+        ("part", ("train", "test"), "rows of the parts test, train"),
+        ("train_size", ("10", "20"), "more than once"),
+        ("fold", ("1", "2"), "the design is"),
+        ("town", ("x", "x"), None),
+    ],
+)
+def test_only_one_prediction_an_example_is_one_test_set(
+    loaded: Callable[..., Predictions], column: str, cells: tuple[str, str], words: str | None
+) -> None:
+    """Training rows and learning curves are not mixed into the figures of a test set."""
+    second = "b" if column == "town" else "a"
+    predictions = loaded(f"id,{column},y_true,y_pred\na,{cells[0]},1,1\n{second},{cells[1]},1,0\n")
+    reason = why_not_analysed(predictions)
+    assert (words is None) == (reason is None)
+    assert words is None or words in (reason or "")
+    assert ("label metrics" in possible(predictions)) == (words is None)
