@@ -42,6 +42,34 @@
     });
   }
 
+  // A character that no font here draws shows as the same box as a noncharacter: write its code point instead.
+  var canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 24;
+  var context = canvas.getContext("2d", { willReadFrequently: true });
+  function drawing(character) {
+    context.clearRect(0, 0, 24, 24);
+    context.font = "16px Inter, system-ui, sans-serif";
+    context.fillText(character, 2, 18);
+    return context.getImageData(0, 0, 24, 24).data.join();
+  }
+  function spelled(character) {
+    if (!(character in known)) {
+      var code = character.codePointAt(0).toString(16).toUpperCase();
+      known[character] = drawing(character) === missing ? "U+" + code.padStart(4, "0") : character;
+    }
+    return known[character];
+  }
+  var known = {};
+  var missing = context && drawing("\u{10FFFF}");
+  var rare = /[^\0-\u03FF\u1E00-\u1EFF\u2000-\u2BFF\p{M}]/gu;
+  var walker = context && document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker && walker.nextNode()) {
+    if (walker.currentNode.parentNode !== null && rare.test(walker.currentNode.data)) {
+      walker.currentNode.data = walker.currentNode.data.replace(rare, spelled);
+    }
+    rare.lastIndex = 0;
+  }
+
   // Tables: the heading of a column becomes a button.
   function order(row, column) {
     var cell = row.cells[column];

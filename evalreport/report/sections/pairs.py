@@ -8,7 +8,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.forest import Difference, forest
 from evalreport.report import wording
-from evalreport.report.characters import shorten
+from evalreport.report.characters import distinct_names, shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import label_of
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
@@ -40,10 +40,11 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """What the section shows; ``narrow`` where the table fits beside the figure."""
+    """What the section shows; ``heads`` names the columns, ``narrow`` where the table fits beside the figure."""
 
     figure: Figure | None
     models: tuple[Model, ...]
+    heads: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
     note: str
     narrow: bool
@@ -66,7 +67,8 @@ def describe(view: View) -> Pairs | None:
     test = " and ".join(sorted(label_of("test", name) for name in tests))
     note = f"Difference in {view.primary_words}, row − column, and p by {test} ({family}). n.d.: not distinguishable."
     narrow = len(view.models) <= MOST_BESIDE and all(len(m.name) <= LONGEST_BESIDE for m in view.models)
-    return Pairs(_figure(view), view.models, rows, note, narrow)
+    heads = tuple(distinct_names((m.name for m in view.models), LONGEST_BESIDE).values())
+    return Pairs(_figure(view), view.models, heads, rows, note, narrow)
 
 
 def _matrix_cell(view: View, row: Model, column: Model) -> MatrixCell:
