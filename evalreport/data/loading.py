@@ -156,9 +156,11 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
 
 
 def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
-    source = "one a file" if len(rows.tables) == len(rows.models) else f"in {len(rows.tables)} files"
-    source = "in memory" if rows.tables[0].name.startswith("<") else source
-    found = [FoundRecord("models", ", ".join(rows.models), f"{len(rows.models)} models, {source}")]
+    files = len(rows.tables)
+    where = "one a file" if files == len(rows.models) else f"in {files} files" if files > 1 else "in one file"
+    where = "in memory" if rows.tables[0].name.startswith("<") else where
+    count = "1 model" if len(rows.models) == 1 else f"{len(rows.models)} models"
+    found = [FoundRecord("models", ", ".join(rows.models), f"{count}, {where}")]
     if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
         why = "there is no column id: the examples are numbered in the order of the rows"
         found.append(FoundRecord("ids", "row numbers", why))
