@@ -79,13 +79,13 @@ def best_of_all(leader: str, n_models: int, metric: str) -> str:
 
 def leads_without(leader: str, extreme: str, metric: str, others: list[str]) -> str:
     """One model leads, but some others are not beaten."""
-    return f"{leader} has the {extreme} {metric}, but {listed(others, 3)} cannot be told apart from it."
+    return f"{leader} {extreme} {metric}, but {listed(others, 3)} cannot be told apart from it."
 
 
 def leads_with_equivalents(leader: str, extreme: str, metric: str, others: list[str]) -> str:
     """One model leads, and the others that are not beaten are equivalent by the margin."""
     is_are = "is" if len(others) == 1 else "are"
-    return f"{leader} has the {extreme} {metric}; {listed(others, 3)} {is_are} practically equivalent to it."
+    return f"{leader} {extreme} {metric}; {listed(others, 3)} {is_are} practically equivalent to it."
 
 
 def nothing_settled(n_models: int, metric: str) -> str:
@@ -133,6 +133,19 @@ def more_pairs(pairs: list[str]) -> str:
 def none_settled(n_pairs: int) -> str:
     """Not one pair is decided; the next fact is about the widest."""
     return f"None of the {in_words(n_pairs)} pairs is settled. The largest difference is between these two:"
+
+
+def all_equivalent(n_models: int, metric: str) -> str:
+    """Every pair is equivalent by the margin."""
+    which = "The two" if n_models == 2 else f"All {in_words(n_models)}"
+    return f"{which} models are practically equivalent on {metric}, by the declared margin."
+
+
+def every_pair_equivalent(n_pairs: int) -> str:
+    """Not one pair differs by more than the margin; the next fact is about the widest."""
+    return (
+        f"Each of the {in_words(n_pairs)} pairs is equivalent. The largest difference is between these two:"
+    )
 
 
 def without_chip(text: str) -> str:

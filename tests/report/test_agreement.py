@@ -71,6 +71,27 @@ def test_best_of_all_is_said_only_when_all_others_are_beaten(simulate: Callable[
     assert "cannot be told apart" in verdict.describe(view_of(decided(found, one_open))).headline
 
 
+def test_all_equivalent_is_said_only_when_every_pair_is(simulate: Callable[..., Results]) -> None:
+    """The headline speaks of all models only when no pair of the decision table is anything else."""
+    found = simulate()
+    all_of_them = decided(found, {v.about: "equivalent" for v in found.verdicts})
+    said = verdict.describe(view_of(all_of_them))
+    assert said.headline == "All five models are practically equivalent on accuracy, by the declared margin."
+    assert [fact.kind for fact in said.facts] == ["equivalent", "equivalent", "caution"]
+    but_one = {v.about: "equivalent" for v in found.verdicts[1:]} | {found.verdicts[0].about: "undecided"}
+    assert "All five" not in verdict.describe(view_of(decided(found, but_one))).headline
+
+
+def test_a_shared_first_place_is_said(simulate: Callable[..., Results]) -> None:
+    """Two models of rank 1 share the highest value; neither has it alone."""
+    found = simulate()
+    ranks = tuple(dataclasses.replace(r, rank=1 if r.rank == 2 else r.rank) for r in found.ranking)
+    assert (
+        "shares the highest accuracy"
+        in verdict.describe(view_of(dataclasses.replace(found, ranking=ranks))).headline
+    )
+
+
 def test_a_verdict_turned_round(simulate: Callable[..., Results]) -> None:
     """Seen from the other model the limits change sign and place, and not worse becomes undecided."""
     record = VerdictRecord(("forest", "knn"), "accuracy", "non-inferior", 0.99, -0.01, 0.03, "t")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,6 +16,7 @@ from evalreport.report.view import (
     difference_decimals,
     metric_decimals,
     metric_record,
+    ranking_record,
     text_of,
     verdict_between,
 )
@@ -78,7 +80,7 @@ def _leader(view: View) -> tuple[str, str, list[Fact]]:
     leader, others = view.models[0], view.models[1:]
     sorts = _sorted_by_verdict(view, leader, others)
     beaten, open_, equal = sorts["better"], sorts["undecided"] + sorts["non-inferior"], sorts["equivalent"]
-    extreme = "highest" if view.greater_is_better else "lowest"
+    extreme = _verb(view) + (" highest" if view.greater_is_better else " lowest")
     metric, names = view.primary_words, [m.name for m in open_]
     if len(beaten) == len(others):
         headline, tone = wording.best_of_all(leader.name, len(view.models), metric), "better"
@@ -89,8 +91,11 @@ def _leader(view: View) -> tuple[str, str, list[Fact]]:
     else:
         equals = [m.name for m in equal]
         headline, tone = wording.leads_with_equivalents(leader.name, extreme, metric, equals), "equivalent"
-    if all(record.verdict == "undecided" for record in view.results.verdicts):
-        return headline, tone, _all_open(view)
+    if {record.verdict for record in view.results.verdicts} == {"undecided"}:
+        return headline, tone, _all_alike(view, "undecided", wording.none_settled)
+    if {record.verdict for record in view.results.verdicts} == {"equivalent"}:
+        headline = wording.all_equivalent(len(view.models), metric)
+        return headline, tone, _all_alike(view, "equivalent", wording.every_pair_equivalent)
     facts = _wins(view, leader, beaten)
     facts += [_pair_fact(view, leader, model) for model in [*open_, *equal][:2]]
     return headline, tone, facts + _further(view, leader, open_[2:])
@@ -152,8 +157,14 @@ def _pair_fact(view: View, a: Model, b: Model) -> Fact:
     return _fact("undecided", f"{a.name} and {b.name} were not compared.")
 
 
-def _all_open(view: View) -> list[Fact]:
-    """Of pairs that are all open, quote the one with the largest difference: the others are no clearer."""
+def _verb(view: View) -> str:
+    """Say that the leader has the extreme value, or shares it with the next."""
+    places = [ranking_record(view, model.id) for model in view.models[:2]]
+    return "shares the" if all(place is not None and place.rank == 1 for place in places) else "has the"
+
+
+def _all_alike(view: View, kind: str, said: Callable[[int], str]) -> list[Fact]:
+    """Of pairs that are all decided alike, quote the one with the largest difference."""
     pairs = list(combinations(view.models, 2))
     records = [comparison_between(view, view.primary, a.id, b.id) for a, b in pairs]
     sizes = [abs(r.difference) if r is not None and r.difference is not None else -1.0 for r in records]
@@ -161,7 +172,7 @@ def _all_open(view: View) -> list[Fact]:
     widest = _pair_fact(view, a, b)
     if len(pairs) == 1:
         return [widest]
-    return [_fact("undecided", wording.none_settled(len(pairs))), widest]
+    return [_fact(kind, said(len(pairs))), widest]
 
 
 def _further(view: View, leader: Model, rest: list[Model]) -> list[Fact]:
