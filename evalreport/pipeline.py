@@ -21,14 +21,15 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.data.survey import ANALYSED_DESIGNS
-from evalreport.engine.tables import confusion
 from evalreport.errors import UsageError
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.curves import precision_recall, roc
 from evalreport.metrics.formula import filled_in
+from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import chosen
-from evalreport.metrics.sample import Sample, estimate_all, table_function
+from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.metrics.units import units_of
 from evalreport.results import ConfusionRecord, CurveRecord, MetricRecord, Results
 
 Progress = Callable[[str, float], None]
@@ -55,7 +56,10 @@ def evaluate(
     require_analysable(predictions, options)
     quantities = chosen(predictions, options.metrics)
     say("resampling", 0.1)
-    sample = estimate_all(predictions, quantities, n_resamples=options.resamples, seed=options.seed)
+    units = units_of(predictions, cluster=options.cluster, weight=options.weight)
+    sample = estimate_all(
+        predictions, quantities, units=units, n_resamples=options.resamples, seed=options.seed
+    )
     say("comparing", 0.4)
     tested = comparable(quantities, named=bool(options.metrics))
     compared = compare(sample, tested, options)
@@ -110,10 +114,8 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"these data have the {found}: this version reads and checks that, but analyses one test set only"
             " (one prediction for each example and model); `evalreport check` says what was found"
         )
-    unserved = {"--slice": options.slices, "--cluster": options.cluster, "--weight": options.weight}
-    named = [flag for flag, value in unserved.items() if value]
-    if named or options.join == "independent":
-        flag = named[0] if named else "--join independent"
+    if options.slices or options.join == "independent":
+        flag = "--slice" if options.slices else "--join independent"
         raise UsageError(f"{flag} is not served by this version: leave it out")
 
 
@@ -151,10 +153,9 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
 def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
     """Return every label model's confusion matrix, cell by cell; with very many classes only the cells in use."""
     classes, found = sample.predictions.classes, []
-    if sample.cells is None:
+    if sample.tables is None:
         return ()
-    for j, name in enumerate(sample.label_models):
-        table = confusion(sample.cells, j, len(classes))
+    for name, table in zip(sample.label_models, sample.tables.tables, strict=True):
         found += [
             ConfusionRecord(name, true, predicted, float(table[t, p]))
             for t, true in enumerate(classes)

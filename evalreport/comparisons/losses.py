@@ -17,20 +17,14 @@ from evalreport.comparisons.registry import Outcome, Pair, comparison_test, prob
     source="Student (1908), Biometrika 6:1",
 )
 def paired_t(pair: Pair) -> Outcome:
-    """Student's t test on the differences of the two models' losses, example by example."""
-    assert pair.losses is not None
-    differences = pair.losses[:, 0] - pair.losses[:, 1]
-    n, mean = len(differences), float(differences.mean())
-    if not differences.any():
-        return Outcome(0.0, 1.0, n - 1, "cohen_d", 0.0)
-    if n < 2:
-        return Outcome(None, None, reason="one example: no estimate of the spread")
-    deviation = float(differences.std(ddof=1))
-    if deviation <= 1e-12 * abs(mean):
-        return Outcome(
-            None, None, n - 1, reason="all differences are equal: no spread to judge the mean against"
-        )
-    statistic = mean / deviation * math.sqrt(n)
-    return Outcome(
-        statistic, probability(2 * stats.t.sf(abs(statistic), n - 1)), n - 1, "cohen_d", mean / deviation
-    )
+    """Student's t test on the differences of the two models' losses, example by example (cluster by cluster)."""
+    mean, error, units = pair.difference.value, pair.difference.corrected_error, pair.difference.n_units
+    if pair.losses is not None and not (pair.losses[:, 0] - pair.losses[:, 1]).any():
+        return Outcome(0.0, 1.0, units - 1, "cohen_d", 0.0)
+    if error is None:
+        return Outcome(None, None, reason="one example (or one cluster): no estimate of the spread")
+    if error <= 1e-12 * abs(mean):
+        reason = "all differences are equal: no spread to judge the mean against"
+        return Outcome(None, None, units - 1, reason=reason)
+    p = probability(2 * stats.t.sf(abs(mean / error), units - 1))
+    return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))

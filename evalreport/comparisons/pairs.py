@@ -45,10 +45,15 @@ class Comparison:
     @property
     def recommended_test(self) -> str:
         """The test that leads for this quantity."""
+        test = definition(self.quantity).test
+        if self.pair is None:
+            return test
+        delta = self.pair.difference
+        if delta.clusters is not None or delta.weighted:
+            return "permutation" if self.pair.swapped is not None else "bootstrap_difference"
         if self.quantity.metric == "mean_outcome":
-            paired = self.pair is not None and self.pair.difference.agreement is not None
-            return "mcnemar_midp" if paired else "paired_t"
-        return definition(self.quantity).test
+            return "mcnemar_midp" if delta.agreement is not None else "paired_t"
+        return test
 
 
 def model_pairs(models: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -82,9 +87,8 @@ def _comparison(
         return Comparison(a, b, quantity, None, "; ".join(lacking))
     delta = difference(first, second)
     losses = _losses(sample, a, b, quantity)
-    if quantity.metric == "accuracy" or (
-        first.trials == sample.predictions.n and quantity.metric == "mean_outcome"
-    ):
+    right_or_wrong = quantity.metric in ("accuracy", "mean_outcome") and first.trials is not None
+    if right_or_wrong and second.trials is not None:
         assert losses is not None
         delta = replace(delta, agreement=agreement(losses))
     swapped = swaps.get((a, b, quantity))
@@ -140,7 +144,7 @@ def _carries(comparison: Comparison, name: str) -> bool:
     return {
         "agreement": pair.difference.agreement is not None,
         "losses": pair.losses is not None,
-        "placements": comparison.quantity.metric == "roc_auc",
+        "placements": pair.difference.delong_error is not None,
         "replicates": True,
         "swaps": pair.swapped is not None,
     }[needs]

@@ -15,11 +15,14 @@ import numpy.typing as npt
 from scipy import sparse, stats
 
 from evalreport.engine.derivative import zero_where_undefined
-from evalreport.engine.draws import stream, swaps
+from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
-from evalreport.engine.tables import Cells, margin_columns
+from evalreport.engine.tables import Cells, margin_columns, margins, margins_of
+from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.sample import ColumnBlock, Sample, table_function
+from evalreport.metrics.row_estimates import ColumnBlock
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.units import Units
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, str, Quantity]
@@ -48,7 +51,7 @@ def swap_distributions(
     usable = [
         (a, b, q) for a, b in pairs for q in quantities if all(sample.estimates[m, q].defined for m in (a, b))
     ]
-    by_family: dict[str, list[Key]] = {"labels": [], "moments": [], "ranking": []}
+    by_family: dict[str, list[Key]] = {"labels": [], "moments": [], "ranking": [], "rows": []}
     for key in usable:
         family = definition(key[2]).family
         by_family["labels" if family in ("table", "binary_table") else family].append(key)
@@ -62,18 +65,54 @@ def swap_distributions(
 
 def _swap_labels(sample: Sample, keys: Sequence[Key], n_resamples: int, seed: int) -> dict[Key, Swapped]:
     found: dict[Key, Swapped] = {}
+    if not keys:
+        return found
+    assert sample.tables is not None
+    by_row = None if sample.cells is not None else _margins_moved(sample, n_resamples, seed)
     for a, b in dict.fromkeys(key[:2] for key in keys):
-        assert sample.cells is not None
         places = [sample.label_models.index(name) for name in (a, b)]
-        first, second, weights = _swapped_margins(
-            sample.cells, places, len(sample.predictions.classes), n_resamples, seed
-        )
+        if by_row is not None:
+            change = by_row.moved[places[1]] - by_row.moved[places[0]]
+            points = [margins_of(sample.tables.tables[j]) for j in places]
+            first, second, weights = points[0] + change, points[1] - change, by_row.weights
+        else:
+            assert sample.cells is not None
+            first, second, weights = _swapped_margins(
+                sample.cells, places, len(sample.predictions.classes), n_resamples, seed
+            )
         for key in keys:
             if key[:2] == (a, b):
                 function = table_function(key[2], sample.predictions)
                 differences = zero_where_undefined(function(first)) - zero_where_undefined(function(second))
                 found[key] = Swapped(differences, weights)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """What the swapped rows add to each model's margins, (models, m, 3, K), and the probabilities of the m swaps."""
+
+    moved: list[Floats]
+    weights: Floats | None
+
+
+def _margins_moved(sample: Sample, n_resamples: int, seed: int) -> _Moved:
+    """Swap rows, or whole clusters, where examples are not alike and cells do not hold all."""
+    assert sample.tables is not None
+    patterns, weights = _patterns(sample.units, n_resamples, seed)
+    parts: list[list[Floats]] = [[] for _ in sample.label_models]
+    for swapped in patterns:
+        for j, columns in enumerate(sample.tables.columns):
+            parts[j].append(margins(swapped, columns))
+    return _Moved([np.concatenate(blocks) for blocks in parts], weights)
+
+
+def _patterns(units: Units, n_resamples: int, seed: int) -> tuple[Iterator[Floats], Floats | None]:
+    """Return blocks (b, n) of what each row that changes sides weighs, and the patterns' probabilities if exact."""
+    exact = 2**units.count <= MOST_ENUMERATED if units.count < 60 else False
+    blocks = iter([units.every_swap()]) if exact else units.swaps(n_resamples, seed=seed)
+    weighted = (bits * units.base for bits in blocks) if units.weight is not None else blocks
+    return weighted, np.full(2**units.count, 0.5**units.count) if exact else None
 
 
 def _swapped_margins(
@@ -114,36 +153,32 @@ def _swap_rows(
     collected: dict[Key, list[Floats]] = {key: [] for key in (*moments, *ranking)}
     if not collected:
         return {}
-    n = sample.predictions.n
     histograms = _rank_histograms(sample, sorted({name for key in ranking for name in key[:2]}))
-    exact = 2**n <= MOST_ENUMERATED
+    whole = {name: np.asarray(table.T @ sample.units.base)[:, None] for name, table in histograms.items()}
     needed = dict.fromkeys((name, key[2]) for key in moments for name in key[:2])
     columns = ColumnBlock.of({place: sample.columns[place] for place in needed})
-    for bits in _every_swap(n) if exact else swaps(n, n_resamples, seed=seed):
-        for key, differences in _swapped_sums(columns.sums(bits), sample.columns, moments):
+    sums = columns.sums(sample.units.base[None, :])
+    patterns, weights = _patterns(sample.units, n_resamples, seed)
+    for swapped in patterns:
+        for key, differences in _swapped_sums(columns.sums(swapped), sums, moments):
             collected[key].append(differences)
-        by_row = np.ascontiguousarray(bits.T)
+        by_row = np.ascontiguousarray(swapped.T)
         moved = {name: np.asarray(table.T @ by_row) for name, table in histograms.items()}
         for key in ranking:
-            collected[key].append(_swapped_ranks(key, histograms, moved))
-    weights = np.full(2**n, 0.5**n) if exact else None
+            collected[key].append(_swapped_ranks(key, whole, moved))
     return {key: Swapped(np.concatenate(parts), weights) for key, parts in collected.items()}
-
-
-def _every_swap(n: int) -> Iterator[Floats]:
-    yield ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
 
 
 def _swapped_sums(
     moved: Mapping[tuple[str, Quantity], Floats],
-    columns: Mapping[tuple[str, Quantity], Floats],
+    whole: Mapping[tuple[str, Quantity], Floats],
     keys: Sequence[Key],
 ) -> Iterator[tuple[Key, Floats]]:
     for a, b, quantity in keys:
         function = definition(quantity).function
         change = moved[b, quantity] - moved[a, quantity]
-        first = columns[a, quantity].sum(axis=0) + change
-        second = columns[b, quantity].sum(axis=0) - change
+        first = whole[a, quantity] + change
+        second = whole[b, quantity] - change
         yield (a, b, quantity), function(first) - function(second)
 
 
@@ -173,13 +208,11 @@ def _rank_histograms(sample: Sample, names: Sequence[str]) -> dict[str, sparse.c
     }
 
 
-def _swapped_ranks(
-    key: Key, histograms: Mapping[str, sparse.csr_array], moved: Mapping[str, Floats]
-) -> Floats:
+def _swapped_ranks(key: Key, whole: Mapping[str, Floats], moved: Mapping[str, Floats]) -> Floats:
     a, b, quantity = key
     function = definition(quantity).function
     change = moved[b] - moved[a]
     g = len(change) // 2
-    first = np.asarray(histograms[a].sum(axis=0)).reshape(-1, 1) + change
-    second = np.asarray(histograms[b].sum(axis=0)).reshape(-1, 1) - change
+    first = whole[a] + change
+    second = whole[b] - change
     return np.asarray(function(first[:g], first[g:]) - function(second[:g], second[g:]))

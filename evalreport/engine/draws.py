@@ -83,6 +83,18 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
         yield counts.reshape(size, n).astype(np.float64)
 
 
+def bootstrap_clusters(
+    cluster: npt.NDArray[np.int64], n_clusters: int, n_resamples: int, *, seed: int
+) -> Iterator[Floats]:
+    """Yield blocks (b, n) of row weights where whole clusters are drawn: multinomial(G, 1/G) over the clusters."""
+    for block, size in blocks(n_resamples, len(cluster)):
+        generator = stream(seed, "bootstrap clusters", block)
+        drawn = generator.integers(0, n_clusters, size=(size, n_clusters))
+        drawn += np.arange(size)[:, None] * n_clusters
+        counts = np.bincount(drawn.ravel(), minlength=size * n_clusters).reshape(size, n_clusters)
+        yield counts[:, cluster].astype(np.float64)
+
+
 def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield blocks of fair coins, one a row: (b, n) float64 of 0 and 1, for the paired swap test."""
     for block, size in blocks(n_resamples, n):

@@ -93,13 +93,6 @@ def margins(weights: Floats, columns: sparse.csr_array) -> Floats:
     return np.asarray(flat).reshape(*weights.shape[:-1], 3, columns.shape[1] // 3)
 
 
-def confusion(cells: Cells, model: int, n_classes: int) -> Floats:
-    """Return one model's K x K table of counts: rows true, columns predicted."""
-    table = np.zeros((n_classes, n_classes))
-    np.add.at(table, (cells.true, cells.predicted[model]), cells.counts)
-    return table
-
-
 def margins_of(table: Floats) -> Floats:
     """Return the margins (..., 3, K) of confusion tables (..., K, K) with rows true, columns predicted."""
     return np.stack([np.diagonal(table, axis1=-2, axis2=-1), table.sum(-1), table.sum(-2)], axis=-2)

@@ -68,7 +68,7 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
-    limits = wilson_limits(share * estimate.n, estimate.n, level)
+    limits = wilson_limits(share * estimate.n_units, estimate.n_units, level)
     reason = "nothing varies here: Wilson's interval, as wide as a proportion's"
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
 

@@ -26,11 +26,18 @@ TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
     """Say why a method is not honest for an estimate; None if it is."""
     metric = estimate.metric
+    if method.kind not in ("bootstrap", "smooth", "mean"):
+        if estimate.clusters is not None:
+            return "assumes independent examples; here whole clusters are drawn"
+        if estimate.weighted:
+            return "assumes that every example counts the same; here examples have weights"
     if method.kind == "proportion" and estimate.trials is None:
         return "not a binomial proportion"
     if method.kind == "f1" and estimate.jaccard is None:
         return "holds for the F1 of one class only: its Jaccard index is a binomial proportion"
-    if method.kind == "mean" and "t" not in metric.intervals and estimate.agreement is None:
+    # The mean of right and wrong is a mean: Student's t serves it where binomial arithmetic does not hold.
+    proportion = metric.family == "table" and metric.proportion is not None
+    if method.kind == "mean" and "t" not in metric.intervals and not proportion:
         return "not a mean over the examples"
     if method.kind == "auc" and metric.name != "roc_auc":
         return "holds for the area under the ROC curve only"
@@ -48,15 +55,12 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
 def recommended(estimate: Estimate) -> str:
     """Return the name of the interval that leads (METHODS 2.1; for differences: the metric's own)."""
     metric = estimate.metric
+    if estimate.clusters is not None or estimate.weighted:
+        return "t" if lacks(INTERVALS["t"], estimate) is None else "bootstrap_bca"
     if estimate.is_difference:
-        named = metric.difference_interval
-        return (
-            "newcombe_paired"
-            if estimate.agreement is not None
-            else named
-            if named != "newcombe_paired"
-            else "t"
-        )
+        if estimate.agreement is not None:
+            return "newcombe_paired"
+        return "t" if metric.difference_interval == "newcombe_paired" else metric.difference_interval
     if metric.name == "roc_auc" and estimate.positive is not None:
         smaller = min(int(estimate.positive.sum()), int((~estimate.positive).sum()))
         return "logit" if smaller >= 30 and estimate.value <= 0.95 else "newcombe_auc"
@@ -87,7 +91,9 @@ def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, floa
         or not (math.isfinite(bounds.low) and math.isfinite(bounds.high))
     ):
         return Interval(name, level, None, None, bounds.reason or "the limits are infinite")
-    low, high = (float(min(max(limit, value_range[0]), value_range[1])) for limit in (bounds.low, bounds.high))
+    low, high = (
+        float(min(max(limit, value_range[0]), value_range[1])) for limit in (bounds.low, bounds.high)
+    )
     reason = bounds.reason
     if reason is None and high - low <= NEGLIGIBLE * max(abs(low), abs(high)):
         reason = "the limits meet: nothing varies here, or both lie at the edge of the range"

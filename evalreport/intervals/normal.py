@@ -19,22 +19,24 @@ NO_SPREAD = "every example has the same influence: the standard error is 0, so t
 )
 def normal(estimate: Estimate, level: float) -> Bounds:
     """Value plus or minus z standard errors, the standard error from influence values with divisor n (Wald)."""
+    if estimate.derivative is None:
+        return NOT_SMOOTH
     error = estimate.standard_error
     if error is None:
-        return NOT_SMOOTH
+        return Bounds(None, None, "one cluster: no estimate of the spread")
     half = quantile(level) * error
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
 
 
 @interval("Student's t", "mean", source="Student (1908), Biometrika 6:1")
 def t(estimate: Estimate, level: float) -> Bounds:
-    """Mean plus or minus t standard errors, n - 1 degrees of freedom."""
-    error, n = estimate.standard_error, estimate.n
-    if error is None:
+    """Mean plus or minus t standard errors, n - 1 degrees of freedom (G - 1 with clusters)."""
+    if estimate.derivative is None:
         return NOT_SMOOTH
-    if n < 2:
-        return Bounds(None, None, "one example: no estimate of the spread")
-    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * error * math.sqrt(n / (n - 1))
+    error = estimate.corrected_error
+    if error is None:
+        return Bounds(None, None, "one example (or one cluster): no estimate of the spread")
+    half = float(stats.t.ppf((1 + level) / 2, estimate.n_units - 1)) * error
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
 
 

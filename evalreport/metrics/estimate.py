@@ -29,10 +29,11 @@ class Estimate:
     range
         Smallest and largest possible value.
     derivative
-        (u,) derivative of the value with respect to the weight of one example, by atom: distinct cell or row;
-        None where the metric is not smooth or the value is undefined. The influence value is n times it.
+        (u,) derivative of the value with respect to the multiplicity of one resampling unit, by atom: distinct
+        cell, row or cluster; None where the metric is not smooth or the value is undefined. The influence
+        value is n times it.
     counts
-        (u,) examples in each atom.
+        (u,) units in each atom.
     replicates
         (B,) values under the bootstrap weights, nan where undefined; None where none were drawn.
     successes, trials
@@ -46,6 +47,8 @@ class Estimate:
     agreement
         Differences of paired proportions: examples on which both models are right, only the first, only the
         second, neither.
+    clusters, weighted
+        Number of clusters where whole clusters are drawn; whether examples weigh differently.
     """
 
     model: str
@@ -63,6 +66,8 @@ class Estimate:
     positive: npt.NDArray[np.bool_] | None = None
     table: Floats | None = None
     agreement: tuple[float, float, float, float] | None = None
+    clusters: int | None = None
+    weighted: bool = False
     is_difference: bool = False
 
     @property
@@ -75,9 +80,26 @@ class Estimate:
         """Whether there is a value that intervals may be built around."""
         return not np.isnan(self.value) and (self.reason is None or self.is_difference)
 
-    @cached_property
+    @property
+    def n_units(self) -> int:
+        """Resampling units: examples, or clusters."""
+        return self.n if self.clusters is None else self.clusters
+
+    @property
     def standard_error(self) -> float | None:
-        """Square root of the sum of squared derivatives: influence values with divisor n."""
+        """Influence values with divisor n; with clusters the robust error, with the factor G / (G - 1)."""
+        return self._spread if self.clusters is None else self.corrected_error
+
+    @property
+    def corrected_error(self) -> float | None:
+        """Influence values with divisor n - 1 (G - 1): the error of Student's t."""
+        if self._spread is None or self.n_units < 2:
+            return None
+        return self._spread * float(np.sqrt(self.n_units / (self.n_units - 1)))
+
+    @cached_property
+    def _spread(self) -> float | None:
+        """Square root of the sum of squared derivatives."""
         if self.derivative is None or self.counts is None:
             return None
         # Scaled first, so that the squares of huge or tiny units neither overflow nor vanish.
@@ -90,14 +112,14 @@ class Estimate:
     @cached_property
     def acceleration(self) -> float | None:
         """Skewness of the influence values over 6 (Efron 1987); None where they are all 0."""
-        if self.derivative is None or self.counts is None or not self.standard_error:
+        if self.derivative is None or self.counts is None or not self._spread:
             return None
-        return float((self.counts * (self.derivative / self.standard_error) ** 3).sum()) / 6
+        return float((self.counts * (self.derivative / self._spread) ** 3).sum()) / 6
 
     @cached_property
     def delong_error(self) -> float | None:
         """DeLong's standard error: variances of the placements with divisors P - 1 and N - 1."""
-        if self.derivative is None or self.positive is None:
+        if self.derivative is None or self.positive is None or self.clusters is not None or self.weighted:
             return None
         p, n = int(self.positive.sum()), int((~self.positive).sum())
         if min(p, n) < 2:

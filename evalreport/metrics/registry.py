@@ -17,7 +17,7 @@ from evalreport.config import Task
 from evalreport.engine.derivative import ratio
 from evalreport.registry import Registry, summary_of
 
-Family = Literal["binary_table", "table", "moments", "ranking"]
+Family = Literal["binary_table", "table", "moments", "ranking", "rows"]
 Needs = Literal["labels", "scores", "probabilities", "values", "outcomes"]
 Average = Literal["macro", "micro", "weighted"]
 Function = Callable[..., Any]
@@ -42,7 +42,8 @@ class Metric:
         ``binary_table``: function of ``Counts``, averaged over classes where there are several;
         ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
-        ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores.
+        ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores;
+        ``rows``: function of a prepared state and weights (b, n), for what none of the others can express.
     tasks, needs
         Where it is defined; which output of the model it needs.
     function
@@ -55,8 +56,13 @@ class Metric:
         For several classes, the averages that are computed; the first is what the bare name means.
     columns
         Moments only: maps a ``ModelView`` to (n, p); the first column is ones.
+    prepare
+        Rows only: maps a ``ModelView`` to the state (sorted once, binned once) that the function is given.
     derivative
-        Ranking only: closed form of the derivative by group, (d positives, d negatives), each (g,).
+        Ranking: closed form by group, (d positives, d negatives), each (g,), from the two weights. Rows: closed
+        form by example, (n,), from the state and weights (n,). None where there is none.
+    resampled
+        Rows only: False where a replicate costs too much, so that there are no bootstrap intervals.
     proportion
         Where it is a binomial proportion: maps ``Counts`` (``table`` metrics: right, n) to (successes, trials).
     intervals
@@ -84,7 +90,9 @@ class Metric:
     greater_is_better: bool | None = True
     averages: tuple[Average, ...] = ()
     columns: Function | None = None
+    prepare: Function | None = None
     derivative: Function | None = None
+    resampled: bool = True
     proportion: Function | None = None
     intervals: tuple[str, ...] = SMOOTH_INTERVALS
     difference_interval: str = "bootstrap_bca"
@@ -171,3 +179,9 @@ def ranking(label: str, formula: str, **fields: Any) -> Callable[[Function], Fun
     """Register a function of (positives, negatives), the weights (g, ...) of each group of tied scores in order."""
     given = {"tasks": ("binary",), "needs": "scores", **fields}
     return lambda function: register(function, label=label, formula=formula, family="ranking", **given)
+
+
+def rows(label: str, formula: str, *, prepare: Function, **fields: Any) -> Callable[[Function], Function]:
+    """Register a function of (state, weights), the weights (b, n), returning (b,)."""
+    given = {"prepare": prepare, **fields}
+    return lambda function: register(function, label=label, formula=formula, family="rows", **given)

@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import Metric
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,3 +49,17 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
         else None
     )
     return ModelView(predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome, code)
+
+
+def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]:
+    """Return the range of a metric on these data."""
+    if metric.name == "mean_outcome":
+        outcomes = [m.outcome for m in predictions.models if m.outcome is not None]
+        return (0.0, 1.0) if all(np.isin(o, (0, 1)).all() for o in outcomes) else metric.range
+    return metric.binary_range if metric.binary_range and predictions.task == "binary" else metric.range
+
+
+def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: str) -> Estimate:
+    """Return the estimate of a quantity that a model does not have, with the reason."""
+    value_limits = value_range(definition(key[1]), predictions)
+    return Estimate(key[0], key[1], np.nan, reason, predictions.n, value_limits)
