@@ -20,7 +20,7 @@ from evalreport.comparisons.verdicts import Decision, family_records, verdict
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
-from evalreport.data.survey import ANALYSED_DESIGNS
+from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
@@ -108,11 +108,11 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
         raise UsageError(
             f"baseline {options.baseline!r} is no model of these data; models: {', '.join(names)}"
         )
-    if predictions.design not in ANALYSED_DESIGNS or predictions.task == "scores":
-        found = f"design {predictions.design}" if predictions.task != "scores" else "task scores"
+    why_not = "the task is scores" if predictions.task == "scores" else why_not_analysed(predictions)
+    if why_not is not None:
         raise UsageError(
-            f"these data have the {found}: this version reads and checks that, but analyses one test set only"
-            " (one prediction for each example and model); `evalreport check` says what was found"
+            f"{why_not}: this version reads and checks such data, but analyses one test set only (one prediction"
+            " for each example and model); `evalreport check` says what was found"
         )
     if options.slices or options.join == "independent":
         flag = "--slice" if options.slices else "--join independent"

@@ -265,8 +265,9 @@ class Results:
 
 def to_json(results: Results) -> bytes:
     """Write results as UTF-8 JSON: sorted keys, no NaN, the same bytes for the same results."""
-    plain = _plain(results)
-    return (json.dumps(plain, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1) + "\n").encode()
+    text = json.dumps(_plain(results), ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1) + "\n"
+    # A lone surrogate in a name has no UTF-8; written as an escape it is JSON all the same.
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Automatic warnings that predictions and estimates can show (METHODS, section 4.1), each with a stable code."""
+"""Automatic warnings that predictions and estimates can show, each with a stable code."""
 
 from __future__ import annotations
 

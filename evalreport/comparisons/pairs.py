@@ -29,7 +29,7 @@ BESIDE: Mapping[str, tuple[str, ...]] = {
     "paired_t": ("bootstrap_difference", "permutation"),
     "permutation": ("bootstrap_difference",),
 }
-"""The tests shown beside the recommended one, unless others are named (METHODS, section 2.2)."""
+"""The tests shown beside the recommended one, unless others are named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def _decide(
 
 
 def verdict(decision: Decision, options: Options) -> VerdictRecord:
-    """Say what the data show about one pair, by the mapping of METHODS, section 4."""
+    """Say what the data show about one pair, by the mapping in docs/design.md."""
     c = decision.comparison
     kind, text = _words(decision, options)
     limits = decision.limits

@@ -53,7 +53,7 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
 
 
 def recommended(estimate: Estimate) -> str:
-    """Return the name of the interval that leads (METHODS 2.1; for differences: the metric's own)."""
+    """Return the name of the interval that leads (docs/intervals.md; for differences: the metric's own)."""
     metric = estimate.metric
     if estimate.clusters is not None or estimate.weighted:
         return "t" if lacks(INTERVALS["t"], estimate) is None else "bootstrap_bca"
