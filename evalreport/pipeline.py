@@ -168,8 +168,9 @@ def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
 def curve_records(sample: Sample) -> tuple[CurveRecord, ...]:
     """Return the ROC and precision-recall curves of every model that gives scores."""
     found: list[CurveRecord] = []
-    for name, order in sample.orders.items():
-        if order.positive.any() and not order.positive.all():
+    for name, orders in sample.rows.orders.items():
+        order = orders[0]
+        if len(orders) == 1 and order.positive.any() and not order.positive.all():
             found += [roc(name, order), precision_recall(name, order)]
     return tuple(found)
 

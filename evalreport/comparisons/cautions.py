@@ -79,8 +79,10 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
 
 def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
     n = sample.predictions.n
-    for model, order in sample.orders.items():
-        distinct = len(order.thresholds)
+    for model, orders in sample.rows.orders.items():
+        if len(orders) > 1:
+            continue  # each fit has a scale of its own
+        distinct = len(orders[0].thresholds)
         if distinct == 1:
             yield WarningRecord("constant_scores", f"{model} gives every example the same score.", (model,))
         elif 1 - distinct / n > 0.1:

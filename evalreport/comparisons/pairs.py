@@ -120,7 +120,7 @@ def _losses(sample: Sample, a: str, b: str, quantity: Quantity) -> Floats | None
         )
     if definition(quantity).function is not weighted_mean:
         return None
-    return np.column_stack([sample.columns[name, quantity][:, 1] for name in (a, b)])
+    return np.column_stack([sample.rows.columns[name, quantity][:, 1] for name in (a, b)])
 
 
 # --- records --------------------------------------------------------------------------------------------------------

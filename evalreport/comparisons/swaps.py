@@ -17,7 +17,7 @@ from scipy import sparse, stats
 from evalreport.engine.derivative import zero_where_undefined
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
-from evalreport.engine.tables import Cells, margin_columns, margins, margins_of
+from evalreport.engine.tables import Cells, margin_columns
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.row_estimates import ColumnBlock
@@ -67,30 +67,31 @@ def _swap_labels(sample: Sample, keys: Sequence[Key], n_resamples: int, seed: in
     found: dict[Key, Swapped] = {}
     if not keys:
         return found
-    assert sample.tables is not None
-    by_row = None if sample.cells is not None else _margins_moved(sample, n_resamples, seed)
+    tables = sample.tables
+    assert tables is not None
+    by_unit = None if tables.cells is not None else _margins_moved(sample, n_resamples, seed)
     for a, b in dict.fromkeys(key[:2] for key in keys):
-        places = [sample.label_models.index(name) for name in (a, b)]
-        if by_row is not None:
-            change = by_row.moved[places[1]] - by_row.moved[places[0]]
-            points = [margins_of(sample.tables.tables[j]) for j in places]
-            first, second, weights = points[0] + change, points[1] - change, by_row.weights
-        else:
-            assert sample.cells is not None
+        places = [tables.models.index(name) for name in (a, b)]
+        if tables.cells is not None:
             first, second, weights = _swapped_margins(
-                sample.cells, places, len(sample.predictions.classes), n_resamples, seed
+                tables.cells, places, tables.n_classes, n_resamples, seed
             )
+        else:
+            assert by_unit is not None
+            change = by_unit.moved[places[1]] - by_unit.moved[places[0]]
+            first, second = tables.point(places[0]) + change, tables.point(places[1]) - change
+            weights = by_unit.weights
         for key in keys:
             if key[:2] == (a, b):
                 function = table_function(key[2], sample.predictions)
-                differences = zero_where_undefined(function(first)) - zero_where_undefined(function(second))
-                found[key] = Swapped(differences, weights)
+                values = [zero_where_undefined(function(m)).mean(axis=1) for m in (first, second)]
+                found[key] = Swapped(values[0] - values[1], weights)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """What the swapped rows add to each model's margins, (models, m, 3, K), and the probabilities of the m swaps."""
+    """What the swapped units add to each model's margins, (models, m, parts, 3, K), and the swaps' probabilities."""
 
     moved: list[Floats]
     weights: Floats | None
@@ -98,27 +99,28 @@ class _Moved:
 
 def _margins_moved(sample: Sample, n_resamples: int, seed: int) -> _Moved:
     """Swap rows, or whole clusters, where examples are not alike and cells do not hold all."""
-    assert sample.tables is not None
+    tables = sample.tables
+    assert tables is not None
     patterns, weights = _patterns(sample.units, n_resamples, seed)
-    parts: list[list[Floats]] = [[] for _ in sample.label_models]
+    parts: list[list[Floats]] = [[] for _ in tables.models]
     for swapped in patterns:
-        for j, columns in enumerate(sample.tables.columns):
-            parts[j].append(margins(swapped, columns))
+        for j, collected in enumerate(parts):
+            collected.append(tables.margins(j, swapped))
     return _Moved([np.concatenate(blocks) for blocks in parts], weights)
 
 
 def _patterns(units: Units, n_resamples: int, seed: int) -> tuple[Iterator[Floats], Floats | None]:
-    """Return blocks (b, n) of what each row that changes sides weighs, and the patterns' probabilities if exact."""
-    exact = 2**units.count <= MOST_ENUMERATED if units.count < 60 else False
-    blocks = iter([units.every_swap()]) if exact else units.swaps(n_resamples, seed=seed)
-    weighted = (bits * units.base for bits in blocks) if units.weight is not None else blocks
-    return weighted, np.full(2**units.count, 0.5**units.count) if exact else None
+    """Return blocks (b, units) of 0 and 1, which units change sides, and the patterns' probabilities if exact."""
+    if units.count < 60 and 2**units.count <= MOST_ENUMERATED:
+        every = ((np.arange(2**units.count)[:, None] >> np.arange(units.count)) & 1).astype(np.float64)
+        return iter([every]), np.full(2**units.count, 0.5**units.count)
+    return units.unit_swaps(n_resamples, seed=seed), None
 
 
 def _swapped_margins(
     cells: Cells, places: Sequence[int], k: int, n_resamples: int, seed: int
 ) -> tuple[Floats, Floats, Floats | None]:
-    """Return both models' margins (m, 3, K) after swaps, and the probabilities of the m outcomes."""
+    """Return both models' margins (m, 1, 3, K) after swaps, and the probabilities of the m outcomes."""
     one, other = cells.predicted[places[0]], cells.predicted[places[1]]
     same = one == other
     kept = margin_columns(cells.true[same], one[same], k).T @ cells.counts[same]
@@ -129,7 +131,7 @@ def _swapped_margins(
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
     first = kept + with_low @ columns_low + (sizes - with_low) @ columns_high
     second = kept + with_low @ columns_high + (sizes - with_low) @ columns_low
-    return first.reshape(-1, 3, k), second.reshape(-1, 3, k), weights
+    return first.reshape(-1, 1, 3, k), second.reshape(-1, 1, 3, k), weights
 
 
 def _numbers_swapped(
@@ -150,22 +152,26 @@ def _numbers_swapped(
 def _swap_rows(
     sample: Sample, moments: Sequence[Key], ranking: Sequence[Key], n_resamples: int, seed: int
 ) -> dict[Key, Swapped]:
+    if sample.rows.layout.ranked.count > 1:
+        ranking = ()  # the ranks of several fits have no common scale, not even within one model
     collected: dict[Key, list[Floats]] = {key: [] for key in (*moments, *ranking)}
     if not collected:
         return {}
+    units, data = sample.units, sample.rows
     histograms = _rank_histograms(sample, sorted({name for key in ranking for name in key[:2]}))
-    whole = {name: np.asarray(table.T @ sample.units.base)[:, None] for name, table in histograms.items()}
+    whole = {name: np.asarray(table.T @ units.base)[:, None] for name, table in histograms.items()}
     needed = dict.fromkeys((name, key[2]) for key in moments for name in key[:2])
-    columns = ColumnBlock.of({place: sample.columns[place] for place in needed})
-    sums = columns.sums(sample.units.base[None, :])
-    patterns, weights = _patterns(sample.units, n_resamples, seed)
+    columns = ColumnBlock.of({place: data.columns[place] for place in needed}, units, data.layout)
+    sums = columns.sums(np.ones((1, units.count)))
+    patterns, weights = _patterns(units, n_resamples, seed)
     for swapped in patterns:
         for key, differences in _swapped_sums(columns.sums(swapped), sums, moments):
             collected[key].append(differences)
-        by_row = np.ascontiguousarray(swapped.T)
-        moved = {name: np.asarray(table.T @ by_row) for name, table in histograms.items()}
-        for key in ranking:
-            collected[key].append(_swapped_ranks(key, whole, moved))
+        if ranking:
+            by_row = np.ascontiguousarray(units.expand(swapped).T)
+            moved = {name: np.asarray(table.T @ by_row) for name, table in histograms.items()}
+            for key in ranking:
+                collected[key].append(_swapped_ranks(key, whole, moved))
     return {key: Swapped(np.concatenate(parts), weights) for key, parts in collected.items()}
 
 
@@ -177,9 +183,10 @@ def _swapped_sums(
     for a, b, quantity in keys:
         function = definition(quantity).function
         change = moved[b, quantity] - moved[a, quantity]
-        first = whole[a, quantity] + change
-        second = whole[b, quantity] - change
-        yield (a, b, quantity), function(first) - function(second)
+        values = [
+            function(whole[name, quantity] + side * change).mean(axis=1) for name, side in ((a, 1), (b, -1))
+        ]
+        yield (a, b, quantity), values[0] - values[1]
 
 
 def _rank_histograms(sample: Sample, names: Sequence[str]) -> dict[str, sparse.csr_array]:
@@ -191,7 +198,7 @@ def _rank_histograms(sample: Sample, names: Sequence[str]) -> dict[str, sparse.c
     if not names:
         return {}
     scores = {m.name: m.score for m in sample.predictions.models}
-    positive = sample.orders[names[0]].positive
+    positive = sample.rows.orders[names[0]][0].positive
     ranks = np.stack([-mid_ranks(np.asarray(scores[name])) for name in names])
     distinct, code = np.unique(ranks, return_inverse=True)
     code = code.reshape(ranks.shape)

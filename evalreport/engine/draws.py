@@ -75,24 +75,20 @@ def bootstrap_cells(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[
 
 def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield blocks of bootstrap weights of rows: multinomial(n, 1/n), as (b, n) float64."""
+    yield from _uniform_multinomial(n, n_resamples, seed=seed, purpose="bootstrap rows")
+
+
+def bootstrap_clusters(n_clusters: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield blocks (b, G) of the multiplicities of whole clusters: multinomial(G, 1/G)."""
+    yield from _uniform_multinomial(n_clusters, n_resamples, seed=seed, purpose="bootstrap clusters")
+
+
+def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -> Iterator[Floats]:
     for block, size in blocks(n_resamples, n):
-        generator = stream(seed, "bootstrap rows", block)
-        drawn = generator.integers(0, n, size=(size, n), dtype=np.int32)
-        drawn += (np.arange(size, dtype=np.int64) * n).astype(drawn.dtype)[:, None]
+        drawn = stream(seed, purpose, block).integers(0, n, size=(size, n))
+        drawn += np.arange(size)[:, None] * n
         counts = np.bincount(drawn.ravel(), minlength=size * n)
         yield counts.reshape(size, n).astype(np.float64)
-
-
-def bootstrap_clusters(
-    cluster: npt.NDArray[np.int64], n_clusters: int, n_resamples: int, *, seed: int
-) -> Iterator[Floats]:
-    """Yield blocks (b, n) of row weights where whole clusters are drawn: multinomial(G, 1/G) over the clusters."""
-    for block, size in blocks(n_resamples, len(cluster)):
-        generator = stream(seed, "bootstrap clusters", block)
-        drawn = generator.integers(0, n_clusters, size=(size, n_clusters))
-        drawn += np.arange(size)[:, None] * n_clusters
-        counts = np.bincount(drawn.ravel(), minlength=size * n_clusters).reshape(size, n_clusters)
-        yield counts[:, cluster].astype(np.float64)
 
 
 def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:

@@ -71,26 +71,34 @@ def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
     return Cells(counts.astype(np.float64), true[first], stacked)
 
 
-def margin_columns(true: Codes, predicted: Codes, n_classes: int) -> sparse.csr_array:
-    """Say which margins one example of each cell adds to.
+def margin_columns(
+    true: Codes,
+    predicted: Codes,
+    n_classes: int,
+    *,
+    part: npt.NDArray[np.int64] | None = None,
+    n_parts: int = 1,
+) -> sparse.csr_array:
+    """Say which margins one example of each row (or cell) adds to.
+
+    Parameters
+    ----------
+    part
+        (u,) which of ``n_parts`` evaluations each row belongs to.
 
     Returns
     -------
-    (u, 3 K) sparse
-        One at [0, true] where the prediction is right, one at [1, true], one at [2, predicted].
+    (u, n_parts 3 K) sparse
+        In the row's part: one at [0, true] where the prediction is right, at [1, true] and at [2, predicted].
     """
     u = len(true)
-    rows = np.arange(u)
+    rows, start = np.arange(u), np.zeros(u, np.int64) if part is None else part * (3 * n_classes)
     right = true == predicted
     row = np.concatenate([rows[right], rows, rows])
-    column = np.concatenate([true[right], n_classes + true, 2 * n_classes + predicted])
-    return sparse.csr_array((np.ones(len(row)), (row, column)), shape=(u, 3 * n_classes))
-
-
-def margins(weights: Floats, columns: sparse.csr_array) -> Floats:
-    """Return the margins (..., 3, K) of a model's table under weights (..., u)."""
-    flat = weights.reshape(-1, weights.shape[-1]) @ columns
-    return np.asarray(flat).reshape(*weights.shape[:-1], 3, columns.shape[1] // 3)
+    place = [(start + true)[right], start + n_classes + true, start + 2 * n_classes + predicted]
+    return sparse.csr_array(
+        (np.ones(len(row)), (row, np.concatenate(place))), shape=(u, n_parts * 3 * n_classes)
+    )
 
 
 def margins_of(table: Floats) -> Floats:

@@ -13,16 +13,9 @@ from scipy import sparse
 from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells
-from evalreport.engine.tables import (
-    Cells,
-    Counts,
-    distinct_cells,
-    margin_columns,
-    margins,
-    margins_of,
-    one_vs_rest,
-)
+from evalreport.engine.tables import Cells, Codes, Counts, distinct_cells, margin_columns, one_vs_rest
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.layout import Parts
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import value_range
@@ -39,54 +32,75 @@ class LabelTables:
     ----------
     models
         Names of the models that give labels.
+    parts
+        How many evaluations (repeats, replicates ...) the value is a mean over.
     cells
-        Distinct combinations of truth and labels; None with clusters or weights, where rows are drawn.
+        Distinct combinations of truth and labels; None with parts, clusters or weights, where units are drawn.
     columns
-        By model, (atoms, 3 K): which margins one example of each atom (cell or row) adds to.
-    weights
-        (atoms,) what the atoms weigh in the data.
+        By model, (atoms, parts 3 K): which margins one draw of each atom (cell or unit) adds to.
+    tables
+        By model, the K x K counts over all rows.
     """
 
     models: tuple[str, ...]
     units: Units
+    parts: int
     cells: Cells | None
     columns: tuple[sparse.csr_array, ...]
     tables: tuple[Floats, ...]
-    weights: Floats
 
     @classmethod
-    def of(cls, predictions: Predictions, units: Units) -> LabelTables | None:
+    def of(cls, predictions: Predictions, units: Units, parts: Parts) -> LabelTables | None:
         """Count what the models that give labels said; None where no model does."""
         given = [m for m in predictions.models if m.y_pred is not None]
-        if not given or predictions.y_true is None:
+        if not given or predictions.y_true is None or not predictions.classes:
             return None
         names, k = tuple(m.name for m in given), len(predictions.classes)
         true, predicted = predictions.y_true, [np.asarray(m.y_pred) for m in given]
-        cells = distinct_cells(true, predicted) if units.plain else None
-        weights = units.base if cells is None else cells.counts
-        if cells is not None:
-            true, predicted = cells.true, list(cells.predicted)
-        columns = tuple(margin_columns(true, labels, k) for labels in predicted)
-        tables = []
-        for labels in predicted:
-            table = np.zeros((k, k))
-            np.add.at(table, (true, labels), weights)
-            tables.append(table)
-        return cls(names, units, cells, columns, tuple(tables), weights)
+        if units.plain and parts.count == 1:
+            cells = distinct_cells(true, predicted)
+            columns = tuple(margin_columns(cells.true, labels, k) for labels in cells.predicted)
+            tables = tuple(counted(cells.true, labels, cells.counts, k) for labels in cells.predicted)
+            return cls(names, units, 1, cells, columns, tables)
+        columns = tuple(
+            units.gather(margin_columns(true, labels, k, part=parts.codes, n_parts=parts.count))
+            for labels in predicted
+        )
+        tables = tuple(counted(true, labels, units.base, k) for labels in predicted)
+        return cls(names, units, parts.count, None, columns, tables)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return len(self.tables[0])
 
     def draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-        """Yield blocks (b, atoms) of bootstrap weights."""
+        """Yield blocks (b, atoms) of bootstrap multiplicities."""
         if self.cells is not None:
             return bootstrap_cells(self.cells.counts, n_resamples, seed=seed)
-        return self.units.draws(n_resamples, seed=seed)
+        return self.units.unit_draws(n_resamples, seed=seed)
+
+    def margins(self, model: int, multiplicities: Floats) -> Floats:
+        """Return the margins (b, parts, 3, K) of one model under multiplicities (b, atoms)."""
+        flat = np.asarray(multiplicities @ self.columns[model])
+        return np.asarray(flat.reshape(len(multiplicities), self.parts, 3, self.n_classes))
+
+    def point(self, model: int) -> Floats:
+        """Return the margins (parts, 3, K) of one model on the data themselves."""
+        ones = np.ones(self.columns[model].shape[0]) if self.cells is None else self.cells.counts
+        return self.margins(model, ones[None, :])[0]
 
     def influence(self, model: int, slope: Floats) -> tuple[Floats, Floats]:
         """Return derivatives by the multiplicity of a unit, and how many units share each."""
         by_atom = np.asarray(self.columns[model] @ slope.ravel())
-        if self.cells is not None:
-            return by_atom, self.cells.counts
-        by_unit = self.units.influence(by_atom)
-        return by_unit, np.ones(len(by_unit))
+        return by_atom, np.ones(len(by_atom)) if self.cells is None else self.cells.counts
+
+
+def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> Floats:
+    """Count a K x K confusion table, rows true, columns predicted."""
+    table = np.zeros((n_classes, n_classes))
+    np.add.at(table, (true, predicted), weights)
+    return table
 
 
 def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:
@@ -119,18 +133,17 @@ def label_estimates(
 ) -> dict[Key, Estimate]:
     """Estimate every label quantity of every label model from one set of draws."""
     functions = {quantity: table_function(quantity, predictions) for quantity in quantities}
-    drawn: list[list[Floats]] = [[] for _ in tables.models]
-    for weights in tables.draws(n_resamples, seed=seed):
-        for j, columns in enumerate(tables.columns):
-            drawn[j].append(margins(weights, columns))
-    found = {}
-    for j, name in enumerate(tables.models):
-        replicates = np.concatenate(drawn[j])
-        for quantity, function in functions.items():
-            found[name, quantity] = _estimate(
-                predictions, tables, j, quantity, function, function(replicates)
-            )
-    return found
+    drawn: dict[Key, list[Floats]] = {(name, q): [] for name in tables.models for q in quantities}
+    for multiplicities in tables.draws(n_resamples, seed=seed):
+        for j, name in enumerate(tables.models):
+            block = tables.margins(j, multiplicities)
+            for quantity, function in functions.items():
+                drawn[name, quantity].append(function(block).mean(axis=1))
+    return {
+        (name, quantity): _estimate(predictions, tables, j, quantity, function, drawn[name, quantity])
+        for j, name in enumerate(tables.models)
+        for quantity, function in functions.items()
+    }
 
 
 def _estimate(
@@ -139,27 +152,29 @@ def _estimate(
     model: int,
     quantity: Quantity,
     function: Callable[[Floats], Floats],
-    replicates: Floats,
+    replicates: Sequence[Floats],
 ) -> Estimate:
-    point = margins_of(tables.tables[model])
-    value = float(function(point))
-    undefined = np.isnan(value)
-    derivative, counts = tables.influence(model, gradient(function, point))
+    point = tables.point(model)
+    values = function(point)
+    value = float(zero_where_undefined(values).mean())
+    undefined = bool(np.isnan(values).any())
+    slopes = np.stack([gradient(function, part) for part in point]) / tables.parts
+    derivative, counts = tables.influence(model, slopes)
     units = tables.units
     return Estimate(
         tables.models[model],
         quantity,
-        0.0 if undefined else value,
+        value,
         definition(quantity).undefined if undefined else None,
         predictions.n,
         value_range(definition(quantity), predictions),
         derivative=None if undefined else derivative,
         counts=counts,
-        replicates=replicates,
+        replicates=np.concatenate(replicates),
         table=tables.tables[model],
         clusters=None if units.cluster is None else units.count,
         weighted=units.weight is not None,
-        **(_proportion(quantity, point, predictions) if units.plain else {}),
+        **(_proportion(quantity, point[0], predictions) if units.plain and tables.parts == 1 else {}),
     )
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.layout import Layout
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import undefined, value_range
@@ -23,64 +25,111 @@ Key = tuple[str, Quantity]
 TOO_LARGE = "the numbers are too large to be squared and added"
 
 
+@dataclass(frozen=True, slots=True)
+class RowData:
+    """What the per-example metrics of a run work on, prepared once.
+
+    Attributes
+    ----------
+    columns
+        (model, quantity) -> (n, p) columns of the family ``moments``.
+    states
+        (model, quantity) -> what the family ``rows`` prepared, a state for each ranked part.
+    orders
+        model -> its sorted scores, an order for each ranked part.
+    """
+
+    units: Units
+    layout: Layout
+    columns: Mapping[Key, Floats]
+    states: Mapping[Key, tuple[Any, ...]]
+    orders: Mapping[str, tuple[Order, ...]]
+
+
 def row_estimates(
-    predictions: Predictions,
-    units: Units,
-    columns: Mapping[Key, Floats],
-    states: Mapping[Key, Any],
-    orders: Mapping[str, Order],
-    quantities: Sequence[Quantity],
-    *,
-    n_resamples: int,
-    seed: int,
+    predictions: Predictions, data: RowData, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
 ) -> dict[Key, Estimate]:
     """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows`` from one set of draws."""
-    ranked = [(name, q) for name in orders for q in quantities if definition(q).family == "ranking"]
-    estimates = {key: _of_moments(predictions, units, key, table) for key, table in columns.items()}
-    estimates |= {key: _of_ranks(predictions, units, key, orders[key[0]]) for key in ranked}
-    estimates |= {key: _of_rows(predictions, units, key, state) for key, state in states.items()}
+    ranked = [(name, q) for name in data.orders for q in quantities if definition(q).family == "ranking"]
+    estimates = {key: _of_moments(predictions, data, key) for key in data.columns}
+    estimates |= {key: _of_ranks(predictions, data, key) for key in ranked}
+    estimates |= {key: _of_rows(predictions, data, key) for key in data.states}
     drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if not np.isnan(e.value)}
-    block = ColumnBlock.of({key: table for key, table in columns.items() if key in drawn})
-    slow = [key for key in states if key in drawn and definition(key[1]).resampled]
     if not drawn:
         return estimates
-    for weights in units.draws(n_resamples, seed=seed):
-        for key, sums in block.sums(weights).items():
-            drawn[key].append(definition(key[1]).function(sums))
-        groups = {name: group_weights(weights, order) for name, order in orders.items()}
-        for key in ranked:
-            if key in drawn:
-                drawn[key].append(definition(key[1]).function(*groups[key[0]]))
-        for key in slow:
-            drawn[key].append(definition(key[1]).function(states[key], weights))
+    block = ColumnBlock.of(
+        {key: data.columns[key] for key in drawn if key in data.columns}, data.units, data.layout
+    )
+    by_row = [key for key in drawn if key not in data.columns]
+    for multiplicities in data.units.unit_draws(n_resamples, seed=seed):
+        for key, sums in block.sums(multiplicities).items():
+            drawn[key].append(definition(key[1]).function(sums).mean(axis=1))
+        if by_row:
+            for key, values in _by_row(data, by_row, data.units.expand(multiplicities)).items():
+                drawn[key].append(values)
     for key, parts in drawn.items():
         if parts:
             estimates[key] = replace(estimates[key], replicates=np.concatenate(parts))
     return estimates
 
 
+def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Floats]:
+    """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
+    places = data.layout.ranked.rows()
+    found: dict[Key, list[Floats]] = {key: [] for key in keys if definition(key[1]).resampled}
+    for j, rows in enumerate(places):
+        part = weights if len(places) == 1 else weights[:, rows]
+        groups = {name: group_weights(part, orders[j]) for name, orders in data.orders.items()}
+        for key, values in found.items():
+            metric = definition(key[1])
+            if metric.family == "ranking":
+                values.append(metric.function(*groups[key[0]]))
+            else:
+                values.append(metric.function(data.states[key][j], part))
+    return {key: mean_of_defined(np.stack(values)) for key, values in found.items()}
+
+
+def mean_of_defined(values: Floats) -> Floats:
+    """Return the mean over the first axis of what is not nan; nan where nothing is defined."""
+    if len(values) == 1:
+        return np.asarray(values[0])
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=0)
+    return np.where(count > 0, np.where(defined, values, 0).sum(axis=0) / np.maximum(count, 1), np.nan)
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnBlock:
-    """The columns of many quantities side by side, so that one product serves them all."""
+    """The columns of many quantities side by side, by unit and part, so that one product serves them all."""
 
     keys: tuple[Key, ...]
     edges: tuple[int, ...]
-    table: Floats
+    parts: int
+    table: Floats | sparse.csr_array
 
     @classmethod
-    def of(cls, columns: Mapping[Key, Floats]) -> ColumnBlock:
-        """Put the columns side by side."""
+    def of(cls, columns: Mapping[Key, Floats], units: Units, layout: Layout) -> ColumnBlock:
+        """Put the columns side by side and add them up by unit."""
         edges = np.cumsum([0, *(table.shape[1] for table in columns.values())])
-        joined = np.concatenate(list(columns.values()), axis=1) if columns else np.empty((0, 0))
-        return cls(tuple(columns), tuple(edges.tolist()), joined)
+        joined = np.concatenate(list(columns.values()), axis=1) if columns else np.empty((units.n, 0))
+        parts = layout.pooled
+        if units.plain and parts.count == 1:
+            return cls(tuple(columns), tuple(edges.tolist()), 1, joined)
+        width = joined.shape[1]
+        place = parts.codes[:, None] * width + np.arange(width)
+        rows = np.repeat(np.arange(units.n), width)
+        spread = sparse.csr_array(
+            (joined.ravel(), (rows, place.ravel())), shape=(units.n, parts.count * width)
+        )
+        return cls(tuple(columns), tuple(edges.tolist()), parts.count, units.gather(spread))
 
-    def sums(self, weights: Floats) -> dict[Key, Floats]:
-        """Return the weighted sums (b, p) of each quantity under weights (b, n)."""
+    def sums(self, multiplicities: Floats) -> dict[Key, Floats]:
+        """Return the weighted sums (b, parts, p) of each quantity under multiplicities (b, units)."""
         if not self.keys:
             return {}
-        sums = weights @ self.table
+        sums = np.asarray(multiplicities @ self.table).reshape(len(multiplicities), self.parts, -1)
         places = zip(self.keys, self.edges[:-1], self.edges[1:], strict=True)
-        return {key: sums[:, low:high] for key, low, high in places}
+        return {key: sums[:, :, low:high] for key, low, high in places}
 
 
 def _estimate(
@@ -103,43 +152,62 @@ def _estimate(
     )
 
 
-def _of_moments(predictions: Predictions, units: Units, key: Key, columns: Floats) -> Estimate:
-    metric = definition(key[1])
+def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
+    metric, columns, parts = definition(key[1]), data.columns[key], data.layout.pooled
     if not np.isfinite(columns).all():
         return undefined(predictions, key, metric.undefined or TOO_LARGE)
-    sums = units.base @ columns
-    value = float(metric.function(sums))
-    if np.isnan(value):
+    values, derivative = np.empty(parts.count), np.empty(len(columns))
+    for j, rows in enumerate(parts.rows()):
+        sums = data.units.base[rows] @ columns[rows]
+        values[j] = metric.function(sums)
+        derivative[rows] = (
+            columns[rows] @ gradient(metric.function, sums) / parts.count if metric.smooth else 0
+        )
+    if np.isnan(values).any():
         return undefined(predictions, key, metric.undefined)
-    derivative = columns @ gradient(metric.function, sums) if metric.smooth else None
-    return _estimate(predictions, units, key, value, derivative, **_successes(units, key, columns))
+    slopes = derivative if metric.smooth else None
+    single = data.units.plain and parts.count == 1
+    proportion = _successes(key, columns) if single else {}
+    return _estimate(predictions, data.units, key, float(values.mean()), slopes, **proportion)
 
 
-def _successes(units: Units, key: Key, columns: Floats) -> dict[str, float]:
+def _successes(key: Key, columns: Floats) -> dict[str, float]:
     """Return successes and trials where the mean is one of zeros and ones, and so a binomial proportion."""
-    proportion = "wilson" in definition(key[1]).intervals and units.plain
-    if not proportion or not np.isin(columns[:, 1], (0, 1)).all():
+    if "wilson" not in definition(key[1]).intervals or not np.isin(columns[:, 1], (0, 1)).all():
         return {}
     return {"successes": float(columns[:, 1].sum()), "trials": float(len(columns))}
 
 
-def _of_ranks(predictions: Predictions, units: Units, key: Key, order: Order) -> Estimate:
-    metric = definition(key[1])
-    positives, negatives = group_weights(units.base, order)
-    value = float(metric.function(positives, negatives))
+def _of_ranks(predictions: Predictions, data: RowData, key: Key) -> Estimate:
+    metric, orders = definition(key[1]), data.orders[key[0]]
+    values, derivative = np.empty(len(orders)), np.zeros(predictions.n)
+    positive = np.zeros(predictions.n, dtype=bool)
+    for j, (rows, order) in enumerate(zip(data.layout.ranked.rows(), orders, strict=True)):
+        positives, negatives = group_weights(data.units.base[rows], order)
+        values[j] = metric.function(positives, negatives)
+        positive[rows] = order.positive
+        if metric.derivative is not None and not np.isnan(values[j]):
+            by_positive, by_negative = metric.derivative(positives, negatives)
+            derivative[rows] = np.where(order.positive, by_positive[order.group], by_negative[order.group])
+    value = float(mean_of_defined(values))
     if np.isnan(value):
         return undefined(predictions, key, metric.undefined)
-    derivative = None
-    if metric.derivative is not None:
-        by_positive, by_negative = metric.derivative(positives, negatives)
-        derivative = np.where(order.positive, by_positive[order.group], by_negative[order.group])
-    return _estimate(predictions, units, key, value, derivative, positive=order.positive)
+    slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
+    one = positive if len(orders) == 1 else None
+    return _estimate(predictions, data.units, key, value, slopes, positive=one)
 
 
-def _of_rows(predictions: Predictions, units: Units, key: Key, state: Any) -> Estimate:
-    metric = definition(key[1])
-    value = float(metric.function(state, units.base[None, :])[0])
-    if not np.isfinite(value):
+def _of_rows(predictions: Predictions, data: RowData, key: Key) -> Estimate:
+    metric, states = definition(key[1]), data.states[key]
+    values, derivative = np.empty(len(states)), np.zeros(predictions.n)
+    for j, (rows, state) in enumerate(zip(data.layout.ranked.rows(), states, strict=True)):
+        weights = data.units.base[rows]
+        values[j] = metric.function(state, weights[None, :])[0]
+        if metric.derivative is not None and np.isfinite(values[j]):
+            derivative[rows] = metric.derivative(state, weights)
+    values[~np.isfinite(values)] = np.nan
+    value = float(mean_of_defined(values))
+    if np.isnan(value):
         return undefined(predictions, key, metric.undefined or TOO_LARGE)
-    derivative = None if metric.derivative is None else metric.derivative(state, units.base)
-    return _estimate(predictions, units, key, value, derivative)
+    slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
+    return _estimate(predictions, data.units, key, value, slopes)

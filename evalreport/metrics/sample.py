@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.ranks import Order, descending_order
-from evalreport.engine.tables import Cells
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
+from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.row_estimates import row_estimates
+from evalreport.metrics.row_estimates import RowData, row_estimates
 from evalreport.metrics.units import Units
-from evalreport.metrics.views import undefined, view
+from evalreport.metrics.views import ModelView, undefined, view
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
@@ -33,32 +33,25 @@ class Sample:
         By (model, quantity); every model has every quantity, undefined ones with their reason.
     tables
         The label models' counts; None where no model gives labels.
-    columns
-        (model, quantity) -> (n, p) per-example columns of the metrics of the family ``moments``.
-    states
-        (model, quantity) -> what the metrics of the family ``rows`` prepared.
-    orders
-        model -> its sorted scores.
+    rows
+        What the per-example metrics work on.
     """
 
     predictions: Predictions
-    units: Units
     quantities: tuple[Quantity, ...]
     estimates: Mapping[Key, Estimate]
     tables: LabelTables | None
-    columns: Mapping[Key, Floats]
-    states: Mapping[Key, Any]
-    orders: Mapping[str, Order]
+    rows: RowData
+
+    @property
+    def units(self) -> Units:
+        """What is drawn as one, and what each example weighs."""
+        return self.rows.units
 
     @property
     def label_models(self) -> tuple[str, ...]:
         """Names of the models that give labels."""
         return () if self.tables is None else self.tables.models
-
-    @property
-    def cells(self) -> Cells | None:
-        """Distinct combinations of truth and the labels of ``label_models``; None with clusters or weights."""
-        return None if self.tables is None else self.tables.cells
 
 
 def estimate_all(
@@ -69,24 +62,22 @@ def estimate_all(
     Parameters
     ----------
     predictions
-        One test set: each id once.
+        Test predictions in any design; a value is the mean over the parts of its layout.
     units
         What is drawn as one, and what each example weighs.
     n_resamples
         Bootstrap replicates B.
     """
+    layout = layout_of(predictions)
     missing = {(m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))}
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
-    tables = LabelTables.of(predictions, units) if labelled else None
+    tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
     if tables is not None:
         estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
-    columns, states = _prepared(predictions, quantities, missing)
-    orders = _score_orders(predictions, quantities, missing)
-    estimates |= row_estimates(
-        predictions, units, columns, states, orders, quantities, n_resamples=n_resamples, seed=seed
-    )
-    return Sample(predictions, units, tuple(quantities), estimates, tables, columns, states, orders)
+    rows = prepare_rows(predictions, quantities, units, layout)
+    estimates |= row_estimates(predictions, rows, quantities, n_resamples=n_resamples, seed=seed)
+    return Sample(predictions, tuple(quantities), estimates, tables, rows)
 
 
 def lacks(outputs: ModelOutputs, quantity: Quantity) -> str | None:
@@ -107,39 +98,36 @@ def lacks(outputs: ModelOutputs, quantity: Quantity) -> str | None:
     return None
 
 
-def _prepared(
-    predictions: Predictions, quantities: Sequence[Quantity], missing: Mapping[Key, str]
-) -> tuple[dict[Key, Floats], dict[Key, Any]]:
-    """Return the columns of the moment metrics and the states of the row metrics, by model and quantity."""
+def prepare_rows(
+    predictions: Predictions, quantities: Sequence[Quantity], units: Units, layout: Layout
+) -> RowData:
+    """Compute the per-example columns, states and orders that the quantities need, by model."""
     columns: dict[Key, Floats] = {}
-    states: dict[Key, Any] = {}
+    states: dict[Key, tuple[Any, ...]] = {}
+    orders: dict[str, tuple[Order, ...]] = {}
+    places = layout.ranked.rows()
     for outputs in predictions.models:
-        model_view = view(predictions, outputs)
+        whole = view(predictions, outputs)
+        views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
         for quantity in quantities:
             metric, key = definition(quantity), (outputs.name, quantity)
-            if key in missing:
+            if lacks(outputs, quantity):
                 continue
             # Squares of numbers near the largest double are infinite; the value is then undefined, and said.
             with np.errstate(over="ignore", invalid="ignore"):
                 if metric.family == "moments":
                     assert metric.columns is not None
-                    columns[key] = metric.columns(model_view)
+                    columns[key] = metric.columns(whole)
                 elif metric.family == "rows":
-                    assert metric.prepare is not None
-                    states[key] = metric.prepare(model_view)
-    return columns, states
+                    prepare = metric.prepare
+                    assert prepare is not None
+                    states[key] = tuple(prepare(part) for part in views)
+                elif metric.family == "ranking" and outputs.name not in orders:
+                    orders[outputs.name] = tuple(_order(part) for part in views)
+    return RowData(units, layout, columns, states, orders)
 
 
-def _score_orders(
-    predictions: Predictions, quantities: Sequence[Quantity], missing: Mapping[Key, str]
-) -> dict[str, Order]:
-    ranked = [q for q in quantities if definition(q).family == "ranking"]
-    orders: dict[str, Order] = {}
-    for outputs in predictions.models:
-        if ranked and (outputs.name, ranked[0]) not in missing:
-            assert predictions.y_true is not None
-            assert outputs.score is not None
-            orders[outputs.name] = descending_order(
-                outputs.score, predictions.y_true == predictions.positive_code
-            )
-    return orders
+def _order(part: ModelView) -> Order:
+    assert part.score is not None
+    assert part.true is not None
+    return descending_order(part.score, part.true == part.positive_code)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, swaps
@@ -47,25 +48,28 @@ class Units:
         """Weights (n,) of the data themselves."""
         return np.ones(self.n) if self.weight is None else self.weight
 
-    def draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-        """Yield blocks (b, n) of bootstrap weights: multiplicities of the units times the example weights."""
+    def gather(self, columns: sparse.csr_array) -> sparse.csr_array:
+        """Add up the weighted columns (n, p) of each unit's rows, (count, p): what one draw of the unit adds."""
+        if self.plain:
+            return columns
+        cluster = np.arange(self.n) if self.cluster is None else self.cluster
+        adder = sparse.csr_array((self.base, (cluster, np.arange(self.n))), shape=(self.count, self.n))
+        return sparse.csr_array(adder @ columns)
+
+    def unit_draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+        """Yield blocks (b, count) of multiplicities of the units."""
         if self.cluster is None:
-            drawn: Iterator[Floats] = bootstrap_rows(self.n, n_resamples, seed=seed)
-        else:
-            drawn = bootstrap_clusters(self.cluster, self.count, n_resamples, seed=seed)
-        for weights in drawn:
-            yield weights if self.weight is None else weights * self.weight
+            return bootstrap_rows(self.n, n_resamples, seed=seed)
+        return bootstrap_clusters(self.count, n_resamples, seed=seed)
 
-    def swaps(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-        """Yield blocks (b, n) of 0 and 1: which rows change sides; a cluster changes sides as a whole."""
-        n = self.n if self.cluster is None else self.count
-        for bits in swaps(n, n_resamples, seed=seed):
-            yield bits if self.cluster is None else bits[:, self.cluster]
+    def unit_swaps(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+        """Yield blocks (b, count) of 0 and 1: which units change sides."""
+        return swaps(self.count, n_resamples, seed=seed)
 
-    def every_swap(self) -> Floats:
-        """Return all 2^units patterns of swapped rows, (2^units, n)."""
-        bits = ((np.arange(2**self.count)[:, None] >> np.arange(self.count)) & 1).astype(np.float64)
-        return bits if self.cluster is None else bits[:, self.cluster]
+    def expand(self, multiplicities: Floats) -> Floats:
+        """Turn multiplicities of units (b, count) into weights of rows (b, n)."""
+        by_row = multiplicities if self.cluster is None else multiplicities[:, self.cluster]
+        return by_row if self.weight is None else by_row * self.weight
 
     def influence(self, derivative: Floats) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity, (count,)."""
@@ -76,10 +80,15 @@ class Units:
 
 
 def units_of(predictions: Predictions, *, cluster: str | None, weight: str | None) -> Units:
-    """Return the units that the columns named by ``--cluster`` and ``--weight`` make; loading has checked them."""
+    """Return the units of a run: the clusters of ``--cluster``, else examples that are predicted repeatedly.
+
+    Loading has checked that the columns named are there.
+    """
     codes = None
     if cluster is not None:
         column = (predictions.metadata.get(cluster) or predictions.keys[cluster]).values
         codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
+    elif predictions.n > len(predictions.ids):
+        codes = np.unique(predictions.example, return_inverse=True)[1].astype(np.int64)
     weights = None if weight is None else np.asarray(predictions.metadata[weight].values, dtype=np.float64)
     return Units(predictions.n, codes, weights)

@@ -25,6 +25,13 @@ class ModelView:
     proba: Floats | None
     outcome: Floats | None
     positive_code: int | None
+    score: Floats | None = None
+
+    def of(self, rows: npt.NDArray[np.int64]) -> ModelView:
+        """Return the view of some rows."""
+        given = (self.true, self.y_pred, self.proba, self.outcome, self.score)
+        true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)
+        return ModelView(true, y_pred, proba, outcome, self.positive_code, score)
 
     @property
     def p_true(self) -> Floats:
@@ -48,7 +55,7 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
         if predictions.task == "binary" and predictions.positive is not None
         else None
     )
-    return ModelView(predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome, code)
+    return ModelView(predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome, code, outputs.score)
 
 
 def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]:
