@@ -17,7 +17,9 @@ from evalreport.results import Results, to_json
 
 from .strategies import TASKS, Source, evaluate, floats_within, ids
 
-FEW_EXAMPLES = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW_EXAMPLES = settings(
+    max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def labels(truth: list[str], said: list[str]) -> Source:
@@ -171,7 +173,12 @@ def write(path: Path, columns: dict[str, Any]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=6,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(source=TASKS["binary"](models=3, least=5), order=st.permutations(range(3)), jobs=st.integers(1, 4))
 def test_same_bytes_for_any_order_of_files_and_jobs(
     tmp_path: Path, source: Source, order: list[int], jobs: int

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalreport.errors import UsageError
 from evalreport.metrics.registry import METRICS
 
 from .strategies import TASKS, Source, evaluate, key, same, values
 
-FEW_EXAMPLES = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW_EXAMPLES = settings(
+    max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def test_every_registered_metric_is_reached() -> None:
@@ -101,11 +102,63 @@ def repeat(columns: dict[str, Any], times: int) -> dict[str, Any]:
     return rows | {"id": [f"{place:05d}" for place in range(len(rows["id"]))]}
 
 
-def test_weights_are_refused_not_ignored() -> None:
-    """A weight column that this version does not use is refused by name, never silently left out."""
-    rows = {"id": ["a", "b", "c"], "y_true": ["0", "1", "1"], "p_1": [0.2, 0.7, 0.4], "times": [1, 2, 3]}
-    with pytest.raises(UsageError, match="weight"):
-        evaluate({"m": rows}, "binary", weight="times")
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data())
+def test_weights_are_repetitions(task: str, data: st.DataObject) -> None:
+    """An example of weight 3 counts as three equal examples, for the value of every metric."""
+    source = data.draw(TASKS[task](least=2, most=12))
+    n = len(source["m0"]["id"])
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    weighted = {m: columns | {"times": weights} for m, columns in source.items()}
+    repeated = {m: copied(columns, weights) for m, columns in source.items()}
+    one, other = values(evaluate(weighted, task, weight="times")), values(evaluate(repeated, task))
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        assert same(value, other[name]), name
+
+
+def copied(columns: dict[str, Any], weights: list[int]) -> dict[str, Any]:
+    """Return each row as often as its weight says, under ids of its own."""
+    rows = [i for i, times in enumerate(weights) for _ in range(times)]
+    return {name: [column[i] for i in rows] for name, column in columns.items()} | {
+        "id": [f"{place:05d}" for place in range(len(rows))]
+    }
+
+
+@pytest.mark.parametrize("task", TASKS)
+@FEW_EXAMPLES
+@given(data=st.data(), times=st.integers(2, 3))
+def test_copies_in_one_cluster_are_no_new_evidence(task: str, data: st.DataObject, times: int) -> None:
+    """Copies of the test set, each example's in one cluster, leave values and standard errors as they are."""
+    source = data.draw(TASKS[task](least=3, most=12))
+    single = {m: columns | {"origin": columns["id"]} for m, columns in source.items()}
+    copies = {m: repeat(columns, times) for m, columns in single.items()}
+    one, other = (evaluate(s, task, cluster="origin") for s in (single, copies))
+    errors = {key(record): record.standard_error for record in other.metrics}
+    assert values(one).keys() == values(other).keys()
+    for record in one.metrics:
+        assert same(record.value, values(other)[key(record)]), record
+        assert same(record.standard_error, errors[key(record)]), record
+
+
+def test_weighted_examples_have_no_binomial_intervals_or_tests() -> None:
+    """Under weights the binomial intervals and McNemar's tests are refused, with a reason."""
+    n = 40
+    rows = {"id": [f"{i:02d}" for i in range(n)], "y_true": [str(i % 2) for i in range(n)],
+            "times": [1.5 + i % 3 for i in range(n)]}  # fmt: skip
+    source = {m: rows | {"y_pred": [str((i // k) % 2) for i in range(n)]} for m, k in (("m0", 2), ("m1", 3))}
+    results = evaluate(source, "binary", weight="times", intervals=("all",), tests=("all",))
+    binomial = {"wilson", "agresti_coull", "clopper_pearson", "jeffreys", "wilson_f1"}
+    for record in results.metrics:
+        for one in record.intervals:
+            if one.method in binomial and record.value is not None and 0 < record.value < 1:
+                assert one.low is None, (record.metric, one)
+                assert one.reason, (record.metric, one)
+    for row in results.comparisons:
+        if row.test.startswith("mcnemar"):
+            assert row.p_value is None
+            assert row.reason
 
 
 @pytest.mark.parametrize("task", TASKS)

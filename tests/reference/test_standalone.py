@@ -145,6 +145,29 @@ def test_adjusted_delong_p_values_agree_with_r(dataset: str, kind: str) -> None:
         assert ours[pair] == pytest.approx(theirs, rel=1e-8, abs=CLOSED_FORM), pair
 
 
+def test_verdicts_carry_simultaneous_limits() -> None:
+    """The limits of a verdict among ten pairs are Newcombe's at level 1 - 0.05 / 10 (Bonferroni).
+
+    Newcombe's limits themselves are compared with R's above; here only the level is in question.
+    """
+    file, positive = DATASETS["default_test"]
+    family, single = (
+        evalreport.evaluate(
+            DATA / "predictions" / file,
+            positive=positive,
+            metrics=("accuracy",),
+            resamples=100,
+            confidence=level,
+        )
+        for level in (0.95, 0.995)
+    )
+    assert len(family.verdicts) == 10
+    for verdict in family.verdicts:
+        row, _ = lookup.comparison(single, verdict.about, "accuracy", chosen=lambda r: r.recommended)
+        assert verdict.level == pytest.approx(0.995, abs=1e-12)
+        assert (verdict.low, verdict.high) == pytest.approx((row.low, row.high), abs=1e-9)
+
+
 def adjusted_lists() -> list[Record]:
     """Return the records with lists of raw p values and the corrections that we offer."""
     wanted = {f"{kind}-adjusted p values of a list of p values" for kind in CORRECTIONS}

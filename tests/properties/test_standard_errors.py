@@ -1,0 +1,106 @@
+"""Every smooth metric has the delta method's standard error, from scikit-learn's weighted metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from evalreport.metrics.registry import METRICS
+from evalreport.results import Results
+
+from .strategies import evaluate, ids
+
+Weighted = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
+
+LABELS: Mapping[str, Weighted] = {
+    "accuracy": lambda t, p, w: sk.accuracy_score(t, p, sample_weight=w),
+    "error_rate": lambda t, p, w: 1 - sk.accuracy_score(t, p, sample_weight=w),
+    "balanced_accuracy": lambda t, p, w: sk.balanced_accuracy_score(t, p, sample_weight=w),
+    "mean_per_class_error": lambda t, p, w: 1 - sk.balanced_accuracy_score(t, p, sample_weight=w),
+    "mcc": lambda t, p, w: sk.matthews_corrcoef(t, p, sample_weight=w),
+    "cohen_kappa": lambda t, p, w: sk.cohen_kappa_score(t, p, sample_weight=w),
+}
+BINARY: Mapping[str, Weighted] = {
+    "precision": lambda t, p, w: sk.precision_score(t, p, pos_label="1", sample_weight=w),
+    "recall": lambda t, p, w: sk.recall_score(t, p, pos_label="1", sample_weight=w),
+    "specificity": lambda t, p, w: sk.recall_score(t, p, pos_label="0", sample_weight=w),
+    "f1": lambda t, p, w: sk.f1_score(t, p, pos_label="1", sample_weight=w),
+    "f0_5": lambda t, p, w: sk.fbeta_score(t, p, beta=0.5, pos_label="1", sample_weight=w),
+    "f2": lambda t, p, w: sk.fbeta_score(t, p, beta=2, pos_label="1", sample_weight=w),
+    "jaccard": lambda t, p, w: sk.jaccard_score(t, p, pos_label="1", sample_weight=w),
+}
+SCORES: Mapping[str, Weighted] = {
+    "roc_auc": lambda t, s, w: sk.roc_auc_score(t == "1", s, sample_weight=w),
+    "average_precision": lambda t, s, w: sk.average_precision_score(t == "1", s, sample_weight=w),
+    "log_loss": lambda t, s, w: sk.log_loss(t == "1", s, sample_weight=w),
+    "brier": lambda t, s, w: sk.brier_score_loss(t == "1", s, sample_weight=w),
+}
+VALUES: Mapping[str, Weighted] = {
+    "r2": lambda t, p, w: sk.r2_score(t, p, sample_weight=w),
+    "rmse": lambda t, p, w: sk.root_mean_squared_error(t, p, sample_weight=w),
+    "mse": lambda t, p, w: sk.mean_squared_error(t, p, sample_weight=w),
+    "mae": lambda t, p, w: sk.mean_absolute_error(t, p, sample_weight=w),
+    "mape": lambda t, p, w: sk.mean_absolute_percentage_error(t, p, sample_weight=w),
+}
+
+
+def error_of(function: Weighted, truth: np.ndarray, said: np.ndarray) -> float:
+    """Return sqrt(sum influence^2) / n, influences by central differences in each example's weight."""
+    n, step = len(truth), 1e-5
+    slopes = np.empty(n)
+    for i in range(n):
+        up, down = np.ones(n), np.ones(n)
+        up[i] += step
+        down[i] -= step
+        slopes[i] = (function(truth, said, up) - function(truth, said, down)) / (2 * step)
+    return float(np.sqrt((slopes**2).sum()))
+
+
+def ours(results: Results, name: str) -> float | None:
+    """Return the only model's standard error of a metric."""
+    (record,) = (r for r in results.metrics if (r.metric, r.average, r.label) == (name, None, None))
+    return record.standard_error
+
+
+@pytest.mark.parametrize("name", sorted((LABELS.keys() | BINARY.keys() | SCORES.keys()) & METRICS.keys()))
+def test_binary(name: str) -> None:
+    """Binary metrics, scores tied at two decimals."""
+    random = np.random.default_rng(7)
+    codes = random.integers(0, 2, 70)
+    proba = np.clip(np.round(random.normal(0.35 + 0.3 * codes, 0.25), 2), 0.01, 0.99)
+    truth, said = codes.astype(str), np.where(proba >= 0.5, "1", "0")
+    rows = {"id": ids(70), "y_true": truth.tolist(), "p_1": proba.tolist()}
+    function = SCORES.get(name) or LABELS.get(name) or BINARY[name]
+    expected = error_of(function, truth, proba if name in SCORES else said)
+    # central differences with step 1e-5: truncation and rounding of the order of 1e-10 each
+    assert ours(evaluate({"m": rows}, "binary", metrics=(name,)), name) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(LABELS.keys() & METRICS.keys()))
+def test_several_classes(name: str) -> None:
+    """Metrics of the whole table over four classes."""
+    random = np.random.default_rng(8)
+    codes = random.integers(0, 4, 70)
+    said = np.where(random.random(70) < 0.6, codes, random.integers(0, 4, 70))
+    truth, labels = (np.array([f"c{code}" for code in column]) for column in (codes, said))
+    rows = {"id": ids(70), "y_true": truth.tolist(), "y_pred": labels.tolist()}
+    expected = error_of(LABELS[name], truth, labels)
+    assert ours(evaluate({"m": rows}, "multiclass", metrics=(name,)), name) == pytest.approx(
+        expected, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", sorted(VALUES.keys() & METRICS.keys()))
+def test_regression(name: str) -> None:
+    """Metrics of real values."""
+    random = np.random.default_rng(9)
+    truth = random.normal(10, 2, 60)
+    said = truth + random.normal(0.3, 1, 60)
+    rows = {"id": ids(60), "y_true": truth.tolist(), "y_pred": said.tolist()}
+    expected = error_of(VALUES[name], truth, said)
+    assert ours(evaluate({"m": rows}, "regression", metrics=(name,)), name) == pytest.approx(
+        expected, rel=1e-6
+    )
