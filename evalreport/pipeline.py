@@ -20,17 +20,19 @@ from evalreport.comparisons.verdicts import Decision, family_records, verdict
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
+from evalreport.data.selection import test_rows
 from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.curves import precision_recall, roc
+from evalreport.metrics.fits import with_fits
 from evalreport.metrics.formula import filled_in
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import chosen
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
-from evalreport.results import ConfusionRecord, CurveRecord, MetricRecord, Results
+from evalreport.results import ConfusionRecord, CurveRecord, FoldRecord, MetricRecord, Results
 
 Progress = Callable[[str, float], None]
 DEFAULTS = Options()
@@ -52,13 +54,14 @@ def evaluate(
     """
     say = progress or (lambda _stage, _fraction: None)
     say("reading and checking", 0.0)
-    predictions = load(source, options=options, truth=truth)
-    require_analysable(predictions, options)
+    loaded = load(source, options=options, truth=truth)
+    require_analysable(loaded, options)
+    predictions = test_rows(loaded)
     quantities = chosen(predictions, options.metrics)
     say("resampling", 0.1)
     units = units_of(predictions, cluster=options.cluster, weight=options.weight)
-    sample = estimate_all(
-        predictions, quantities, units=units, n_resamples=options.resamples, seed=options.seed
+    sample = with_fits(
+        estimate_all(predictions, quantities, units=units, n_resamples=options.resamples, seed=options.seed)
     )
     say("comparing", 0.4)
     tested = comparable(quantities, named=bool(options.metrics))
@@ -83,6 +86,7 @@ def evaluate(
         inputs=predictions.inputs,
         found=predictions.found,
         metrics=metric_records(sample, options),
+        folds=fold_records(sample),
         confusion=confusion_records(sample),
         curves=curve_records(sample),
         comparisons=(*family_rows, *others),
@@ -145,6 +149,33 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
                     reason=estimate.reason,
                     intervals=all_intervals(estimate, options.intervals, options.confidence, value_of),
                     formula=filled_in(estimate, code),
+                )
+            )
+    return tuple(found)
+
+
+def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:
+    """Return every model's value of every overall and averaged quantity on each single fit."""
+    parts = sample.rows.layout.fits
+    if parts.count == 1:
+        return ()
+    names = [dict(name) for name in parts.names]
+    found = []
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.fits is None or quantity.label is not None:
+            continue
+        for name, value, n in zip(names, estimate.fits.values, estimate.fits.n_test, strict=True):
+            repeat = name.get("repeat") or name.get("replicate") or name.get("seed") or name.get("dataset")
+            found.append(
+                FoldRecord(
+                    model=model,
+                    repeat=repeat,
+                    fold=name.get("fold"),
+                    metric=quantity.metric,
+                    average=quantity.average,
+                    label=None,
+                    value=None if np.isnan(value) else float(value),
+                    n=int(n),
                 )
             )
     return tuple(found)

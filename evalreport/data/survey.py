@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.data.predictions import Predictions
+from evalreport.data.selection import test_rows
 
-ANALYSED_DESIGNS = frozenset({"test-set"})
+ANALYSED_DESIGNS = frozenset(
+    {"test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "seeds"}
+)
 """The designs that ``run`` analyses in this version."""
 ANALYSED = frozenset(
     (
@@ -41,14 +44,12 @@ def survey(predictions: Predictions) -> tuple[Possible, ...]:
 def why_not_analysed(predictions: Predictions) -> str | None:
     """Say why this version cannot analyse the table as one test set; None where it can.
 
-    Training rows and learning curves stand in the design ``test-set``, yet predict an example more than once.
+    Learning curves stand in the design ``test-set``, yet predict an example more than once.
     """
     if predictions.design not in ANALYSED_DESIGNS:
         return f"the design is {predictions.design}"
-    part = predictions.keys.get("part")
-    if part is not None and part.categories != ("test",):
-        return f"there are rows of the parts {', '.join(part.categories or ())}"
-    if all(model.present is None for model in predictions.models) and predictions.n > len(predictions.ids):
+    one_fit = predictions.design == "test-set" and all(model.present is None for model in predictions.models)
+    if one_fit and test_rows(predictions).n > len(predictions.ids):
         return "a model predicts the same example more than once (train_size, complexity or inner_fold)"
     return None
 

@@ -26,6 +26,11 @@ TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
     """Say why a method is not honest for an estimate; None if it is."""
     metric = estimate.metric
+    if method.kind == "fits":
+        if estimate.fits is None or not estimate.of_folds:
+            return "holds for folds and repeated hold-out, where training sets overlap"
+        known = not math.isnan(estimate.fits.test_train_ratio)
+        return None if known else "the number of training examples is not known: add a column train_size"
     if method.kind not in ("bootstrap", "smooth", "mean"):
         if estimate.clusters is not None:
             return "assumes independent examples; here whole clusters are drawn"
@@ -55,6 +60,8 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
 def recommended(estimate: Estimate) -> str:
     """Return the name of the interval that leads (docs/intervals.md; for differences: the metric's own)."""
     metric = estimate.metric
+    if lacks(INTERVALS["corrected_t"], estimate) is None:
+        return "corrected_t"
     if estimate.clusters is not None or estimate.weighted:
         return "t" if lacks(INTERVALS["t"], estimate) is None else "bootstrap_bca"
     if estimate.is_difference:

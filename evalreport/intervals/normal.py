@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from scipy import optimize, stats
 
 from evalreport.intervals.proportions import quantile
@@ -38,6 +39,19 @@ def t(estimate: Estimate, level: float) -> Bounds:
         return Bounds(None, None, "one example (or one cluster): no estimate of the spread")
     half = float(stats.t.ppf((1 + level) / 2, estimate.n_units - 1)) * error
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
+
+
+@interval("Corrected t over folds", "fits", source="Nadeau and Bengio (2003), Mach Learn 52:239, equation 11")
+def corrected_t(estimate: Estimate, level: float) -> Bounds:
+    """Mean over folds plus or minus t errors whose variance has the factor 1/J + n_test/n_train for shared training."""
+    assert estimate.fits is not None
+    values, ratio = estimate.fits.values, estimate.fits.test_train_ratio
+    if len(values) < 2 or np.isnan(values).any():
+        return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
+    error = math.sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
+    half = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
+    centre = float(values.mean())
+    return Bounds(centre - half, centre + half)
 
 
 FEW_OF_A_CLASS = Bounds(None, None, "fewer than two examples of a class: no variance of the placements")

@@ -150,6 +150,8 @@ def tango(estimate: Estimate, level: float) -> Bounds:
         q = (math.sqrt(max(linear * linear - 8 * n * constant, 0.0)) - linear) / (4 * n)
         variance = n * (2 * q + delta * (1 - delta))
         distance = b - c - n * delta
+        if distance == 0:
+            return 0.0  # also where the variance vanishes: no disagreement at all, or all on one side
         return distance / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, distance)
 
     estimate_of_delta = (b - c) / n

@@ -10,7 +10,15 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.registry import Registry, summary_of
 
 Kind = Literal[
-    "proportion", "f1", "auc", "mean", "smooth", "bootstrap", "paired_proportion", "independent_proportion"
+    "proportion",
+    "f1",
+    "auc",
+    "mean",
+    "smooth",
+    "bootstrap",
+    "fits",
+    "paired_proportion",
+    "independent_proportion",
 ]
 
 

@@ -14,6 +14,35 @@ from evalreport.metrics.registry import Metric
 Floats = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """A quantity's values on single fits (folds, repeats ...), one of each a fit.
+
+    Attributes
+    ----------
+    values
+        (J,); nan where undefined. Label metrics: 0 by convention.
+    repeat, fold
+        (J,) codes in the order of the files' names.
+    n_test, n_train
+        (J,) examples tested on and trained on; the latter nan where the files do not say.
+    kind
+        ``folds`` (folds or repeated hold-out: training sets overlap), ``replicates``, ``seeds`` or ``datasets``.
+    """
+
+    values: Floats
+    repeat: npt.NDArray[np.int64]
+    fold: npt.NDArray[np.int64]
+    n_test: Floats
+    n_train: Floats
+    kind: str = "folds"
+
+    @property
+    def test_train_ratio(self) -> float:
+        """Mean over the fits of test examples by training examples; nan where the files do not say."""
+        return float((self.n_test / self.n_train).mean())
+
+
 @dataclass(frozen=True)
 class Estimate:
     """One model's value of one quantity (or the difference of two models').
@@ -42,11 +71,15 @@ class Estimate:
         F1 of two classes: (TP, TP + FP + FN).
     positive
         Rank metrics: (n,) which rows are positive.
+    rarest
+        Rank and row metrics of classes: examples of the rarest class in the truth.
     table
         Label metrics: the model's K x K table of counts, rows true.
     agreement
         Differences of paired proportions: examples on which both models are right, only the first, only the
         second, neither.
+    fits
+        The values on single fits, where the design has several.
     clusters, weighted
         Number of clusters where whole clusters are drawn; whether examples weigh differently.
     """
@@ -64,8 +97,10 @@ class Estimate:
     trials: float | None = None
     jaccard: tuple[float, float] | None = None
     positive: npt.NDArray[np.bool_] | None = None
+    rarest: float | None = None
     table: Floats | None = None
     agreement: tuple[float, float, float, float] | None = None
+    fits: Fits | None = None
     clusters: int | None = None
     weighted: bool = False
     is_difference: bool = False
@@ -74,6 +109,11 @@ class Estimate:
     def metric(self) -> Metric:
         """The registered metric."""
         return definition(self.quantity)
+
+    @property
+    def of_folds(self) -> bool:
+        """Whether the single fits are folds or repeated hold-outs of one data set."""
+        return self.fits is not None and self.fits.kind == "folds"
 
     @property
     def defined(self) -> bool:
@@ -152,6 +192,9 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
         scale = np.maximum(np.abs(a.derivative), np.abs(b.derivative))
         derivative = np.where(np.abs(derivative) <= 1e-12 * scale, 0.0, derivative)
     replicates = None if a.replicates is None or b.replicates is None else a.replicates - b.replicates
+    fits = None
+    if a.fits is not None and b.fits is not None:
+        fits = replace(a.fits, values=a.fits.values - b.fits.values)
     reasons = [f"{e.model}: {e.reason}" for e in (a, b) if e.reason]
     return replace(
         a,
@@ -163,6 +206,7 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
         successes=None,
         trials=None,
         jaccard=None,
+        fits=fits,
         table=None,
         is_difference=True,
     )

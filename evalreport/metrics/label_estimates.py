@@ -82,13 +82,14 @@ class LabelTables:
 
     def margins(self, model: int, multiplicities: Floats) -> Floats:
         """Return the margins (b, parts, 3, K) of one model under multiplicities (b, atoms)."""
-        flat = np.asarray(multiplicities @ self.columns[model])
-        return np.asarray(flat.reshape(len(multiplicities), self.parts, 3, self.n_classes))
+        flat: Floats = np.asarray(multiplicities @ self.columns[model])
+        return flat.reshape(len(multiplicities), self.parts, 3, self.n_classes)
 
     def point(self, model: int) -> Floats:
         """Return the margins (parts, 3, K) of one model on the data themselves."""
         ones = np.ones(self.columns[model].shape[0]) if self.cells is None else self.cells.counts
-        return self.margins(model, ones[None, :])[0]
+        whole: Floats = self.margins(model, ones[None, :])[0]
+        return whole
 
     def influence(self, model: int, slope: Floats) -> tuple[Floats, Floats]:
         """Return derivatives by the multiplicity of a unit, and how many units share each."""

@@ -55,16 +55,18 @@ class Metric:
     averages
         For several classes, the averages that are computed; the first is what the bare name means.
     columns
-        Moments only: maps a ``ModelView`` to (n, p); the first column is ones.
+        Moments only: maps a ``ModelView`` to (n, p), dense or sparse; the first column is ones.
     prepare
-        Rows only: maps a ``ModelView`` to the state (sorted once, binned once) that the function is given.
+        Rows only: maps a ``ModelView`` to the state (sorted once, binned once) that the function is given; metrics
+        that name the same ``prepare`` share it. With ``averages`` the function is given ``Chosen``.
     derivative
         Ranking: closed form by group, (d positives, d negatives), each (g,), from the two weights. Rows: closed
         form by example, (n,), from the state and weights (n,). None where there is none.
     resampled
         Rows only: False where a replicate costs too much, so that there are no bootstrap intervals.
     proportion
-        Where it is a binomial proportion: maps ``Counts`` (``table`` metrics: right, n) to (successes, trials).
+        Where it is a binomial proportion: maps ``Counts`` (``table`` metrics: right, n; ``rows``: state and
+        weights) to (successes, trials).
     intervals
         Names of the honest intervals, the recommended one first.
     difference_interval, test
@@ -73,6 +75,14 @@ class Metric:
         False where influence values do not exist, so no ``normal`` and no BCa interval.
     undefined
         When 0/0 occurs, in words; the value is then 0 by the field's convention, with this as the reason.
+    why_undefined
+        Rows only: maps a state to the reason where there is more than one.
+    no_interval
+        Why no interval of one model's value is honest; empty where ``intervals`` are.
+    extensive
+        True where the value depends on how many examples there are, not only on their distribution.
+    least_classes
+        Left out of a run that does not name it where there are fewer classes: it says nothing there.
     source
         Paper, equation or page.
     """
@@ -99,6 +109,10 @@ class Metric:
     test: str = "permutation"
     smooth: bool = True
     undefined: str = ""
+    why_undefined: Function | None = None
+    no_interval: str = ""
+    extensive: bool = False
+    least_classes: int = 0
     source: str = ""
 
     @property
@@ -107,6 +121,15 @@ class Metric:
         first = self.label.split(" ")[0]
         proper = not first[1:].islower() or first in ("Brier", "Cohen's", "Scott's", "Jaccard")
         return self.label if proper else self.label[0].lower() + self.label[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a class-wise metric of the family ``rows`` is given: the prepared state, and which average or class."""
+
+    state: Any
+    average: Average | None
+    code: int | None
 
 
 METRICS: Registry[Metric] = Registry("metric")

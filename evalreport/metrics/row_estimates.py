@@ -14,13 +14,14 @@ from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.layout import Layout
+from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import undefined, value_range
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
+Columns = Floats | sparse.csr_array
 
 TOO_LARGE = "the numbers are too large to be squared and added"
 
@@ -32,7 +33,7 @@ class RowData:
     Attributes
     ----------
     columns
-        (model, quantity) -> (n, p) columns of the family ``moments``.
+        (model, quantity) -> (n, p) columns of the family ``moments``, dense or sparse.
     states
         (model, quantity) -> what the family ``rows`` prepared, a state for each ranked part.
     orders
@@ -41,7 +42,7 @@ class RowData:
 
     units: Units
     layout: Layout
-    columns: Mapping[Key, Floats]
+    columns: Mapping[Key, Columns]
     states: Mapping[Key, tuple[Any, ...]]
     orders: Mapping[str, tuple[Order, ...]]
 
@@ -100,36 +101,54 @@ def mean_of_defined(values: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ColumnBlock:
-    """The columns of many quantities side by side, by unit and part, so that one product serves them all."""
+    """The columns of many quantities side by side, by unit and part, so that one product serves them all.
 
-    keys: tuple[Key, ...]
-    edges: tuple[int, ...]
+    ``tables`` holds the keys with dense columns, then those with sparse ones, each with where its columns begin.
+    """
+
     parts: int
-    table: Floats | sparse.csr_array
+    tables: tuple[tuple[tuple[Key, ...], tuple[int, ...], Columns], ...]
 
     @classmethod
-    def of(cls, columns: Mapping[Key, Floats], units: Units, layout: Layout) -> ColumnBlock:
+    def of(cls, columns: Mapping[Key, Columns], units: Units, layout: Layout) -> ColumnBlock:
         """Put the columns side by side and add them up by unit."""
-        edges = np.cumsum([0, *(table.shape[1] for table in columns.values())])
-        joined = np.concatenate(list(columns.values()), axis=1) if columns else np.empty((units.n, 0))
         parts = layout.pooled
-        if units.plain and parts.count == 1:
-            return cls(tuple(columns), tuple(edges.tolist()), 1, joined)
-        width = joined.shape[1]
-        place = parts.codes[:, None] * width + np.arange(width)
-        rows = np.repeat(np.arange(units.n), width)
-        spread = sparse.csr_array(
-            (joined.ravel(), (rows, place.ravel())), shape=(units.n, parts.count * width)
-        )
-        return cls(tuple(columns), tuple(edges.tolist()), parts.count, units.gather(spread))
+        tables = []
+        for is_sparse in (False, True):
+            chosen = {key: table for key, table in columns.items() if sparse.issparse(table) == is_sparse}
+            if chosen:
+                edges = np.cumsum([0, *(table.shape[1] for table in chosen.values())]).tolist()
+                joined = (sparse.hstack if is_sparse else np.hstack)(list(chosen.values()))
+                if not (units.plain and parts.count == 1):
+                    joined = units.gather(_spread(joined, parts))
+                tables.append((tuple(chosen), tuple(edges), sparse.csr_array(joined) if is_sparse else joined))
+        return cls(parts.count, tuple(tables))
 
     def sums(self, multiplicities: Floats) -> dict[Key, Floats]:
         """Return the weighted sums (b, parts, p) of each quantity under multiplicities (b, units)."""
-        if not self.keys:
-            return {}
-        sums = np.asarray(multiplicities @ self.table).reshape(len(multiplicities), self.parts, -1)
-        places = zip(self.keys, self.edges[:-1], self.edges[1:], strict=True)
-        return {key: sums[:, :, low:high] for key, low, high in places}
+        found = {}
+        for keys, edges, table in self.tables:
+            sums = np.asarray(multiplicities @ table).reshape(len(multiplicities), self.parts, -1)
+            for key, low, high in zip(keys, edges[:-1], edges[1:], strict=True):
+                found[key] = sums[:, :, low:high]
+        return found
+
+
+def _spread(joined: Columns, parts: Parts) -> sparse.csr_array:
+    """Give every part columns of its own: (n, p) becomes (n, parts p)."""
+    n, width = joined.shape
+    if sparse.issparse(joined):
+        filled = sparse.coo_array(joined)
+        rows, column, values = filled.row, filled.col, filled.data
+    else:
+        rows, column, values = np.repeat(np.arange(n), width), np.tile(np.arange(width), n), joined.ravel()
+    place = parts.codes[rows] * width + column
+    return sparse.csr_array((values, (rows, place)), shape=(n, parts.count * width))
+
+
+def all_finite(columns: Columns) -> bool:
+    """Say whether no column holds an infinite value or nan."""
+    return bool(np.isfinite(columns.data if sparse.issparse(columns) else columns).all())
 
 
 def _estimate(
@@ -154,9 +173,9 @@ def _estimate(
 
 def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     metric, columns, parts = definition(key[1]), data.columns[key], data.layout.pooled
-    if not np.isfinite(columns).all():
+    if not all_finite(columns):
         return undefined(predictions, key, metric.undefined or TOO_LARGE)
-    values, derivative = np.empty(parts.count), np.empty(len(columns))
+    values, derivative = np.empty(parts.count), np.empty(predictions.n)
     for j, rows in enumerate(parts.rows()):
         sums = data.units.base[rows] @ columns[rows]
         values[j] = metric.function(sums)
@@ -171,10 +190,11 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     return _estimate(predictions, data.units, key, float(values.mean()), slopes, **proportion)
 
 
-def _successes(key: Key, columns: Floats) -> dict[str, float]:
+def _successes(key: Key, columns: Columns) -> dict[str, float]:
     """Return successes and trials where the mean is one of zeros and ones, and so a binomial proportion."""
     if "wilson" not in definition(key[1]).intervals or not np.isin(columns[:, 1], (0, 1)).all():
         return {}
+    assert not sparse.issparse(columns)
     return {"successes": float(columns[:, 1].sum()), "trials": float(len(columns))}
 
 
@@ -194,7 +214,7 @@ def _of_ranks(predictions: Predictions, data: RowData, key: Key) -> Estimate:
         return undefined(predictions, key, metric.undefined)
     slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
     one = positive if len(orders) == 1 else None
-    return _estimate(predictions, data.units, key, value, slopes, positive=one)
+    return _estimate(predictions, data.units, key, value, slopes, positive=one, rarest=_rarest(predictions))
 
 
 def _of_rows(predictions: Predictions, data: RowData, key: Key) -> Estimate:
@@ -208,6 +228,26 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     values[~np.isfinite(values)] = np.nan
     value = float(mean_of_defined(values))
     if np.isnan(value):
-        return undefined(predictions, key, metric.undefined or TOO_LARGE)
+        reason = metric.undefined if metric.why_undefined is None else metric.why_undefined(states[0])
+        return undefined(predictions, key, reason or TOO_LARGE)
     slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
-    return _estimate(predictions, data.units, key, value, slopes)
+    single = data.units.plain and len(states) == 1
+    fields = _row_proportion(key, states[0], data.units.base) if single else {}
+    return _estimate(predictions, data.units, key, value, slopes, rarest=_rarest(predictions), **fields)
+
+
+def _row_proportion(key: Key, state: Any, weights: Floats) -> dict[str, float]:
+    """Return successes and trials of a row metric that is a proportion."""
+    proportion = definition(key[1]).proportion
+    if proportion is None:
+        return {}
+    successes, trials = proportion(state, weights[None, :])
+    return {"successes": float(successes), "trials": float(trials)}
+
+
+def _rarest(predictions: Predictions) -> float | None:
+    """Return how many examples the rarest class in the truth has; None without classes."""
+    if not predictions.classes or predictions.y_true is None:
+        return None
+    counts = np.bincount(predictions.y_true)
+    return float(counts[counts > 0].min())

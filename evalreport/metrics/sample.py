@@ -15,7 +15,8 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.row_estimates import RowData, row_estimates
+from evalreport.metrics.registry import Chosen, Metric
+from evalreport.metrics.row_estimates import Columns, RowData, row_estimates
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, undefined, view
 
@@ -102,13 +103,14 @@ def prepare_rows(
     predictions: Predictions, quantities: Sequence[Quantity], units: Units, layout: Layout
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
-    columns: dict[Key, Floats] = {}
+    columns: dict[Key, Columns] = {}
     states: dict[Key, tuple[Any, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}
     places = layout.ranked.rows()
     for outputs in predictions.models:
         whole = view(predictions, outputs)
         views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
+        prepared: dict[Any, tuple[Any, ...]] = {}
         for quantity in quantities:
             metric, key = definition(quantity), (outputs.name, quantity)
             if lacks(outputs, quantity):
@@ -119,12 +121,25 @@ def prepare_rows(
                     assert metric.columns is not None
                     columns[key] = metric.columns(whole)
                 elif metric.family == "rows":
-                    prepare = metric.prepare
-                    assert prepare is not None
-                    states[key] = tuple(prepare(part) for part in views)
+                    if metric.prepare not in prepared:
+                        prepared[metric.prepare] = _states(metric, views)
+                    states[key] = _chosen(prepared[metric.prepare], quantity, predictions)
                 elif metric.family == "ranking" and outputs.name not in orders:
                     orders[outputs.name] = tuple(_order(part) for part in views)
     return RowData(units, layout, columns, states, orders)
+
+
+def _states(metric: Metric, views: Sequence[ModelView]) -> tuple[Any, ...]:
+    assert metric.prepare is not None
+    return tuple(metric.prepare(part) for part in views)
+
+
+def _chosen(states: tuple[Any, ...], quantity: Quantity, predictions: Predictions) -> tuple[Any, ...]:
+    """Say which average or class of a shared state a class-wise quantity is about."""
+    if not definition(quantity).averages:
+        return states
+    code = None if quantity.label is None else predictions.classes.index(quantity.label)
+    return tuple(Chosen(state, quantity.average, code) for state in states)
 
 
 def _order(part: ModelView) -> Order:

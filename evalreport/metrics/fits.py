@@ -1,0 +1,113 @@
+"""The value of a quantity on each single fit: fold, repeat, replicate, seed or data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.predictions import Predictions
+from evalreport.engine.ranks import group_weights
+from evalreport.metrics.estimate import Fits
+from evalreport.metrics.label_estimates import LabelTables, table_function
+from evalreport.metrics.layout import Layout, Parts
+from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.row_estimates import ColumnBlock
+from evalreport.metrics.sample import Sample, prepare_rows
+
+Floats = npt.NDArray[np.float64]
+Key = tuple[str, Quantity]
+
+KINDS = {"bootstrap": "replicates", "seeds": "seeds", "datasets": "datasets"}
+"""What the single fits are, by design; else folds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitSizes:
+    """Test and training examples of each fit, (J,) each; training sizes are nan where the files do not say."""
+
+    n_test: Floats
+    n_train: Floats
+
+
+def with_fits(sample: Sample) -> Sample:
+    """Add to every estimate its values on the single fits, where the design has several."""
+    layout = sample.rows.layout
+    if layout.fits.count == 1:
+        return sample
+    values = fit_values(sample, layout.fits)
+    sizes = fit_sizes(sample.predictions, layout.fits)
+    kind = KINDS.get(sample.predictions.design, "folds")
+    repeat, fold = (_coded(layout.fits, column) for column in ("repeat", "fold"))
+    estimates = {
+        key: replace(e, fits=Fits(values[key], repeat, fold, sizes.n_test, sizes.n_train, kind))
+        if key in values
+        else e
+        for key, e in sample.estimates.items()
+    }
+    return replace(sample, estimates=estimates)
+
+
+def _coded(parts: Parts, column: str) -> npt.NDArray[np.int64]:
+    """Return each part's code in one key column, in the order of the names; 0 where the column is not held."""
+    found = [dict(name).get(column, "") for name in parts.names]
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
+    """Count the examples that each fit was tested on, and those it was trained on.
+
+    ``train_size`` says the latter; else they are the other ids of its repeat (cross-validation).
+    """
+    n_test = np.bincount(parts.codes, minlength=parts.count).astype(np.float64)
+    n_train = np.full(parts.count, np.nan)
+    size = predictions.keys.get("train_size")
+    if size is not None:
+        first = [int(rows[0]) for rows in parts.rows()]
+        n_train = np.asarray(size.values, dtype=np.float64)[first]
+    elif predictions.design in ("cross-validation", "5x2cv"):
+        repeats = _coded(parts, "repeat")
+        n_train = np.bincount(repeats, weights=n_test)[repeats] - n_test
+    return FitSizes(n_test, n_train)
+
+
+def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:
+    """Evaluate every quantity of every model on each part: (J,), nan where it is undefined there."""
+    found: dict[Key, Floats] = {}
+    found |= _of_labels(sample, parts)
+    layout = Layout(parts, parts, parts)
+    rows = prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
+    block = ColumnBlock.of(
+        {k: c for k, c in rows.columns.items() if np.isfinite(c).all()}, sample.units, layout
+    )
+    ones = np.ones((1, sample.units.count))
+    found |= {key: definition(key[1]).function(sums)[0] for key, sums in block.sums(ones).items()}
+    places = parts.rows()
+    for name, orders in rows.orders.items():
+        for quantity in _family(sample.quantities, "ranking"):
+            function = definition(quantity).function
+            groups = [group_weights(sample.units.base[p], o) for p, o in zip(places, orders, strict=True)]
+            found[name, quantity] = np.array([float(function(*group)) for group in groups])
+    for key, states in rows.states.items():
+        function = definition(key[1]).function
+        values = [function(s, sample.units.base[p][None, :])[0] for p, s in zip(places, states, strict=True)]
+        found[key] = np.array(values, dtype=np.float64)
+    return found
+
+
+def _family(quantities: Sequence[Quantity], family: str) -> list[Quantity]:
+    return [q for q in quantities if definition(q).family == family]
+
+
+def _of_labels(sample: Sample, parts: Parts) -> Mapping[Key, Floats]:
+    labelled = [q for q in sample.quantities if definition(q).family in ("binary_table", "table")]
+    tables = LabelTables.of(sample.predictions, sample.units, parts) if labelled else None
+    if tables is None:
+        return {}
+    return {
+        (name, quantity): np.nan_to_num(table_function(quantity, sample.predictions)(tables.point(j)))
+        for j, name in enumerate(tables.models)
+        for quantity in labelled
+    }
