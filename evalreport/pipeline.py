@@ -70,7 +70,8 @@ def evaluate(
     family_rows, decisions = family_records(family, options)
     others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
     say("putting together", 0.9)
-    decided = {frozenset((d.comparison.a, d.comparison.b)) for d in decisions if d.decided}
+    pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions}
+    decided = [pair for pair, told_apart in pairs.items() if told_apart]
     primary = {m.name: sample.estimates[m.name, quantities[0]] for m in predictions.models}
     results = Results(
         signature=signature(predictions, options),
@@ -90,7 +91,7 @@ def evaluate(
         confusion=confusion_records(sample),
         curves=curve_records(sample),
         comparisons=(*family_rows, *others),
-        ranking=rank(primary, decided),
+        ranking=rank(primary, pairs, decided, lower_is_better=options.lower_is_better),
         verdicts=verdict_records(decisions, options),
         warnings=(*predictions.warnings, *cautions(sample, family, options)),
         environment=environment(),
@@ -111,6 +112,11 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
     if options.baseline is not None and options.baseline not in names:
         raise UsageError(
             f"baseline {options.baseline!r} is no model of these data; models: {', '.join(names)}"
+        )
+    if options.lower_is_better and predictions.task not in ("outcome", "scores"):
+        raise UsageError(
+            f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
+            " direction of their own: leave it out"
         )
     why_not = "the task is scores" if predictions.task == "scores" else why_not_analysed(predictions)
     if why_not is not None:

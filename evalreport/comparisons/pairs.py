@@ -14,7 +14,7 @@ from evalreport.comparisons.swaps import Swapped, swap_distributions
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended
 from evalreport.metrics.estimate import Estimate, difference
-from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
 from evalreport.results import ComparisonRecord, Interval
@@ -201,6 +201,7 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
     )
 
 
-def oriented(estimate: Estimate, value: float) -> float:
+def oriented(estimate: Estimate, value: float, options: Options) -> float:
     """Turn a difference so that positive favours the first model."""
-    return value if estimate.metric.greater_is_better else -value
+    greater = greater_is_better(estimate.quantity, lower_is_better=options.lower_is_better)
+    return value if greater else -value

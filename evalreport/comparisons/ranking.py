@@ -3,38 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from string import ascii_lowercase
+from itertools import combinations
+from string import ascii_letters
 
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.quantities import greater_is_better
 from evalreport.results import RankingRecord
 
+LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω"
+FIRST_FURTHER = 0x3400
+"""After those: a long run of characters that Unicode counts as letters."""
 
-def rank(estimates: Mapping[str, Estimate], decided: Collection[frozenset[str]]) -> tuple[RankingRecord, ...]:
+
+def rank(
+    estimates: Mapping[str, Estimate],
+    compared: Collection[frozenset[str]],
+    decided: Collection[frozenset[str]],
+    *,
+    lower_is_better: bool = False,
+) -> tuple[RankingRecord, ...]:
     """Rank models by their value, best first; equal values share the better rank, missing ones come last.
 
     Parameters
     ----------
     estimates
         The primary metric's estimate by model.
+    compared
+        The pairs of models in the decision table. Where two models that have a value were not compared (only
+        a baseline's pairs were), nobody has a letter: a shared one would say what was never tested.
     decided
-        The pairs of models that the decision table tells apart.
+        The pairs that the decision table tells apart.
+    lower_is_better
+        The user's word on outcomes and values.
     """
 
     def badness(name: str) -> float:
         estimate = estimates[name]
         if not estimate.defined:
             return float("inf")
-        return -estimate.value if estimate.metric.greater_is_better else estimate.value
+        greater = greater_is_better(estimate.quantity, lower_is_better=lower_is_better)
+        return -estimate.value if greater else estimate.value
 
     order = sorted(estimates, key=lambda name: (badness(name), name))
-    letters = compact_letters(order, decided)
+    valued = [name for name in order if estimates[name].defined]
+    every = all(frozenset(pair) in compared for pair in combinations(valued, 2))
+    letters = compact_letters(valued, decided) if every else {}
     return tuple(
         RankingRecord(
             model=name,
             metric=estimates[name].quantity.spelled,
             value=estimates[name].value if estimates[name].defined else None,
             rank=1 + sum(badness(other) < badness(name) for other in order),
-            letters=letters[name],
+            letters=letters.get(name, ""),
         )
         for name in order
     )
@@ -69,5 +89,5 @@ def compact_letters(models: Sequence[str], decided: Collection[frozenset[str]]) 
 
 
 def _letter(index: int) -> str:
-    """Return a, b, ... z, a1, b1 ..."""
-    return ascii_lowercase[index % 26] + (str(index // 26) if index >= 26 else "")
+    """Return a ... z, A ... Z, Greek, then others: always one character, so that none holds another."""
+    return LETTERS[index] if index < len(LETTERS) else chr(FIRST_FURTHER + index - len(LETTERS))

@@ -116,7 +116,7 @@ def _decide(
     if comparison.pair is not None:
         each = alpha if options.correction == "none" else alpha / max(family, 1)
         limits = interval_for(comparison.pair, comparison.recommended_test, options, 1 - each)
-        d = oriented(comparison.pair.difference, comparison.pair.difference.value)
+        d = oriented(comparison.pair.difference, comparison.pair.difference.value, options)
         favours = (d > 0) - (d < 0)
     decided = p is not None and p <= alpha and favours != 0
     equivalent = margin is not None and margin.p_adjusted <= alpha
@@ -164,79 +164,88 @@ def _words(decision: Decision, options: Options) -> tuple[Verdict, str]:
                 f"{c.a} and {c.b}: a detectable but negligible difference by your margin (±{size}).",
             )
         return "equivalent", f"{c.a} and {c.b} are practically equivalent within ±{size}."
-    low, high = decision.limits.low, decision.limits.high
     if decision.decided:
-        return ("better" if decision.favours > 0 else "worse"), _better(decision, c.pair, margin)
-    if margin is not None and low is not None and high is not None and _worst(c.pair, low, high) > -margin:
+        return ("better" if decision.favours > 0 else "worse"), _better(decision, c.pair, options)
+    least = _least_advantage(decision, c.pair, options, of=1)
+    if margin is not None and least is not None and least > -margin:
         text = f"{c.a} is not worse than {c.b} by more than {margin:g}; whether it is better is not settled."
         return "non-inferior", text
     return "undecided", _not_settled(decision, c.pair, options)
 
 
-def _worst(pair: Pair, low: float, high: float) -> float:
-    """Return the limit least favourable to the first model, oriented so that positive favours it."""
-    return low if pair.difference.metric.greater_is_better else -high
-
-
-def _sizes(decision: Decision, pair: Pair, *, turned: bool = False) -> tuple[str, str]:
-    """Write the difference and its simultaneous interval; turned: seen from the second model."""
+def _advantage(decision: Decision, pair: Pair, options: Options, *, of: int) -> tuple[float, Interval]:
+    """Return the difference and its limits as the advantage of one model (1: the first, -1: the second)."""
     assert decision.limits is not None
-    d, low, high = pair.difference.value, decision.limits.low, decision.limits.high
-    if turned:
-        d, low, high = -d, None if high is None else -high, None if low is None else -low
-    decimals = decimals_of([pair.difference.standard_error])
-    level = f"{100 * decision.limits.level:.4g} %"
-    shown = interval(low, high, decimals, signed=True)
-    return number(
-        d, decimals, signed=True
-    ), f"simultaneous {level} interval {shown}" if shown else "no interval"
+    d, limits = pair.difference.value, decision.limits
+    if oriented(pair.difference, of, options) > 0:
+        return d, limits
+    low, high = (None if limit is None else -limit for limit in (limits.high, limits.low))
+    return -d, replace(limits, low=low, high=high)
 
 
-def _better(decision: Decision, pair: Pair, margin: float | None) -> str:
-    c = decision.comparison
+def _least_advantage(decision: Decision, pair: Pair, options: Options, *, of: int) -> float | None:
+    """Return how small the advantage of one model may be; None without limits."""
+    return _advantage(decision, pair, options, of=of)[1].low
+
+
+def _limits_in_words(limits: Interval, decimals: int, family: int, options: Options) -> str:
+    shown = interval(limits.low, limits.high, decimals, signed=True)
+    if not shown:
+        return "no interval"
+    several = family > 1 and options.correction != "none"
+    return f"{'simultaneous ' if several else ''}{100 * limits.level:.4g} % interval {shown}"
+
+
+def _better(decision: Decision, pair: Pair, options: Options) -> str:
+    c, margin = decision.comparison, options.margin
     winner, loser = (c.a, c.b) if decision.favours > 0 else (c.b, c.a)
-    size, limits = _sizes(decision, pair, turned=decision.favours < 0)
-    label = pair.difference.metric.phrase
-    text = f"{winner} is better than {loser} on {label} by {size} ({limits}; {p_phrase(decision.p_adjusted)})"
-    assert decision.limits is not None
-    low, high = decision.limits.low, decision.limits.high
-    if low is not None and high is not None:
+    advantage, limits = _advantage(decision, pair, options, of=decision.favours)
+    decimals = decimals_of([pair.difference.standard_error])
+    within = _limits_in_words(limits, decimals, decision.family, options)
+    text = f"{winner} is better than {loser} on {pair.difference.metric.phrase} by"
+    text += f" {number(advantage, decimals, signed=True)} ({within}; {p_phrase(decision.p_adjusted)})"
+    if limits.low is not None and limits.high is not None:
         if margin is not None:
-            # Seen from the winner: how small the advantage may be.
-            least = _worst(pair, low, high) if decision.favours > 0 else -_best(pair, low, high)
             text += (
                 f", above your margin {margin:g}"
-                if least > margin
+                if limits.low > margin
                 else f"; whether by more than {margin:g} is not settled"
             )
-        if low <= 0 <= high:
+        if limits.low <= 0 <= limits.high:
             text += BORDERLINE
     return text + "."
 
 
-def _best(pair: Pair, low: float, high: float) -> float:
-    return high if pair.difference.metric.greater_is_better else -low
-
-
 def _not_settled(decision: Decision, pair: Pair, options: Options) -> str:
     c = decision.comparison
-    _, limits = _sizes(decision, pair)
+    assert decision.limits is not None
+    decimals = decimals_of([pair.difference.standard_error])
+    limits = _limits_in_words(decision.limits, decimals, decision.family, options)
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
     text = f"Not settled: the data do not show which of {c.a} and {c.b} is better on {pair.difference.metric.phrase}"
     text += f" ({limits} of the difference)"
     detectable = detectable_difference(pair.difference, alpha)
     if detectable is None:
-        return text + "; the two models do not differ on any example of this test set."
-    decimals = decimals_of([pair.difference.standard_error])
+        return text + _why_not_detectable(pair) + "."
     text += f". This test could reliably detect only a difference of {number(detectable, decimals)} or more"
     needed = examples_needed(pair.difference, alpha)
     if needed is not None and needed > pair.difference.n:
         text += f"; a true difference as small as the observed one would need about {count(_rounded(needed))} examples"
-    assert decision.limits is not None
     low, high = decision.limits.low, decision.limits.high
     if low is not None and high is not None and not low <= 0 <= high:
         text += BORDERLINE
     return text + "."
+
+
+def _why_not_detectable(pair: Pair) -> str:
+    """Say why there is no detectable difference: nothing varies, or there is no standard error to go by."""
+    if pair.difference.agreement is not None:
+        return "; the two models are right and wrong on the same examples"
+    if pair.difference.standard_error is None:
+        return (
+            "; how small a difference could be detected is not known, since this metric has no standard error"
+        )
+    return "; on this test set no example changes the difference"
 
 
 def _rounded(n: int) -> int:

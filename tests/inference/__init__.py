@@ -1,0 +1,1 @@
+"""What the statistics rest on, held to independent computations: enumeration, other programs, simulation."""
