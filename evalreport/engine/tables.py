@@ -29,6 +29,10 @@ class Counts(NamedTuple):
     tn: Array
 
 
+MOST_CODES = 1 << 22
+"""Packed codes up to here are counted in an array of that size; larger ones are sorted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """The distinct combinations (true class, every model's predicted class) and how often each occurs.
@@ -51,24 +55,38 @@ class Cells:
 def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
     """Count the distinct rows of (true, predictions of every model).
 
-    Columns are packed one after another and the packed code is made dense again after each, so no number of
-    classes and models overflows (26 classes and 14 models would, in 64 bits).
+    Columns are packed into one integer, made dense again whenever it would outgrow ``MOST_CODES``: so no number of
+    classes and models overflows (26 classes and 14 models would, in 64 bits), and small tables are counted in one
+    pass without sorting.
     """
-    packed = true.astype(np.int64)
+    packed, size = true.astype(np.int64), int(true.max(initial=0)) + 1
     for column in predicted:
         base = int(column.max(initial=0)) + 1
-        _, packed = np.unique(packed, return_inverse=True)
-        packed = packed * base + column
-    _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+        if size * base > MOST_CODES:
+            distinct, packed = np.unique(packed, return_inverse=True)
+            size = len(distinct)
+        packed, size = packed * base + column, size * base
+    first, counts = _first_and_counts(packed, size)
     # In the order in which they first occur: neither the names of models nor of classes move a draw.
     order = np.argsort(first)
     first, counts = first[order], counts[order]
-    stacked = (
-        np.stack([column[first] for column in predicted])
-        if predicted
-        else np.empty((0, len(first)), np.int32)
-    )
+    stacked = np.stack([c[first] for c in predicted]) if predicted else np.empty((0, len(first)), np.int32)
     return Cells(counts.astype(np.float64), true[first], stacked)
+
+
+def _first_and_counts(
+    packed: npt.NDArray[np.int64], size: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return where each distinct code occurs first and how often it occurs."""
+    if size > MOST_CODES:
+        _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+        return first, counts
+    counted = np.bincount(packed, minlength=size)
+    place = np.empty(size, dtype=np.int64)
+    # Written from the last row to the first, so that the first stays.
+    place[packed[::-1]] = np.arange(len(packed))[::-1]
+    held = np.flatnonzero(counted)
+    return place[held], counted[held]
 
 
 def margin_columns(
