@@ -208,12 +208,59 @@ class GateRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectRecord:
+    """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words."""
+
+    a: str
+    b: str
+    metric: str
+    effect: str
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementRecord:
+    """On how many examples both models of a pair are right, only the first, only the second, neither."""
+
+    a: str
+    b: str
+    metric: str
+    both: float
+    only_a: float
+    only_b: float
+    neither: float
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementRecord:
+    """One model's answer to one of the examples on which the models disagree most, the widest first.
+
+    ``spread`` is how far the answers lie apart (``measure`` says in what); ``correct`` is None for numbers.
+    """
+
+    id: str
+    truth: str | None
+    model: str
+    answer: str
+    correct: bool | None
+    spread: float
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
 class WarningRecord:
-    """One automatic warning with its stable code; ``about`` names models, metrics or columns."""
+    """One automatic warning with its stable code; ``about`` names models, metrics or columns.
+
+    A blocker leaves the numbers and takes the verdict; ``info`` changes no reading of it.
+    """
 
     code: str
     text: str
     about: tuple[str, ...] = ()
+    level: Literal["info", "warning", "blocker"] = "warning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +298,9 @@ class Results:
     ranking: tuple[RankingRecord, ...] = ()
     decomposition: tuple[DecompositionRecord, ...] = ()
     error_estimates: tuple[ErrorEstimateRecord, ...] = ()
+    effects: tuple[EffectRecord, ...] = ()
+    agreement: tuple[AgreementRecord, ...] = ()
+    disagreements: tuple[DisagreementRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     gates: tuple[GateRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
