@@ -124,7 +124,12 @@ def _phi(a: float, b: float, c: float, d: float) -> float:
 def newcombe_paired(estimate: Estimate, level: float) -> Bounds:
     """Difference of two paired proportions by squaring and adding their Wilson limits."""
     assert estimate.agreement is not None
-    a, b, c, d = estimate.agreement
+    return Bounds(*newcombe_paired_limits(estimate.agreement, level))
+
+
+def newcombe_paired_limits(table: tuple[float, float, float, float], level: float) -> tuple[float, float]:
+    """Return Newcombe's limits of p1 - p2 from the counts of both, only the first, only the second, neither."""
+    a, b, c, d = table
     n = a + b + c + d
     p1, p2 = (a + b) / n, (a + c) / n
     l1, u1 = wilson_limits(a + b, n, level)
@@ -133,7 +138,7 @@ def newcombe_paired(estimate: Estimate, level: float) -> Bounds:
     below = (p1 - l1) ** 2 - 2 * phi * (p1 - l1) * (u2 - p2) + (u2 - p2) ** 2
     above = (u1 - p1) ** 2 - 2 * phi * (u1 - p1) * (p2 - l2) + (p2 - l2) ** 2
     delta = (b - c) / n
-    return Bounds(delta - math.sqrt(max(below, 0.0)), delta + math.sqrt(max(above, 0.0)))
+    return delta - math.sqrt(max(below, 0.0)), delta + math.sqrt(max(above, 0.0))
 
 
 @interval("Tango, paired", "paired_proportion", source="Tango (1998), Stat Med 17:891")
