@@ -19,10 +19,11 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check clean distclean
+.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check study-coverage bench \
+        peers clean distclean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 demo: env libraries ## set up, then make the report of the example
 	$(BIN)/evalreport run examples/credit-default/models
@@ -48,6 +49,14 @@ tests: env
 wheel-check: env libraries ## build the wheel, install it outside the checkout, make a report with it
 	@scripts/check-wheel.sh
 
+study-coverage: env ## measure the coverage of every interval; writes docs/coverage.* and docs/intervals.md
+	$(BIN)/python -m studies.coverage
+
+bench: env peers ## measure the speed against other programs; writes docs/benchmarks.md (QUICK=1: small, printed only)
+	PYTHONPATH=.cache/peers $(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+
+peers: .cache/peers/.installed
+
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
 
@@ -69,6 +78,12 @@ env: .venv/.installed
 # installed is not fetched again: the second run needs no network.
 .venv/.installed: requirements/run.txt requirements/dev.txt pyproject.toml scripts/make-venv.sh
 	@scripts/make-venv.sh "$(PYTHON)"
+	@touch $@
+
+# What only the benchmarks compare with stands apart: its own requirements would move the pinned ones.
+.cache/peers/.installed: requirements/peers.txt | env
+	@rm -rf .cache/peers
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation --target .cache/peers -r $<
 	@touch $@
 
 libraries:

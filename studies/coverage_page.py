@@ -1,0 +1,230 @@
+"""docs/coverage.md and its figure: the study's rows as tables, one line of reading for each."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import evalreport
+from evalreport.intervals import INTERVALS
+from studies.designs import every_design
+from studies.enumeration import proportion_coverage, proportion_limits
+from studies.known_limits import KNOWN_LIMITS
+from studies.rows import DISCRETE_ALLOWANCE, MONTE_CARLO_ERRORS, NOMINAL, Row, stem
+from studies.tally import LEADING
+
+HEAD = """\
+# Coverage of every interval, measured
+
+Written by `make study-coverage`; do not edit. A 95 % interval should hold the true value in 95 % of test sets. Here
+is how often each one does, on populations whose true values are known: by enumeration of every outcome where that
+can be done, else by simulation. The numbers behind the tables stand in [coverage.csv](coverage.csv), with the share
+of misses on each side and the mean width.
+
+**leads** is the interval that the report puts first (where it depends on the data, the one that led most often);
+its column is the coverage of whatever led. `-`: the method is not honest for the metric, so the report gives a
+reason instead of limits. Columns of other methods count the intervals that exist.
+
+The rule: the leading interval covers at least 95 %, less {errors:g} Monte Carlo standard errors of the cell, less
+{allowance:g} points where the metric is a function of counts, because there no interval can cover 95 % everywhere: it
+oscillates with n and p by about the chance of one outcome. A cell below that is marked † and listed under
+[known limits](#known-limits) with its value and why that interval leads all the same; a test holds both to the table.
+"""
+
+FIGURE = """\
+![Coverage of four intervals of a proportion at n = 30 and n = 100 against the true proportion](figures/coverage.svg)
+
+Proportions by enumeration over p: the normal (Wald) interval and the percentile bootstrap fall to nothing as p goes to
+1, Wilson's stays near 95 %, Clopper and Pearson's never falls below it and is wider for it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of the page: which rows it holds."""
+
+    title: str
+    kind: str
+    metrics: tuple[str, ...]
+    exact: bool = False
+    clusters: bool = False
+
+
+TABLES = (
+    Table("A proportion (accuracy, recall ...), enumerated", "value", ("accuracy",), exact=True),
+    Table("Recall and precision", "value", ("recall", "precision")),
+    Table("F1 of one class", "value", ("f1",)),
+    Table("MCC, kappa, balanced accuracy", "value", ("mcc", "cohen_kappa", "balanced_accuracy")),
+    Table("F1 averaged over three classes", "value", ("f1_macro", "f1_weighted")),
+    Table("Area under the ROC curve", "value", ("roc_auc",)),
+    Table("Average precision", "value", ("average_precision",)),
+    Table("Log loss and Brier score", "value", ("log_loss", "brier")),
+    Table("Mean errors of real values", "value", ("mae", "mse")),
+    Table("RMSE and R²", "value", ("rmse", "r2")),
+    Table("Whole clusters drawn", "value", ("accuracy", "f1", "mcc"), clusters=True),
+    Table("Difference of two accuracies on the same examples, enumerated", "difference", ("accuracy",), exact=True),
+    Table("Difference of two accuracies, simulated", "difference", ("accuracy",)),
+    Table("Difference of F1, MCC, balanced accuracy", "difference", ("f1", "f1_macro", "mcc", "balanced_accuracy")),
+    Table("Difference of two areas under the ROC curve", "difference", ("roc_auc",)),
+    Table("Difference of two average precisions", "difference", ("average_precision",)),
+    Table("Difference of mean losses", "difference", ("log_loss", "brier", "mae", "mse")),
+    Table("Difference of RMSE and R²", "difference", ("rmse", "r2")),
+)  # fmt: skip
+
+CLUSTERS = "clusters"
+
+
+def page(rows: Sequence[Row], replications: int, n_resamples: int, seed: int) -> str:
+    """Return the whole document."""
+    parts = [HEAD.format(errors=MONTE_CARLO_ERRORS, allowance=100 * DISCRETE_ALLOWANCE)]
+    parts.append(_settings(replications, n_resamples, seed))
+    parts.append(FIGURE)
+    parts += [_section(table, rows_in(table, rows)) for table in TABLES]
+    parts += [_known(rows), _populations()]
+    return "\n".join(parts)
+
+
+def rows_in(table: Table, rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of one table."""
+    return [
+        row
+        for row in rows
+        if row.kind == table.kind
+        and row.metric in table.metrics
+        and (row.sets == 0) == table.exact
+        and row.design.startswith(CLUSTERS) == table.clusters
+    ]
+
+
+def _settings(replications: int, n_resamples: int, seed: int) -> str:
+    worst = 100 * (NOMINAL * (1 - NOMINAL) / replications) ** 0.5
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
+    return (
+        f"Simulated cells: {replications:,} data sets, {n_resamples:,} bootstrap replicates each, seed {seed};"
+        f" Monte Carlo standard error {worst:.2f} points at 95 %. Made with evalreport {evalreport.__version__},"
+        f" Python {platform.python_version()}, {versions}.\n"
+    )
+
+
+def _section(table: Table, rows: list[Row]) -> str:
+    present = {row.method for row in rows}
+    methods = [name for name in INTERVALS if name in present]
+    cells: dict[tuple[str, int, str, str, str], dict[str, Row]] = {}
+    for row in rows:
+        cells.setdefault(row.key, {})[row.method] = row
+    several = len({row.metric for row in rows}) > 1 or len({row.model for row in rows}) > 1
+    heads = ["population", "n", *(["metric"] if several else []), "leads", "covers", *methods]
+    lines = [heads, ["---"] * len(heads)]
+    for (design, size, _, model, metric), found in cells.items():
+        first = found[LEADING]
+        name = [f"{metric} of b" if model == "b" else metric] if several else []
+        shown = [_percent(found[m]) if m in found else "-" for m in methods]
+        lines.append([design, str(size), *name, f"`{first.leader}`", f"**{_percent(first)}**", *shown])
+    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"## {table.title}\n\n{_reading(list(cells.values()), methods)}\n\n{body}\n"
+
+
+def _percent(row: Row) -> str:
+    mark = " †" if row.method == LEADING and row.misses else ""
+    return f"{100 * row.coverage:.1f}{mark}"
+
+
+def _reading(cells: list[dict[str, Row]], methods: list[str]) -> str:
+    """Say in one line what the table shows: the leading interval's span, its worst cell, and the worst method."""
+    leading = [cell[LEADING] for cell in cells]
+    low, high = min(leading, key=lambda r: r.coverage), max(leading, key=lambda r: r.coverage)
+    distance = {
+        m: float(np.mean([abs(cell[m].coverage - NOMINAL) for cell in cells if m in cell])) for m in methods
+    }
+    worst = min((cell[m] for cell in cells for m in methods if m in cell), key=lambda r: r.coverage)
+    own = float(np.mean([abs(row.coverage - NOMINAL) for row in leading]))
+    nearest = min(distance, key=lambda m: distance[m])
+    return (
+        f"What leads covers {100 * low.coverage:.1f} to {100 * high.coverage:.1f} %, least at {low.design}, n ="
+        f" {low.size}; on average it is {100 * own:.1f} points from 95 % (nearest of all: `{nearest}`,"
+        f" {100 * distance[nearest]:.1f}). The worst on offer: `{worst.method}`, {100 * worst.coverage:.1f} %"
+        f" ({worst.design}, n = {worst.size})."
+    )
+
+
+def _known(rows: Sequence[Row]) -> str:
+    missing = [row for row in rows if row.method == LEADING and row.misses]
+    lines = ["## Known limits", ""]
+    if not missing:
+        return "\n".join([*lines, "None: no leading interval misses.", ""])
+    lines += ["The cells marked †: the report says the same where it can see them.", ""]
+    lines += ["| population | n | what | leads | covers | best other | why it leads |", "| --- " * 7 + "|"]
+    for row in missing:
+        others = [r for r in rows if r.key == row.key and r.method != LEADING and r.given > 0.99]
+        best = min(others, key=lambda r: abs(r.coverage - NOMINAL))
+        what = f"difference of {row.metric}" if row.kind == "difference" else row.metric
+        why = KNOWN_LIMITS.get(row.key, "**not listed**")
+        lines.append(
+            f"| {row.design} | {row.size} | {what}{' of b' if row.model == 'b' else ''} | `{row.leader}`"
+            f" | {100 * row.coverage:.1f} | `{best.method}` {100 * best.coverage:.1f} | {why} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def _populations() -> str:
+    lines = ["## Populations", "", "| name | what it is |", "| --- | --- |"]
+    lines += [f"| {design.name} | {design.text} |" for design in every_design()]
+    lines += [
+        "| p = ... | a proportion with the true value p; its bootstrap distribution is the exact binomial one |",
+        "| discordance D, difference d | two models on the same examples; on a share D only one of them is right |",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def surprises(rows: Iterable[Row]) -> list[str]:
+    """Return one line for each leading interval that misses unlisted, and each listed cell that does not miss."""
+    leading = {row.key: row for row in rows if row.method == LEADING}
+    found = [
+        f"{key}: {row.leader} covers {row.coverage:.3f}, asked are {row.least:.3f}; list it in known_limits.py or"
+        " let another interval lead"
+        for key, row in leading.items()
+        if row.misses and key not in KNOWN_LIMITS
+    ]
+    stale = [key for key in KNOWN_LIMITS if key not in leading or not leading[key].misses]
+    return [*found, *(f"{key} is listed as a known limit but does not miss" for key in stale)]
+
+
+def discrete_metrics(rows: Iterable[Row]) -> set[str]:
+    """Return the metrics that have the allowance for counts."""
+    return {stem(row.metric) for row in rows if row.discrete}
+
+
+def figure(path: Path) -> None:
+    """Draw the coverage of four intervals of a proportion against the true proportion."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from evalreport.plots.style import MARKS
+
+    methods = ("normal", "bootstrap_percentile", "wilson", "clopper_pearson")
+    truths = np.linspace(0.5, 0.999, 500)
+    settings: Any = {
+        "svg.hashsalt": "evalreport",
+        "svg.fonttype": "path",
+        "font.size": 9,
+        "font.family": "DejaVu Sans",
+    }
+    with mpl.rc_context(settings):
+        drawing = Figure(figsize=(8, 3.2), layout="constrained")
+        axes = drawing.subplots(1, 2, sharey=True)
+        for ax, n in zip(axes, (30, 100), strict=True):
+            every = proportion_limits(n, methods)
+            for mark, method in zip(MARKS, methods, strict=False):
+                shares = proportion_coverage(n, truths, every[method])
+                ax.plot(truths, shares, color=mark.colour, linestyle=mark.dash, lw=1.2, label=method)
+            ax.axhline(NOMINAL, color="#191c20", lw=0.6)
+            ax.set(title=f"n = {n}", xlabel="true proportion", ylim=(0.6, 1.0), xlim=(0.5, 1.0))
+        axes[0].set_ylabel("share of intervals that hold it")
+        axes[0].legend(loc="lower left", frameon=False)
+        drawing.savefig(path, metadata={"Date": None, "Creator": None})

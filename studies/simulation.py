@@ -1,0 +1,143 @@
+"""Draw many test sets from a design, estimate as a run does, and tally what every interval holds."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evalreport.comparisons.pairs import agreement
+from evalreport.data.predictions import Predictions
+from evalreport.intervals import INTERVALS, leading, limits
+from evalreport.intervals.choice import table_function as as_tables
+from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.sample import Sample, estimate_all
+from studies.designs import Design, Truth, every_design
+from studies.tally import LEADING, Tally, one
+
+LEVEL = 0.95
+CHUNK = 100
+"""Data sets of one task of a worker."""
+
+
+@dataclass(slots=True)
+class Measured:
+    """What was measured of one truth at one size: a tally by method, and how often each method led."""
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    leaders: Counter[str] = field(default_factory=Counter)
+    undefined: int = 0
+
+    def add(self, other: Measured) -> None:
+        """Add what another chunk measured."""
+        for method, tally in other.tallies.items():
+            self.tallies[method] = self.tallies.get(method, Tally()) + tally
+        self.leaders += other.leaders
+        self.undefined += other.undefined
+
+
+Cell = tuple[int, int]
+"""Position in ``every_design()`` and size."""
+Found = dict[Truth, Measured]
+
+
+def simulate(
+    *, replications: int, n_resamples: int, seed: int, jobs: int, progress: Callable[[int, int], None]
+) -> dict[Cell, Found]:
+    """Simulate every design at every size.
+
+    A data set's stream depends on (seed, design, size, number of the data set) alone, so neither the number of
+    jobs nor another design changes a figure.
+    """
+    cells = [(i, size) for i, design in enumerate(every_design()) for size in design.sizes]
+    # The largest test sets first, so that no worker is left alone with them at the end.
+    tasks = [
+        (cell, start, min(start + CHUNK, replications), n_resamples, seed)
+        for cell in sorted(cells, key=lambda cell: -cell[1])
+        for start in range(0, replications, CHUNK)
+    ]
+    found: dict[Cell, Found] = {cell: {} for cell in cells}
+    for done, (cell, part) in enumerate(_results(tasks, jobs), start=1):
+        for truth, measured in part.items():
+            found[cell].setdefault(truth, Measured()).add(measured)
+        progress(done, len(tasks))
+    return found
+
+
+Task = tuple[Cell, int, int, int, int]
+
+
+def _results(tasks: list[Task], jobs: int) -> Iterable[tuple[Cell, Found]]:
+    if jobs == 1:
+        yield from map(_chunk, tasks)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(_chunk, task) for task in tasks]):
+            yield future.result()
+
+
+_DESIGNS: list[Design] = []
+"""Made once in each process: the true values cost an integral each."""
+
+
+def _chunk(task: Task) -> tuple[Cell, Found]:
+    cell, start, stop, n_resamples, seed = task
+    if not _DESIGNS:
+        _DESIGNS.extend(every_design())
+    design, size = _DESIGNS[cell[0]], cell[1]
+    found: Found = {truth: Measured() for truth in design.truths}
+    for number in range(start, stop):
+        generator = np.random.default_rng([seed, zlib.crc32(design.name.encode()), size, number])
+        predictions, units = design.draw(generator, size)
+        sample = estimate_all(
+            predictions,
+            design.quantities,
+            units=units,
+            n_resamples=n_resamples,
+            seed=int(generator.integers(2**62)),
+        )
+        for truth, value in design.truths.items():
+            found[truth].add(measure(sample, truth, value))
+    return cell, found
+
+
+def measure(sample: Sample, truth: Truth, value: float) -> Measured:
+    """Compute every interval of one estimate and say what holds the true value."""
+    kind, model, quantity = truth
+    estimate = sample.estimates[model, quantity]
+    if kind == "difference":
+        estimate = paired_difference(sample, quantity)
+    if not estimate.defined:
+        return Measured(undefined=1)
+    function = None
+    if estimate.table is not None:
+        function = as_tables(table_function(quantity, sample.predictions))
+    first = leading(estimate, LEVEL, function)
+    tallies = {LEADING: one(value, first.low, first.high)}
+    for name in INTERVALS:
+        found = limits(estimate, name, LEVEL)
+        tally = one(value, found.low, found.high)
+        tallies[name] = tally
+    return Measured(tallies, Counter([first.method]))
+
+
+def paired_difference(sample: Sample, quantity: Quantity) -> Estimate:
+    """Return a - b as a comparison sets it up: with the table of agreement where it is about accuracy."""
+    first, second = (sample.estimates[name, quantity] for name in ("a", "b"))
+    if not (first.defined and second.defined):
+        return replace(first, value=np.nan)
+    delta = difference(first, second)
+    if quantity.metric == "accuracy":
+        delta = replace(delta, agreement=agreement(_right(sample.predictions)))
+    return delta
+
+
+def _right(predictions: Predictions) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    columns = [model.y_pred == predictions.y_true for model in predictions.models]
+    return np.column_stack(columns).astype(np.float64)
