@@ -14,6 +14,8 @@ import numpy as np
 
 import evalreport
 from evalreport.comparisons.cautions import cautions
+from evalreport.comparisons.disagreements import disagreements
+from evalreport.comparisons.effects import agreement_records, effects
 from evalreport.comparisons.pairs import comparable, compare, records
 from evalreport.comparisons.ranking import rank
 from evalreport.comparisons.verdicts import Decision, family_records, verdict
@@ -92,6 +94,9 @@ def evaluate(
         curves=curve_records(sample),
         comparisons=(*family_rows, *others),
         ranking=rank(primary, pairs, decided, lower_is_better=options.lower_is_better),
+        effects=effects(sample, family, options.confidence),
+        agreement=agreement_records(family),
+        disagreements=disagreements(predictions),
         verdicts=verdict_records(decisions, options),
         warnings=(*predictions.warnings, *cautions(sample, family, options)),
         environment=environment(),

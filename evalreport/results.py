@@ -209,7 +209,10 @@ class GateRecord:
 
 @dataclass(frozen=True, slots=True)
 class EffectRecord:
-    """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words."""
+    """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words.
+
+    ``unit`` is what the size is over: example, fold, replicate, seed or dataset.
+    """
 
     a: str
     b: str
@@ -219,6 +222,7 @@ class EffectRecord:
     low: float | None
     high: float | None
     text: str
+    unit: str = "example"
 
 
 @dataclass(frozen=True, slots=True)

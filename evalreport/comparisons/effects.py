@@ -1,0 +1,229 @@
+"""Effect sizes of a pair: how large a difference is, beside the question whether there is one.
+
+A p-value shrinks as the test set grows; these do not. Signs: Cohen's d and the counts per 1,000 cases are a - b;
+Cohen's g, the odds ratio, the rank-biserial correlation and the probability of superiority favour a where they
+are large.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evalreport.comparisons.pairs import Comparison
+from evalreport.comparisons.registry import Pair
+from evalreport.data.predictions import Predictions
+from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
+from evalreport.metrics.sample import Sample
+from evalreport.numbers import count, number
+from evalreport.results import AgreementRecord, EffectRecord
+
+Floats = npt.NDArray[np.float64]
+Limits = tuple[float | None, float | None]
+Sized = tuple[str, float | None, Limits, str]
+"""Effect, value, its limits, what it says."""
+
+NO_LIMITS: Limits = (None, None)
+CASES = 1000
+
+
+def effects(sample: Sample, family: Sequence[Comparison], level: float) -> tuple[EffectRecord, ...]:
+    """Return the effect sizes of every pair on the primary metric, and the errors per 1,000 cases.
+
+    Parameters
+    ----------
+    family
+        The primary metric's comparisons, one a pair.
+    level
+        Confidence of the limits. They are None where examples are not independent units or no honest interval
+        is known.
+    """
+    found = []
+    for c in family:
+        if c.pair is None:
+            continue
+        sizes = [*_of_agreement(c, c.pair, level), *_of_losses(c, c.pair, level)]
+        found += [_record(c, c.quantity.spelled, size) for size in sizes]
+        fits = c.pair.difference.fits
+        unit = "example" if fits is None else fits.kind.removesuffix("s")
+        found += [_record(c, c.quantity.spelled, size, unit) for size in _of_fits(c, c.pair)]
+        found += [_record(c, "error_rate", size) for size in _per_cases(sample, c, level)]
+    return tuple(found)
+
+
+def agreement_records(family: Sequence[Comparison]) -> tuple[AgreementRecord, ...]:
+    """Return the 2 x 2 tables of who is right where: the pairs whose examples are judged right or wrong."""
+    return tuple(
+        AgreementRecord(c.a, c.b, c.quantity.spelled, *c.pair.difference.agreement)
+        for c in family
+        if c.pair is not None and c.pair.difference.agreement is not None
+    )
+
+
+def _record(comparison: Comparison, metric: str, size: Sized, unit: str = "example") -> EffectRecord:
+    effect, value, (low, high), text = size
+    return EffectRecord(comparison.a, comparison.b, metric, effect, value, low, high, text, unit)
+
+
+# --- right or wrong -------------------------------------------------------------------------------------------------
+
+
+def _of_agreement(comparison: Comparison, pair: Pair, level: float) -> Iterator[Sized]:
+    """Yield what the discordant examples say: only they tell the models apart."""
+    for size in _of_discordant(comparison, pair, level):
+        # Answers of several fits share their training data: the sizes stand, binomial limits do not.
+        yield size if pair.difference.fits is None else (size[0], size[1], NO_LIMITS, size[3])
+
+
+def _of_discordant(comparison: Comparison, pair: Pair, level: float) -> Iterator[Sized]:
+    if pair.difference.agreement is None:
+        return
+    a, b = comparison.a, comparison.b
+    both, only_a, only_b, neither = pair.difference.agreement
+    n, discordant = both + only_a + only_b + neither, only_a + only_b
+    counts = f"{count(only_a)} : {count(only_b)}"
+    if discordant:
+        share = only_a / discordant
+        low, high = wilson_limits(only_a, discordant, level)
+        said = (
+            f"of the {count(discordant)} examples on which only one is right, {a} is right on {count(only_a)}"
+        )
+        odds = only_a / only_b if only_a and only_b else None
+        text = f"{counts} in favour of {a} where only one of the two is right"
+        yield "odds_ratio_discordant", odds, (_odds(low), _odds(high)), text
+        yield "cohen_g", share - 0.5, (low - 0.5, high - 0.5), f"{said}; 0 is an even split"
+        yield "rank_biserial", 2 * share - 1, (2 * low - 1, 2 * high - 1), f"{said}; from −1 to 1"
+    low, high = newcombe_paired_limits(pair.difference.agreement, level)
+    superiority = 0.5 + (only_a - only_b) / (2 * n)
+    text = f"on a random example {a} does better than {b} with this probability, ties counting one half"
+    yield "probability_of_superiority", superiority, (0.5 + low / 2, 0.5 + high / 2), text
+
+
+def _odds(share: float) -> float | None:
+    return share / (1 - share) if share < 1 else None
+
+
+# --- losses, example by example -------------------------------------------------------------------------------------
+
+
+def _of_losses(comparison: Comparison, pair: Pair, level: float) -> Iterator[Sized]:
+    """Yield Cohen's d, the rank-biserial correlation and the probability of superiority over the examples."""
+    delta = pair.difference
+    plain = delta.clusters is None and not delta.weighted and delta.fits is None
+    if pair.losses is None or delta.agreement is not None or not plain:
+        return
+    differences = pair.losses[:, 0] - pair.losses[:, 1]
+    gains = differences if delta.metric.greater_is_better else -differences
+    yield from _standardised(differences, level)
+    yield from _by_ranks(gains, comparison.a, comparison.b, "example")
+
+
+def _of_fits(comparison: Comparison, pair: Pair) -> Iterator[Sized]:
+    """Yield the same over folds, replicates, seeds or data sets; folds share data, so nothing has limits."""
+    fits = pair.difference.fits
+    if fits is None or np.isnan(fits.values).any() or len(fits.values) < 2:
+        return
+    gains = fits.values if pair.difference.metric.greater_is_better else -fits.values
+    kind = {"folds": "fold", "replicates": "replicate", "seeds": "training seed", "datasets": "data set"}
+    yield from _standardised(fits.values, None)
+    yield from _by_ranks(gains, comparison.a, comparison.b, kind[fits.kind])
+
+
+def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
+    """Yield the mean difference in units of the differences' own standard deviation (divisor n - 1)."""
+    n = len(differences)
+    if n < 2:
+        return
+    spread = float(differences.std(ddof=1))
+    mean = float(differences.mean())
+    if spread <= 1e-12 * abs(mean) or spread == 0:
+        return
+    d = mean / spread
+    limits = NO_LIMITS
+    if level is not None:
+        # Large-sample variance of a paired d: Hedges and Olkin (1985), chapter 5, with one sample of differences.
+        half = quantile(level) * math.sqrt(1 / n + d * d / (2 * n))
+        limits = (d - half, d + half)
+    yield (
+        "cohen_d",
+        d,
+        limits,
+        f"the mean difference is {number(d, 2)} standard deviations of the differences",
+    )
+
+
+def _by_ranks(gains: Floats, a: str, b: str, unit: str) -> Iterator[Sized]:
+    """Yield the matched-pairs rank-biserial correlation (Kerby 2014) and wins plus half the ties."""
+    moved = gains[np.abs(gains) > 1e-10]
+    if len(moved):
+        ranks = stats.rankdata(np.abs(moved))
+        favourable = float(ranks[moved > 0].sum() / ranks.sum())
+        text = f"share of the ranks of the differences that favours {a} minus that of {b}; from −1 to 1"
+        yield "rank_biserial", 2 * favourable - 1, NO_LIMITS, text
+    wins, losses = int((gains > 1e-10).sum()), int((gains < -1e-10).sum())
+    ties = len(gains) - wins - losses
+    text = f"{a} does better on {count(wins)}, {b} on {count(losses)} {unit}s"
+    text += f"; {count(ties)} ties, counting one half" if ties else ""
+    yield "probability_of_superiority", (wins + ties / 2) / len(gains), NO_LIMITS, text
+
+
+# --- errors per 1,000 cases -----------------------------------------------------------------------------------------
+
+
+def _per_cases(sample: Sample, comparison: Comparison, level: float) -> Iterator[Sized]:
+    """Yield by how many errors a differs from b in 1,000 cases like these; misses and false alarms apart."""
+    predictions, a, b = sample.predictions, comparison.a, comparison.b
+    labels = {m.name: m.y_pred for m in predictions.models if m.present is None}
+    if (
+        not predictions.classes
+        or predictions.y_true is None
+        or labels.get(a) is None
+        or labels.get(b) is None
+    ):
+        return
+    true, first, second = predictions.y_true, np.asarray(labels[a]), np.asarray(labels[b])
+    if predictions.task == "binary":
+        positive = true == predictions.positive_code
+        kinds = [
+            ("misses_per_1000", positive, "miss", "misses"),
+            ("false_alarms_per_1000", ~positive, "false alarm", "false alarms"),
+        ]
+    else:
+        kinds = [("errors_per_1000", np.ones(len(true), dtype=bool), "error", "errors")]
+    for effect, counted, one, many in kinds:
+        wrong_a, wrong_b = (first != true) & counted, (second != true) & counted
+        difference, limits = _difference_per_cases(sample, predictions, wrong_a, wrong_b, level)
+        yield effect, difference, limits, _said(difference, a, b, one, many)
+
+
+def _difference_per_cases(
+    sample: Sample,
+    predictions: Predictions,
+    wrong_a: npt.NDArray[np.bool_],
+    wrong_b: npt.NDArray[np.bool_],
+    level: float,
+) -> tuple[float, Limits]:
+    units = sample.units
+    weight = units.base
+    difference = CASES * float((weight * (wrong_a.astype(float) - wrong_b)).sum() / weight.sum())
+    independent = units.plain and predictions.n == len(predictions.ids)
+    if not independent or predictions.design != "test-set":
+        return difference, NO_LIMITS
+    cells = (wrong_a & wrong_b, wrong_a & ~wrong_b, ~wrong_a & wrong_b, ~wrong_a & ~wrong_b)
+    both, only_a, only_b, neither = (float(cell.sum()) for cell in cells)
+    low, high = newcombe_paired_limits((both, only_a, only_b, neither), level)
+    return difference, (CASES * low, CASES * high)
+
+
+def _said(difference: float, a: str, b: str, one: str, many: str) -> str:
+    size = abs(difference)
+    decimals = 0 if size >= 10 else 1
+    written = number(size, decimals)
+    if not written.strip("0."):
+        return f"per 1,000 cases {a} makes about as many {many} as {b}"
+    noun = one if written == "1" else many
+    return f"per 1,000 cases {a} makes {written} {'fewer' if difference < 0 else 'more'} {noun} than {b}"
