@@ -1,7 +1,8 @@
 """The only source of randomness: streams derived from (seed, purpose, block), so that nothing depends on order.
 
-Another metric, another number of jobs or another model changes no figure: a stream belongs to one purpose and
-one block of replicates, and the size of a block depends on the number of examples alone.
+Neither another metric nor another number of jobs changes a figure: a stream belongs to one purpose and one block
+of replicates, and the size of a block depends on the number of units alone. (A further model splits the cells of
+the label metrics, and so moves their draws.)
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def _poisson_bytes(shape: tuple[int, int], generator: np.random.Generator) -> By
 
 
 def _take_away(sample: Bytes, surplus: int, generator: np.random.Generator) -> None:
-    """Remove ``surplus`` units, each drawn unit being equally likely: rows are accepted in proportion to their count."""
+    """Remove ``surplus`` units, each drawn one equally likely: rows are accepted in proportion to their count."""
     largest = int(sample.max())
     while surplus:
         tries = max(32, int(1.1 * largest * surplus))

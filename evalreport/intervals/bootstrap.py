@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from evalreport.intervals.normal import NOT_SMOOTH
 from evalreport.intervals.proportions import quantile
@@ -84,9 +84,9 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
         return Bounds(
             None, None, "the value lies outside all bootstrap replicates: the bias correction is infinite"
         )
-    z0 = stats.norm.ppf(share)
+    z0 = special.ndtri(share)
     z = z0 + np.array([-1, 1]) * quantile(level)
-    adjusted = stats.norm.cdf(z0 + z / (1 - acceleration * z))
+    adjusted = special.ndtr(z0 + z / (1 - acceleration * z))
     limits = _quantiles(estimate, adjusted)
     assert limits is not None
     return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)

@@ -119,7 +119,13 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
     if not estimate.defined or estimate.is_difference:
         return interval
     width = None if interval.low is None or interval.high is None else interval.high - interval.low
-    if width is not None and width > NEGLIGIBLE:
+    # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge.
+    at_the_edge = (
+        interval.method.startswith("bootstrap")
+        and estimate.table is not None
+        and min(abs(estimate.value - end) for end in estimate.range) <= NEGLIGIBLE
+    )
+    if width is not None and width > NEGLIGIBLE and not at_the_edge:
         return interval
     bounds = _without_spread(estimate, level, value_of)
     if bounds is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
@@ -13,7 +13,7 @@ from evalreport.metrics.estimate import Estimate
 
 def quantile(level: float) -> float:
     """Return z with P(-z < Z < z) = level, the lectures' z_N."""
-    return float(stats.norm.ppf((1 + level) / 2))
+    return float(special.ndtri((1 + level) / 2))
 
 
 def wilson_limits(successes: float, trials: float, level: float) -> tuple[float, float]:

@@ -132,9 +132,6 @@ def test_i_recommended_interval_at_the_boundary(model: str) -> None:
     } <= seen
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a bootstrap interval of replicates that miss a class leads at the edge"
-)
 def test_i_perfect_model_with_a_rare_class() -> None:
     """I: at 1, with 2 examples of a rare class, the limits are Wilson's of that class's recall, and hold 1.
 
