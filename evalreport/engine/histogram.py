@@ -60,7 +60,7 @@ def bins_of(order: Order, weights: Floats) -> Bins:
     """
     g = len(order.thresholds)
     place = np.where(order.positive, order.group, g + order.group)
-    by_group = np.bincount(place, weights=weights, minlength=2 * g)
+    by_group = np.bincount(place, weights=weights, minlength=2 * g).astype(np.float64)
     positives, negatives = by_group[:g], by_group[g:]
     bin_of_group = _bin_of_group(positives, negatives)
     of_row = bin_of_group[order.group]
@@ -92,7 +92,7 @@ def _inside(
     """Summarise what happens inside the bins on the full data: see ``Bins``."""
 
     def by_bin(values: Floats) -> Floats:
-        return np.bincount(bin_of_group, weights=values)
+        return np.bincount(bin_of_group, weights=values).astype(np.float64)
 
     p, n = by_bin(positives), by_bin(negatives)
     found, wrong = np.cumsum(positives), np.cumsum(negatives)
