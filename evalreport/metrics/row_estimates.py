@@ -21,7 +21,8 @@ from evalreport.metrics.views import undefined, value_range
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
-Columns = Floats | sparse.csr_array
+Columns = Any
+"""Per-example columns (n, p), dense or scipy.sparse."""
 
 TOO_LARGE = "the numbers are too large to be squared and added"
 
