@@ -89,10 +89,16 @@ def test_ctrl_c_ends_a_real_process_with_one_line(run):
     # Distinct scores: rank metrics are resampled row by row, in blocks of little memory.
     rows = "".join(f"{i:05},{i % 2},{i % 2},{(i * 7919 % 5000) / 5000:.4f}\n" for i in range(5000))
     (models / "forest.csv").write_text(HEADER + rows)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "evalreport", "run", str(models), "--resamples", "200000"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    # A shell starts what runs in the background deaf to SIGINT, which children inherit: a terminal's are not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "evalreport", "run", str(models), "--resamples", "200000"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
     # Past the start of Python itself, whose own imports no program can guard.
     time.sleep(2.0)
     process.send_signal(signal.SIGINT)

@@ -38,9 +38,15 @@ def earlier(tmp_path: Path) -> Path:
 def start(folder: Path) -> subprocess.Popen[str]:
     """Start a slow run into the same folder, in a session of its own, and wait until it computes."""
     command = [sys.executable, "-m", "evalreport", "run", str(EXAMPLE), "-o", "out", *SLOW]
-    process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    # A shell starts what runs in the background deaf to SIGINT, which children inherit: a terminal's are not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         # scipy is loaded after the files were read: from then on it computes.
