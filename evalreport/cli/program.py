@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import click
 
 from evalreport.cli.messages import say
-from evalreport.errors import EvalreportError, UsageError
+from evalreport.errors import EvalreportError, OutputError, UsageError
 from evalreport.registry import unknown_name
 
 # sysexits.h: an internal software error. 1 would say that a gate failed.
@@ -19,6 +20,8 @@ EXIT_DEFECT = 70
 # 128 + the signal's number, as a shell reports a program that the signal ended.
 EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141
+# No room behind standard output: the disk's or the user's, not a defect.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 # Command: the module that defines it, imported when the command is asked for.
 COMMANDS = {
@@ -119,6 +122,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence_standard_output()
         return EXIT_PIPE
+    except OSError as error:
+        if error.errno not in FULL:
+            return _report_defect(error, verbose=state["verbose"])
+        _silence_standard_output()
+        say(f"evalreport: standard output: {error.strerror}; free some space, or name a folder with -o")
+        return OutputError.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
         return _report_defect(error, verbose=state["verbose"])
     return code

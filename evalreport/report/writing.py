@@ -60,7 +60,10 @@ def render(results: Results, output: Path | str, *, options: OutputOptions = NO_
             _fill(folder, files)
             _move_in(folder, target, to_json(results))
     except OSError as error:
-        raise OutputError(f"cannot write to {target}: {error.strerror or error}") from error
+        raise OutputError(
+            f"cannot write to {target}: {error.strerror or error}; what stood there before is as it was."
+            " Make room or name another folder with -o"
+        ) from error
     paths = tuple(target / name for name in files)
     if failure is None:
         return RenderOutcome(paths)

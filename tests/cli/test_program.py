@@ -168,3 +168,16 @@ def test_completion_offers_the_commands(monkeypatch):
         env={"_EVALREPORT_COMPLETE": "bash_complete", "COMP_WORDS": "evalreport te", "COMP_CWORD": "1"},
     )  # fmt: skip
     assert done.stdout.split() == ["plain,templates"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_behind_standard_output_is_no_defect():
+    """What was asked for could not be written: exit code 4, one line that says why, no internal error."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "evalreport", "list", "tests"],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False,
+        )  # fmt: skip
+    assert done.returncode == 4
+    assert done.stderr.startswith("evalreport: standard output: No space left")
+    assert len(done.stderr.splitlines()) == 1
