@@ -63,7 +63,7 @@ def unknown_name(kind: str, name: str, known: Mapping[str, object] | list[str]) 
     import difflib
 
     close = difflib.get_close_matches(name, list(known), n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}."
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known) or 'none'}."
     return f"unknown {kind} {name!r}; {hint}"
 
 

@@ -52,7 +52,9 @@ def starter() -> str:
     """
     parts = [PREAMBLE]
     for key in KEYS:
-        comment = textwrap.fill(key.summary, 100, initial_indent="# ", subsequent_indent="# ")
+        comment = textwrap.fill(
+            key.summary, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+        )
         parts.append(f"{comment}\n#{key.name} = {key.example}\n")
     return "\n".join(parts)
 

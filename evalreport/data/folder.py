@@ -89,7 +89,11 @@ def _set_truth_apart(
         truth = named[0] if named else None
         rest = [file for file in found if file is not truth]
     if not rest:
-        raise _nothing("there is no prediction file", ", ".join(map(str, paths)))
+        unread = [name for warning in warnings for name in warning.about]
+        seen = (
+            f"; found {', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}, not read" if unread else ""
+        )
+        raise _nothing(f"there is no prediction file{seen}", ", ".join(map(str, paths)))
     return Found(tuple(sorted(rest, key=lambda file: file.relative)), truth, warnings)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -75,5 +76,17 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
     for code in sorted(predictions_made - truths):
         label = predictions.classes[code]
         text = f"{model.name} predicts the class {shown(label)}, which the true values never hold."
+        text += _misspelt(label, [predictions.classes[int(code)] for code in np.unique(predictions.y_true)])
         warnings.append(WarningRecord("label_never_true", text, (model.name, label)))
     return warnings
+
+
+def _misspelt(label: str, true: Sequence[str]) -> str:
+    """Name the true label that a predicted one differs from by capitals or outer spaces alone."""
+    plain = label.strip().casefold()
+    alike = [other for other in true if other != label and other.strip().casefold() == plain]
+    return (
+        f" It differs from {shown(alike[0])} by capitals or spaces alone: one label, spelled twice?"
+        if alike
+        else ""
+    )

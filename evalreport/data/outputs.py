@@ -98,7 +98,15 @@ def model_outputs(
         outputs.append(model)
         found += said
         warnings += odd
-    return outputs, found, warnings
+    return outputs, _together(found), warnings
+
+
+def _together(found: list[FoundRecord]) -> list[FoundRecord]:
+    """Say once what holds for several models for the same reason."""
+    models: dict[tuple[str, str | None], list[str]] = {}
+    for record in found:
+        models.setdefault((record.what, record.why), []).append(record.value)
+    return [FoundRecord(what, ", ".join(names), why) for (what, why), names in models.items()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,13 +134,16 @@ def _disagree(rows: Rows, later: tuple[int, str], before: tuple[int, str], count
     def said(row: int, column: str) -> str:
         return shown((rows.truth if column == "truth" else rows.columns["y_true"])[row].as_py())
 
+    here, there = said(*later), said(*before)
+    alike = here.replace(" ", "").casefold() == there.replace(" ", "").casefold()
+    remedy = "find out which file belongs to another data set or version, and write it again"
     return fault(
         rows,
         *later,
-        f"the true values of the id {shown(rows.ids[later[0]].as_py())} disagree: here {said(*later)}, "
-        f"in {place_of(rows, *before)} {said(*before)}",
+        f"the true values of the id {shown(rows.ids[later[0]].as_py())} disagree: here {here}, "
+        f"in {place_of(rows, *before)} {there}",
         expected="one true value for each example",
-        remedy="find out which file belongs to another data set or version, and write it again",
+        remedy="write them alike: they differ by capitals or spaces alone" if alike else remedy,
         count=count,
     )
 

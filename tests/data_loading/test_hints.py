@@ -1,0 +1,48 @@
+"""Messages about near misses name the near miss: the first thing a tired engineer would have to look for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evalreport.data import load
+from evalreport.errors import InputError
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def test_files_that_are_not_read_are_named(write: Write, tmp_path: Path) -> None:
+    """A folder of spreadsheets and pickles is not called empty: the message names what lies in it."""
+    for name in ("forest.xlsx", "knn.pkl"):
+        write(f"models/{name}", b"PK")
+    with pytest.raises(InputError, match="forest.xlsx, knn.pkl, not read"):
+        load(tmp_path / "models")
+
+
+@pytest.mark.parametrize("other", ["Spam", " spam"])
+def test_truths_that_differ_by_spelling_alone(write: Write, tmp_path: Path, other: str) -> None:
+    """Capitals and spaces are no sign of another data set; another label is."""
+    write("models/a.csv", "id,y_true,y_pred\n1,spam,ham\n2,ham,ham\n")
+    write("models/b.csv", f"id,y_true,y_pred\n1,{other},ham\n2,ham,ham\n")
+    with pytest.raises(InputError, match="capitals or spaces alone"):
+        load(tmp_path / "models")
+    write("models/b.csv", "id,y_true,y_pred\n1,ham,ham\n2,ham,ham\n")
+    with pytest.raises(InputError, match="belongs to another data set"):
+        load(tmp_path / "models")
+
+
+def test_a_label_spelled_twice_is_pointed_out(write: Write) -> None:
+    """A predicted label that the truth holds with other capitals is most likely the same label."""
+    path = write("a.csv", "id,y_true,y_pred\n1,spam,Spam\n2,ham,ham\n3,eggs,bacon\n")
+    texts = [w.text for w in load(path).warnings if w.code == "label_never_true"]
+    assert ["differs from 'spam' by capitals" in text for text in texts] == [True, False]
+
+
+def test_what_holds_for_several_models_is_said_once(write: Write) -> None:
+    """Models without y_pred whose labels are derived alike share one line; another reason has its own."""
+    rows = ["id,model,y_true,p_1,y_pred"]
+    rows += [f"{i},{m},{i % 2},0.{i + 1},{'1' if m == 'c' else ''}" for m in "abc" for i in range(4)]
+    said = [r for r in load(write("all.csv", "\n".join(rows) + "\n")).found if r.what == "threshold"]
+    assert [record.value for record in said] == ["a, b"]
