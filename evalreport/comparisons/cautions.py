@@ -102,9 +102,7 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
         if wrong:
             name = outputs.name
             text = f"{name} gives the true class probability 0 on {count(wrong)} examples: its log loss is infinite"
-            yield WarningRecord(
-                "certain_and_wrong", text + " and is shown with p clipped at 1e-15.", (model,)
-            )
+            yield WarningRecord("certain_and_wrong", text + " and is shown with p clipped at 1e-15.", (name,))
 
 
 def _of_regression(sample: Sample) -> Iterator[WarningRecord]:
@@ -132,7 +130,8 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
             text = f"{about[0]} and {about[1]} disagree on {b + c:.0f} examples: the mid-p test needs 5 to reach 0.05,"
             yield WarningRecord("few_discordant", text + " whichever model is better.", about)
     if len(family) > 1:
-        text = f"{len(family)} pairs are compared: p-values of the primary metric are adjusted ({options.correction})."
+        adjusted = f"adjusted ({options.correction})" if options.correction != "none" else "not adjusted"
+        text = f"{len(family)} pairs are compared: p-values of the primary metric are {adjusted}."
         yield WarningRecord(
             "several_comparisons", text + " The best of several models looks better than it is."
         )

@@ -223,7 +223,7 @@ def _not_settled(decision: Decision, pair: Pair, options: Options) -> str:
     limits = _limits_in_words(decision.limits, decimals, decision.family, options)
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
     text = f"Not settled: the data do not show which of {c.a} and {c.b} is better on {pair.difference.metric.phrase}"
-    text += f" ({limits} of the difference)"
+    text += f" ({limits} of the difference, first minus second)"
     detectable = detectable_difference(pair.difference, alpha)
     if detectable is None:
         return text + _why_not_detectable(pair) + "."
