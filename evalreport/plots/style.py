@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +75,13 @@ SETTINGS: Any = {
 
 
 def mark_of(index: int) -> Mark:
-    """Give the mark of the model at that place in canonical order; after eight models they repeat."""
-    return MARKS[index % len(MARKS)]
+    """Give the mark of the model at that place in canonical order.
+
+    After eight models the colours come again with other markers and dashes; after 64 all repeat.
+    """
+    first = MARKS[index % len(MARKS)]
+    other = MARKS[(index + index // len(MARKS)) % len(MARKS)]
+    return replace(first, marker=other.marker, dash=other.dash, symbol=other.symbol)
 
 
 def colour_of_token(name: str) -> str:

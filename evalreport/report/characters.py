@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-LONGEST_NAME = 60
+LONGEST_NAME = 40
 LONGEST_RUN = 160
+LEAST_KEPT = 4
 JOINERS = "\u200c\u200d"
 # Controls, format characters (bidi overrides, zero width), surrogates, private use, unassigned: no shape.
 SHAPELESS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -60,15 +62,38 @@ def shorten(text: str, limit: int = LONGEST_NAME) -> str:
     return f"{text[:head]}…{text[len(text) - (limit - head - 1) :]}"
 
 
-def distinct_names(names: Iterable[str], limit: int = LONGEST_NAME) -> dict[str, str]:
+def _cut(name: str, head: int, tail: int, limit: int) -> str:
+    """Cut a name to ``limit`` characters inside its first ``head`` or last ``tail`` characters, if that is enough."""
+    end = len(name) - tail
+    joint = max(name.rfind(sign, 0, head) for sign in "_-./ ") + 1
+    start = joint if joint > 0 and end - joint + LEAST_KEPT <= limit else head
+    room = limit - (end - start)
+    if len(name) <= limit or start == 0 or room < LEAST_KEPT:
+        return shorten(name, limit)
+    after = shorten(name[end:], room // 2)
+    before = room - len(after)
+    return (name[:start] if start <= before else name[: before - 1] + "…") + name[start:end] + after
+
+
+def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str, str]:
     """Give each name a visible form of at most about ``limit`` characters; two names never look alike.
 
-    Combining marks are composed for the comparison, so that two spellings of one word get a number too.
+    What is cut is what all names begin or end with, so that what tells them apart stays. Combining marks
+    are composed for the comparison: two spellings of one word get a number too.
+
+    Examples
+    --------
+    >>> list(distinct_names(["resnet-152_imagenet_seed01", "resnet-152_imagenet_seed02"], 18).values())
+    ['resnet-152_…seed01', 'resnet-152_…seed02']
     """
+    head = os.path.commonprefix(list(names))  # noqa: RUF071 - names, not paths
+    rest = [name[len(head) :] for name in names]
+    tail = os.path.commonprefix([name[::-1] for name in rest])[::-1]  # noqa: RUF071
     shown: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        text = shorten(visible(name), limit) or "(empty name)"
+        text = visible(_cut(name, len(head), len(tail), limit)) or "(empty name)"
+        text = shorten(text, limit)
         candidate, k = text, 2
         while unicodedata.normalize("NFKC", candidate).strip() in taken:
             candidate, k = f"{text} (#{k})", k + 1

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from evalreport import numbers
 from evalreport.report import wording
-from evalreport.report.characters import shorten
 from evalreport.report.naming import listed
 from evalreport.report.sections import leaderboard, verdict
 from evalreport.report.view import (
@@ -47,7 +46,8 @@ def summary(results: Results) -> RenderableType:
     ]
     if results.warnings:
         n = len(results.warnings)
-        parts.append(Text(f"{n} caution{'' if n == 1 else 's'}; all stand in the report.", style="dim"))
+        said_where = "1 caution; it stands" if n == 1 else f"{n} cautions; all stand"
+        parts.append(Text(f"{said_where} in the report.", style="dim"))
     return Group(*parts)
 
 
@@ -62,13 +62,13 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     for heading in board.headings[:1]:
         table.add_column(Text(f"{heading} [{numbers.percent(view.confidence)} interval]"), justify="right")
     if board.difference_heading is not None:
-        table.add_column(Text(shorten(board.difference_heading, 30)), justify="right")
+        table.add_column(Text(board.difference_heading), justify="right")
         table.add_column("Group")
     for row in board.rows:
         first, difference = row.cells[0], row.difference
         cells = [
             numbers.MISSING if row.rank is None else str(row.rank),
-            shorten(row.model.name, 30),
+            row.model.short,
             f"{first.value} {first.beside}",
         ]
         if difference is not None:

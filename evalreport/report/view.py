@@ -6,21 +6,24 @@ import dataclasses
 from dataclasses import dataclass
 
 from evalreport.numbers import decimals_of
-from evalreport.plots.style import MARKS
+from evalreport.plots.style import mark_of
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
 from evalreport.results import ComparisonRecord, MetricRecord, RankingRecord, Results, VerdictRecord
 
+SHORT_NAME = 24
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model as the report shows it; ``key`` joins its rows, curves and colours."""
+    """One model as the report shows it; ``key`` joins its rows, curves and colours, ``short`` is for narrow places."""
 
     id: str
     name: str
     key: str
     index: int
     symbol: str
+    short: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,10 @@ class View:
 
 def view_of(results: Results) -> View:
     """Look at results from the report's side."""
-    shown = distinct_names(results.models)
+    shown, short = distinct_names(results.models), distinct_names(results.models, SHORT_NAME)
     rank = {r.model: r.rank for r in results.ranking}
     models = [
-        Model(name, shown[name], f"m{i}", i, MARKS[i % len(MARKS)].symbol)
+        Model(name, shown[name], f"m{i}", i, mark_of(i).symbol, short[name])
         for i, name in enumerate(results.models)
     ]
     models.sort(key=lambda m: (rank.get(m.id, len(rank) + 1), m.index))

@@ -32,6 +32,10 @@ DESIGNS = {
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "bonferroni": "Bonferroni", "none": "unadjusted"}
 
 LETTERS = "Models that share a letter are not distinguishable; that does not make them equal."
+EACH_ALONE = (
+    "The brackets of the differences are for each pair by itself; the letters are adjusted for their number."
+)
+BORDERLINE = "; borderline: the simultaneous interval reaches over 0, the verdict follows the test"
 NOT_EQUAL = (
     "“Not distinguishable” means that the test does not settle which model is better; it does not mean that "
     "the models are equally good. Equivalence is stated only against a margin declared beforehand."
@@ -52,8 +56,12 @@ ROC = (
     "True against false positive rate as the threshold moves. The marker is where a model’s own "
     "decisions lie; the dashed diagonal is guessing."
 )
+ROC_POINTS = (
+    "True against false positive rate of each model’s own decisions; the dashed diagonal is guessing."
+)
 PR = "Precision against recall. The dashed line is the share of positives, which guessing reaches."
 CONFUSION = "Counts, with each cell’s share of its row: rows are the true class, columns the predicted one."
+ALONE = "one model"
 NO_COMPARISON = "With one model there is nothing to compare."
 VERIFY = (
     "The same command on files with these digests, the same seed and these versions gives the same "
@@ -64,6 +72,9 @@ METRIC_LIMITS = (
     "disagreement shows. A dash means that the method is not honest for that number; the reason stands in results.json."
 )
 CUT = "The whole stands in the HTML report and in results.json."
+
+
+WIDEST = "The pair that differs most:"
 
 
 def title(n_models: int) -> str:
@@ -131,8 +142,8 @@ def more_pairs(pairs: list[str]) -> str:
 
 
 def none_settled(n_pairs: int) -> str:
-    """Not one pair is decided; the next fact is about the widest."""
-    return f"None of the {in_words(n_pairs)} pairs is settled. The largest difference is between these two:"
+    """Not one pair is decided; a sentence on the widest follows."""
+    return f"None of the {in_words(n_pairs)} pairs is settled. {WIDEST}"
 
 
 def all_equivalent(n_models: int, metric: str) -> str:
@@ -142,10 +153,8 @@ def all_equivalent(n_models: int, metric: str) -> str:
 
 
 def every_pair_equivalent(n_pairs: int) -> str:
-    """Not one pair differs by more than the margin; the next fact is about the widest."""
-    return (
-        f"Each of the {in_words(n_pairs)} pairs is equivalent. The largest difference is between these two:"
-    )
+    """Not one pair differs by more than the margin; a sentence on the widest follows."""
+    return f"Each of the {in_words(n_pairs)} pairs is equivalent. {WIDEST}"
 
 
 def without_chip(text: str) -> str:
@@ -156,6 +165,8 @@ def without_chip(text: str) -> str:
 
 def family(correction: str, n_pairs: int, alpha: str) -> str:
     """How the pairs were corrected."""
-    if correction == "none" or n_pairs < 2:
+    if n_pairs < 2:
+        return f"α = {alpha}"
+    if correction == "none":
         return f"α = {alpha}, not adjusted for several comparisons"
     return f"{CORRECTIONS.get(correction, correction)}-adjusted over all {n_pairs} pairs, α = {alpha}"

@@ -23,7 +23,7 @@ HOSTILE = {
     "<script>alert(1)</script>": 1.9,
     '"><img src=x onerror=alert(2)>': 1.8,
     "{{ 7 * 7 }} {% include 'x' %} $x^2$": 1.4,
-    "a|b\n# *c* @you [x](javascript:alert(3))": 1.0,
+    "a|b\n# *c* @you [x](data:3)": 1.0,
     "txt\u202eexe\u0000" + "x" * 10_000: 0.6,
 }
 

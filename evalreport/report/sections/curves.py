@@ -15,7 +15,6 @@ from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.view import View, metric_decimals, metric_record
 
 MOST_CLASSES = 9
-LEGEND_NAME = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,8 @@ def describe(view: View) -> Curves | None:
     figures = []
     by_decisions = view.results.positive is not None and bool(view.results.confusion)
     if by_decisions or any(c.curve == "roc" for c in curves):
-        figures.append(_figure(view, "roc", "ROC curves", "roc_auc", roc, wording.ROC))
+        caption = wording.ROC if any(c.curve == "roc" for c in curves) else wording.ROC_POINTS
+        figures.append(_figure(view, "roc", "ROC curves", "roc_auc", roc, caption))
     if any(c.curve == "pr" for c in curves):
         note = wording.PR
         prevalence = prevalence_of(view.results)
@@ -85,7 +85,7 @@ def _names(view: View, key: MetricKey) -> dict[str, str]:
         value = (
             "" if record is None or record.value is None else f" ({numbers.number(record.value, decimals)})"
         )
-        names[model.id] = shorten(model.name, LEGEND_NAME) + value
+        names[model.id] = model.short + value
     return names
 
 

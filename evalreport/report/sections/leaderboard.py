@@ -110,7 +110,7 @@ def reference_model(view: View) -> Model | None:
 
 
 def _difference_heading(view: View, reference: Model) -> str:
-    return f"Δ vs {'baseline' if view.results.baseline is not None else reference.name}"
+    return f"Δ vs {'baseline' if view.results.baseline is not None else reference.short}"
 
 
 def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
@@ -182,9 +182,11 @@ def _note(view: View) -> str:
     if method is not None:
         level = numbers.percent(view.confidence)
         text += f" Brackets: {level} intervals, for {view.primary_words} by {label_of('interval', method)}."
-    if any(r.letters for r in view.results.ranking):
+    if len(view.models) > 1 and any(r.letters for r in view.results.ranking):
         alpha = f"{1 - view.confidence:.4g}"
         correction = str(view.results.options.get("correction", "none"))
         family = wording.family(correction, len(view.results.verdicts), alpha)
-        text += f" {wording.LETTERS} ({family[0].upper() + family[1:]}.)"
+        text += f" {wording.LETTERS} ({family}.)"
+        if correction != "none" and len(view.results.verdicts) > 1:
+            text += f" {wording.EACH_ALONE}"
     return text

@@ -8,7 +8,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.forest import Difference, forest
 from evalreport.report import wording
-from evalreport.report.characters import distinct_names, shorten
+from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
 from evalreport.report.naming import label_of
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
@@ -16,7 +16,7 @@ from evalreport.report.view import Model, View, comparison_between, difference_d
 MOST_FOREST_ROWS = 15
 # What a number alone would hide; "better" and "worse" its sign shows.
 SHORT_WORDS = {"undecided": "n.d.", "non-inferior": "not worse", "equivalent": "equivalent"}
-MOST_BESIDE, LONGEST_BESIDE, LONGEST_LABEL = 6, 18, 22
+MOST_BESIDE, LONGEST_BESIDE = 6, 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def describe(view: View) -> Pairs | None:
     test = " and ".join(sorted(label_of("test", name) for name in tests))
     note = f"Difference in {view.primary_words}, row − column, and p by {test} ({family}). n.d.: not distinguishable."
     narrow = len(view.models) <= MOST_BESIDE and all(len(m.name) <= LONGEST_BESIDE for m in view.models)
-    heads = tuple(distinct_names((m.name for m in view.models), LONGEST_BESIDE).values())
+    heads = tuple(distinct_names([m.id for m in view.models], LONGEST_BESIDE).values())
     return Pairs(_figure(view), view.models, heads, rows, note, narrow)
 
 
@@ -97,7 +97,9 @@ def _figure(view: View) -> Figure | None:
         forest(rows, axes, axis_label=f"Difference in {view.primary_words}   ({direction})", margin=margin)
 
     level = numbers.percent(view.confidence)
-    caption = f"Paired differences in {view.primary_words}. Thick: {level} interval; thin: simultaneous over all pairs."
+    caption = f"Paired differences in {view.primary_words}. Thick: {level} interval"
+    wider = {record.level for record in view.results.verdicts} - {view.confidence}
+    caption += "; thin: simultaneous over all pairs." if wider else "."
     if margin is not None:
         caption += f" Shaded: region of practical equivalence (±{margin:g})."
     description = "; ".join(f"{row.label} {row.text}" for row in rows)
@@ -133,8 +135,7 @@ def _forest_row(view: View, a: Model, b: Model) -> Difference | None:
     text = numbers.number(record.difference, difference_decimals(view, view.primary), signed=True)
     if verdict.verdict in SHORT_WORDS:
         text += f" {SHORT_WORDS[verdict.verdict]}"
-    first, second = shorten(a.name, LONGEST_LABEL), shorten(b.name, LONGEST_LABEL)
-    label = first if view.results.baseline is not None else f"{first} − {second}"
+    label = a.short if view.results.baseline is not None else f"{a.short} − {b.short}"
     return Difference(
         label, record.difference, record.low, record.high, verdict.low, verdict.high, text,
         a.index, a.key if view.results.baseline is not None else f"{a.key}_{b.key}",

@@ -73,7 +73,7 @@ def _single(view: View) -> tuple[str, str, list[Fact]]:
     if record.intervals:
         value += " " + numbers.interval(record.intervals[0].low, record.intervals[0].high, decimals)
     text = wording.one_model(model.name, view.primary_words, value.strip())
-    return text, "undecided", [_fact("undecided", wording.NO_COMPARISON)]
+    return text, "undecided", [Fact("undecided", wording.ALONE, wording.NO_COMPARISON)]
 
 
 def _leader(view: View) -> tuple[str, str, list[Fact]]:
@@ -142,6 +142,10 @@ def _wins(view: View, leader: Model, beaten: list[Model]) -> list[Fact]:
     correction = view.results.options.get("correction", "none")
     if len(view.results.verdicts) > 1 and correction in wording.CORRECTIONS and correction != "none":
         p = f"{wording.CORRECTIONS[correction]}-adjusted {p}"
+    decided = verdict_between(view, leader.id, pairs[0][0].id)
+    low, high = (None, None) if decided is None else (decided.low, decided.high)
+    if low is not None and high is not None and low <= 0 <= high:
+        gap += wording.BORDERLINE
     text = wording.beats(leader.name, [m.name for m, _ in pairs], view.primary_words, p, gap.strip())
     return [_fact("better", text)]
 
@@ -172,7 +176,7 @@ def _all_alike(view: View, kind: str, said: Callable[[int], str]) -> list[Fact]:
     widest = _pair_fact(view, a, b)
     if len(pairs) == 1:
         return [widest]
-    return [_fact(kind, said(len(pairs))), widest]
+    return [_fact(kind, f"{said(len(pairs))} {widest.text}")]
 
 
 def _further(view: View, leader: Model, rest: list[Model]) -> list[Fact]:

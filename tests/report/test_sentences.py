@@ -1,0 +1,114 @@
+"""What the report says where there is little to compare, much to name, or a close call."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+from evalreport.plots.style import MARKS, mark_of
+from evalreport.report import wording
+from evalreport.report.characters import distinct_names
+from evalreport.report.markdown import summary_markdown
+from evalreport.report.sections import curves, leaderboard, pairs, verdict
+from evalreport.report.view import view_of
+from evalreport.results import GateRecord, Results
+
+Simulate = Callable[..., Results]
+
+
+def test_one_model_is_not_called_indistinguishable(simulate: Simulate) -> None:
+    """There is nothing that a single model could be told apart from, so neither chip nor letters speak of it."""
+    view = view_of(simulate({"forest": 1.85}))
+    said, board = verdict.describe(view), leaderboard.describe(view)
+    assert [fact.word for fact in said.facts if fact.kind != "caution"] == ["one model"]
+    assert board is not None
+    assert "letter" not in board.note
+
+
+def test_one_pair_is_not_spoken_of_as_several(simulate: Simulate) -> None:
+    """With two models nothing is adjusted, and the interval of their difference is the only one."""
+    found = simulate({"forest": 1.85, "tree": 0.6})
+    alone = tuple(dataclasses.replace(v, level=0.95) for v in found.verdicts)
+    view = view_of(dataclasses.replace(found, verdicts=alone))
+    board, beats = leaderboard.describe(view), pairs.describe(view)
+    assert board is not None
+    assert board.note.endswith("(α = 0.05.)")
+    assert beats is not None
+    assert beats.figure is not None
+    assert "simultaneous" not in beats.figure.caption
+
+
+@pytest.mark.parametrize(
+    "correction, said", [("none", "not adjusted"), ("holm", "Holm-adjusted over all 10")]
+)
+def test_the_note_says_whether_the_letters_are_adjusted(
+    simulate: Simulate, correction: str, said: str
+) -> None:
+    """The correction of the run stands under the leaderboard; differences in brackets are never adjusted."""
+    found = simulate()
+    view = view_of(dataclasses.replace(found, options=dict(found.options) | {"correction": correction}))
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert said in board.note
+    assert (wording.EACH_ALONE in board.note) == (correction != "none")
+
+
+def test_a_close_call_is_called_borderline(simulate: Simulate) -> None:
+    """Where Holm's test decides and the simultaneous interval reaches over 0, the leading sentence says both."""
+    found = simulate({"forest": 1.85, "knn": 1.0, "tree": 0.6})
+    close = tuple(
+        dataclasses.replace(v, verdict="better", low=-0.001, high=0.2) if "forest" in v.about else v
+        for v in found.verdicts
+    )
+    said = verdict.describe(view_of(dataclasses.replace(found, verdicts=close)))
+    assert "borderline" in said.facts[0].text
+    clear = tuple(dataclasses.replace(v, low=0.001) for v in close)
+    assert (
+        "borderline"
+        not in verdict.describe(view_of(dataclasses.replace(found, verdicts=clear))).facts[0].text
+    )
+
+
+def test_points_without_a_curve_have_no_threshold(simulate: Simulate) -> None:
+    """Label-only models are points: the caption speaks of their decisions, not of a threshold that moves."""
+    section = curves.describe(view_of(dataclasses.replace(simulate(), curves=())))
+    assert section is not None
+    (figure,) = section.figures
+    assert figure.caption.startswith(wording.ROC_POINTS)
+    assert "threshold" not in figure.caption
+
+
+def test_a_gate_in_the_summary_is_named_once(simulate: Simulate) -> None:
+    """Under the heading Gates each line begins with its outcome."""
+    gate = GateRecord("n >= 500", "pass", 1200.0, None, None, "n = 1200")
+    text = summary_markdown(view_of(simulate(gates=(gate,))))
+    assert "- **pass**: n &gt;= 500: n = 1200" in text
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"resnet-152_finetuned_imagenet21k_cosine-schedule_seed{i:02d}_final" for i in range(12)],
+        [f"{i}_resnet-152_finetuned_imagenet21k_cosine-schedule_final" for i in range(12)],
+        [f"resnet152finetunedimagenet21kcosine{i:02d}" for i in range(12)],
+        ["a", "a" * 50, "a" * 50 + "b"],
+    ],
+    ids=["middle", "beginning", "no joints", "one inside the other"],
+)
+@pytest.mark.parametrize("limit", [18, 24, 40])
+def test_what_tells_long_names_apart_is_not_cut(names: list[str], limit: int) -> None:
+    """Cut to the width of a column, names stay distinct without a number behind them, and no longer than it."""
+    shown = distinct_names(names, limit)
+    assert len(set(shown.values())) == len(names)
+    assert all(len(text) <= limit for text in shown.values())
+    assert not any("(#" in text for text in shown.values())
+
+
+def test_no_two_models_look_alike_before_the_sixty_fifth() -> None:
+    """After eight models colours come again with another marker, so that colour and marker differ for 64."""
+    marks = [mark_of(i) for i in range(len(MARKS) ** 2)]
+    assert len({(mark.colour, mark.marker) for mark in marks}) == 64
+    assert len({(mark.colour, mark.dash) for mark in marks}) == 64
+    assert len({(mark.colour, mark.symbol) for mark in marks}) == 64
