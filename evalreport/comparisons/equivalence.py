@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from scipy import optimize
 
 from evalreport.comparisons.registry import Pair, probability
-from evalreport.intervals import limits, recommended
+from evalreport.intervals import INTERVALS, limits, recommended
 
 
 def tost(pair: Pair, margin: float) -> float | None:
@@ -35,8 +37,11 @@ def tost(pair: Pair, margin: float) -> float | None:
             return float("nan")
         return min(margin - interval.high, interval.low + margin)
 
-    smallest, largest = 1e-9, 0.5 - 1e-9
-    if room(largest) != room(largest):
+    # No replicate lies beyond the extreme ones, so a bootstrap interval resolves no smaller alpha than this.
+    resampled = INTERVALS[name].kind == "bootstrap" and pair.difference.replicates is not None
+    smallest = 1 / (len(pair.difference.replicates_used) + 1) if resampled else 1e-9
+    largest = 0.5 - 1e-9
+    if math.isnan(room(largest)) or math.isnan(room(smallest)):
         return None
     if room(largest) <= 0:
         return 1.0

@@ -13,7 +13,9 @@ from evalreport.comparisons.registry import TESTS, Outcome, Pair
 from evalreport.comparisons.swaps import Swapped, swap_distributions
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended
+from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
@@ -23,11 +25,15 @@ Floats = npt.NDArray[np.float64]
 
 EXPLORATORY = "exploratory: not corrected for the number of tests"
 
+RIGHT_OR_WRONG = ("accuracy", "mean_outcome")
+"""The metrics that are means of right (1) and wrong (0), so that two models have discordant examples."""
+
 BESIDE: Mapping[str, tuple[str, ...]] = {
     "mcnemar_midp": ("mcnemar_exact", "mcnemar", "mcnemar_corrected", "bootstrap_difference"),
     "delong": ("bootstrap_difference", "permutation"),
     "paired_t": ("bootstrap_difference", "permutation"),
     "permutation": ("bootstrap_difference",),
+    "bootstrap_difference": ("permutation",),
 }
 """The tests shown beside the recommended one, unless others are named."""
 
@@ -49,10 +55,16 @@ class Comparison:
         if self.pair is None:
             return test
         delta = self.pair.difference
-        if delta.clusters is not None or delta.weighted:
+        if self.pair.swapped is None and TESTS[test].needs == "swaps":
+            return "bootstrap_difference"
+        if delta.clusters is not None:
             return "permutation" if self.pair.swapped is not None else "bootstrap_difference"
+        if delta.weighted:
+            return "bootstrap_difference"
         if self.quantity.metric == "mean_outcome":
-            return "mcnemar_midp" if delta.agreement is not None else "paired_t"
+            test = "mcnemar_midp" if delta.agreement is not None else "paired_t"
+        if self.pair.swapped is not None and TESTS[test].function(self.pair).p_value is None:
+            return "permutation"  # nothing to estimate a spread from, as for a perfect and a constant ranking
         return test
 
 
@@ -86,8 +98,10 @@ def _comparison(
     if lacking:
         return Comparison(a, b, quantity, None, "; ".join(lacking))
     delta = difference(first, second)
+    if first.table is not None:
+        delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
     losses = _losses(sample, a, b, quantity)
-    right_or_wrong = quantity.metric in ("accuracy", "mean_outcome") and first.trials is not None
+    right_or_wrong = quantity.metric in RIGHT_OR_WRONG and first.trials is not None
     if right_or_wrong and second.trials is not None:
         assert losses is not None
         delta = replace(delta, agreement=agreement(losses))
@@ -142,12 +156,25 @@ def _carries(comparison: Comparison, name: str) -> bool:
     if pair is None:
         return False
     return {
-        "agreement": pair.difference.agreement is not None,
+        "agreement": comparison.quantity.metric in RIGHT_OR_WRONG,
         "losses": pair.losses is not None,
-        "placements": pair.difference.delong_error is not None,
+        "placements": comparison.quantity.metric == "roc_auc",
         "replicates": True,
         "swaps": pair.swapped is not None,
     }[needs]
+
+
+def _refusal(pair: Pair, test: str) -> str | None:
+    """Say why a test that the metric could carry is refused on these examples; None if it is not."""
+    needs, delta = TESTS[test].needs, pair.difference
+    if needs in ("agreement", "placements"):
+        if delta.clusters is not None:
+            return "refused: the test assumes independent examples; here whole clusters are drawn"
+        if delta.weighted:
+            return "refused: the test assumes that every example counts the same; here examples have weights"
+    if needs == "agreement" and delta.agreement is None:
+        return "refused: the outcomes are not all 0 or 1"
+    return None
 
 
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
@@ -173,8 +200,12 @@ def records(comparison: Comparison, options: Options) -> list[ComparisonRecord]:
 
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:
     pair = comparison.pair
-    outcome = Outcome(None, None, reason=comparison.reason) if pair is None else TESTS[test].function(pair)
-    interval = None if pair is None else interval_for(pair, test, options, options.confidence)
+    refusal = comparison.reason if pair is None else _refusal(pair, test)
+    outcome = Outcome(None, None, reason=refusal)
+    interval = None
+    if pair is not None and refusal is None:
+        outcome = TESTS[test].function(pair)
+        interval = interval_for(pair, test, options, options.confidence)
     return ComparisonRecord(
         a=comparison.a,
         b=comparison.b,

@@ -86,7 +86,11 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
         )
     z0 = special.ndtri(share)
     z = z0 + np.array([-1, 1]) * quantile(level)
-    adjusted = special.ndtr(z0 + z / (1 - acceleration * z))
+    # Where a z reaches 1 the corrected point has run off to infinity; beyond, the formula would come back from the
+    # other side.
+    stretch = 1 - acceleration * z
+    corrected = np.where(stretch > 0, z / np.where(stretch > 0, stretch, 1), np.copysign(np.inf, z))
+    adjusted = special.ndtr(z0 + corrected)
     limits = _quantiles(estimate, adjusted)
     assert limits is not None
     return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)

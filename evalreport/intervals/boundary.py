@@ -28,7 +28,8 @@ def from_class_recalls(estimate: Estimate, value_of: Callable[[Floats], Floats],
         The metric as a function of tables (m, K, K) -> (m,).
     """
     assert estimate.table is not None
-    table = estimate.table
+    # Weights say how much an example counts, not how many there are: the examples themselves are counted.
+    table = estimate.table * (estimate.n / estimate.table.sum() if estimate.weighted else 1.0)
     moved = [t for k in range(len(table)) if table[k].sum() > 0 for t in _moved(table, k, level)]
     values = value_of(np.array(moved)) if moved else np.empty(0)
     values = np.append(values[~np.isnan(values)], estimate.value)

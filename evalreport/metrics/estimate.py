@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +82,10 @@ class Estimate:
         second, neither.
     fits
         The values on single fits, where the design has several.
+    sides
+        Of a difference: the two estimates that it was taken of.
+    value_of
+        Of a difference of label metrics: the quantity as a function of tables (m, K, K).
     clusters, weighted
         Number of clusters where whole clusters are drawn; whether examples weigh differently.
     """
@@ -101,6 +107,8 @@ class Estimate:
     table: Floats | None = None
     agreement: tuple[float, float, float, float] | None = None
     fits: Fits | None = None
+    sides: tuple[Estimate, Estimate] | None = None
+    value_of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
     clusters: int | None = None
     weighted: bool = False
     is_difference: bool = False
@@ -208,5 +216,6 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
         jaccard=None,
         fits=fits,
         table=None,
+        sides=(a, b),
         is_difference=True,
     )

@@ -122,7 +122,9 @@ class ColumnBlock:
                 joined = (sparse.hstack if is_sparse else np.hstack)(list(chosen.values()))
                 if not (units.plain and parts.count == 1):
                     joined = units.gather(_spread(joined, parts))
-                tables.append((tuple(chosen), tuple(edges), sparse.csr_array(joined) if is_sparse else joined))
+                tables.append(
+                    (tuple(chosen), tuple(edges), sparse.csr_array(joined) if is_sparse else joined)
+                )
         return cls(parts.count, tuple(tables))
 
     def sums(self, multiplicities: Floats) -> dict[Key, Floats]:
