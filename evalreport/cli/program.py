@@ -27,6 +27,7 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 COMMANDS = {
     "run": "evalreport.cli.run",
     "check": "evalreport.cli.check",
+    "plan": "evalreport.cli.plan",
     "list": "evalreport.cli.listing",
     "init": "evalreport.cli.project",
     "templates": "evalreport.cli.project",

@@ -34,20 +34,22 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
     --------
     Ten per cent discordant examples of 1,000: 2.8 percentage points.
 
-    >>> z = stats.norm.ppf([0.975, 0.8])
-    >>> round(_for_accuracies(1000, 0.1, *z), 3)
+    >>> round(detectable_accuracy_difference(1000, 0.1, 0.05), 3)
     0.028
     """
-    z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
     if difference.agreement is not None:
         n = sum(difference.agreement)
         discordant = (difference.agreement[1] + difference.agreement[2]) / n
-        return _for_accuracies(n, discordant, z_alpha, z_power) if discordant > 0 else None
+        return detectable_accuracy_difference(n, discordant, alpha, power) if discordant > 0 else None
+    z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
     error = difference.standard_error
     return (z_alpha + z_power) * error if error else None
 
 
-def _for_accuracies(n: float, discordant: float, z_alpha: float, z_power: float) -> float:
+def detectable_accuracy_difference(n: float, discordant: float, alpha: float, power: float = POWER) -> float:
+    """Return the d that solves sqrt(n) d = z_{1-alpha/2} sqrt(p_d) + z_power sqrt(p_d - d^2), p_d = discordant > 0."""
+    z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
+
     def shortfall(d: float) -> float:
         return (
             math.sqrt(n) * d
