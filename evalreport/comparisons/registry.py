@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,47 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.registry import Registry, summary_of
 
 Floats = npt.NDArray[np.float64]
-Needs = Literal["agreement", "losses", "placements", "replicates", "swaps"]
+Needs = Literal[
+    "agreement",
+    "losses",
+    "placements",
+    "replicates",
+    "swaps",
+    "blocks",
+    "few_blocks",
+    "folds",
+    "halves",
+    "independent",
+    "ranked",
+    "margin",
+    "one_model",
+    "all_models",
+]
+"""What a test is a function of; ``layouts.lacks`` says in words what each one takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The models' values on the same blocks (data sets, folds, examples), all models at once.
+
+    Attributes
+    ----------
+    models
+        Names, (k,).
+    ranks
+        (m, k) rank of each model within its block, 1 the best, ties sharing their mean.
+    by
+        What a block is: ``examples``, ``folds`` or ``datasets``.
+    """
+
+    models: tuple[str, ...]
+    ranks: Floats
+    by: str
+
+    @property
+    def mean_ranks(self) -> Floats:
+        """Average rank of each model, (k,)."""
+        return np.asarray(self.ranks.mean(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +69,16 @@ class Pair:
     swapped, swap_weights
         Differences after whole rows were swapped between the models, and their probabilities (None: equal,
         a Monte Carlo sample).
+    design
+        How the predictions were made.
+    independent
+        Whether each model has a test set of its own.
+    ranked, places
+        All models on the same blocks, and where the two stand among them.
+    greater_is_better
+        The direction of the quantity, as the user may have turned it.
+    margin, seed
+        The smallest difference that matters (None: not declared); the seed of the draws.
     """
 
     a: Estimate
@@ -37,11 +87,21 @@ class Pair:
     losses: Floats | None = None
     swapped: Floats | None = None
     swap_weights: Floats | None = None
+    design: str = "test-set"
+    independent: bool = False
+    ranked: Ranked | None = None
+    places: tuple[int, int] = (0, 1)
+    greater_is_better: bool = True
+    margin: float | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a test found; ``p_value`` is None with a reason where the data lack what it needs."""
+    """What a test found; ``p_value`` is None with a reason where the data lack what it needs.
+
+    ``details`` holds further named numbers: second degrees of freedom, rank sums, posterior probabilities.
+    """
 
     statistic: float | None
     p_value: float | None
@@ -49,14 +109,15 @@ class Outcome:
     effect: str | None = None
     effect_size: float | None = None
     reason: str | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
 
 
-Function = Callable[[Pair], Outcome]
+Function = Callable[..., Outcome]
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One registered test of a pair of models on one test set."""
+    """One registered test: a function of a ``Pair``, of one model or of all of them (as ``needs`` says)."""
 
     name: str
     label: str
@@ -72,14 +133,14 @@ TESTS: Registry[Test] = Registry("test")
 
 
 def comparison_test(
-    label: str, needs: Needs, *, null_hypothesis: str, assumptions: str, source: str
-) -> Callable[[Function], Function]:
-    """Register a function of a ``Pair`` that returns an ``Outcome``."""
+    label: str, needs: Needs, *, null_hypothesis: str, assumptions: str, source: str, name: str | None = None
+) -> Callable[[Any], Any]:
+    """Register a function that returns an ``Outcome``; ``name`` only where no function can be called so."""
 
     def decorate(function: Function) -> Function:
         TESTS.add(
             Test(
-                function.__name__,
+                name or function.__name__,
                 label,
                 summary_of(function),
                 null_hypothesis,

@@ -1,6 +1,6 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
-from evalreport.intervals import bootstrap, normal, proportions
+from evalreport.intervals import blocks, bootstrap, normal, proportions
 from evalreport.intervals.choice import all_intervals, leading, limits, recommended
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
 
@@ -9,6 +9,7 @@ __all__ = [
     "Bounds",
     "IntervalMethod",
     "all_intervals",
+    "blocks",
     "bootstrap",
     "leading",
     "limits",

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.intervals import boundary
+from evalreport.intervals.blocks import MOST_BLOCKS
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
 from evalreport.metrics.estimate import Estimate
 from evalreport.results import Interval
@@ -33,8 +34,18 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
     if method.kind == "fits":
         if estimate.fits is None or not estimate.of_folds:
             return "holds for folds and repeated hold-out, where training sets overlap"
-        known = not math.isnan(estimate.fits.test_train_ratio)
+        known = method.name != "corrected_t" or not math.isnan(estimate.fits.test_train_ratio)
         return None if known else "the number of training examples is not known: add a column train_size"
+    if method.kind == "blocks":
+        if estimate.paired is None:
+            return "an interval of the mean of paired differences: by example, fold or data set"
+        few = len(estimate.paired) <= MOST_BLOCKS
+        return None if few else f"made for up to {MOST_BLOCKS} differences: all pairs of them are averaged"
+    if method.kind == "independent_proportion":
+        missing = "an interval of the difference of two proportions from independent test sets"
+        return None if estimate.independent is not None else missing
+    if method.kind == "bootstrap" and estimate.clusters == 1:
+        return "there is one unit only: nothing to draw again"
     if method.kind not in ("bootstrap", "smooth", "mean"):
         if estimate.clusters is not None:
             return "assumes independent examples; here whole clusters are drawn"
@@ -46,7 +57,8 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
         return "holds for the F1 of one class only: its Jaccard index is a binomial proportion"
     # The mean of right and wrong is a mean: Student's t serves it where binomial arithmetic does not hold.
     proportion = metric.family == "table" and metric.proportion is not None
-    if method.kind == "mean" and "t" not in metric.intervals and not proportion:
+    mean = "t" in metric.intervals or proportion or estimate.over_datasets
+    if method.kind == "mean" and not mean:
         return "not a mean over the examples"
     if method.kind == "auc" and metric.name != "roc_auc":
         return "holds for the area under the ROC curve only"
@@ -56,8 +68,6 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
         return None
     if method.kind == "paired_proportion" and estimate.agreement is None:
         return "an interval of the difference of two paired proportions"
-    if method.kind == "independent_proportion":
-        return "an interval of the difference of two proportions from independent test sets"
     return None
 
 
@@ -66,6 +76,16 @@ def recommended(estimate: Estimate) -> str:
     metric = estimate.metric
     if lacks(INTERVALS["corrected_t"], estimate) is None:
         return "corrected_t"
+    if (
+        estimate.is_difference
+        and estimate.over_datasets
+        and lacks(INTERVALS["hodges_lehmann"], estimate) is None
+    ):
+        return "hodges_lehmann"
+    if estimate.independent is not None:
+        return "newcombe_independent"
+    if estimate.is_unpaired:
+        return "bootstrap_bca"
     if estimate.clusters is not None or estimate.weighted:
         return "t" if lacks(INTERVALS["t"], estimate) is None else "bootstrap_bca"
     if estimate.is_difference:

@@ -183,3 +183,12 @@ def newcombe_independent_limits(
     l2, u2 = wilson_limits(*second, level)
     delta = p1 - p2
     return delta - float(np.hypot(p1 - l1, u2 - p2)), delta + float(np.hypot(u1 - p1, p2 - l2))
+
+
+@interval(
+    "Newcombe, independent", "independent_proportion", source="Newcombe (1998), Stat Med 17:873, method 10"
+)
+def newcombe_independent(estimate: Estimate, level: float) -> Bounds:
+    """Difference of two proportions from independent test sets by squaring and adding their Wilson limits."""
+    assert estimate.independent is not None
+    return Bounds(*newcombe_independent_limits(*estimate.independent, level))

@@ -17,6 +17,7 @@ Kind = Literal[
     "smooth",
     "bootstrap",
     "fits",
+    "blocks",
     "paired_proportion",
     "independent_proportion",
 ]

@@ -80,8 +80,14 @@ class Estimate:
     agreement
         Differences of paired proportions: examples on which both models are right, only the first, only the
         second, neither.
+    paired
+        Differences: (m,) by example, fold or data set, where the value is their mean.
+    independent
+        Differences of proportions from independent test sets: (successes, trials) of both.
     fits
         The values on single fits, where the design has several.
+    is_difference, is_unpaired
+        Whether it is a - b; whether from test sets of their own.
     sides
         Of a difference: the two estimates that it was taken of.
     value_of
@@ -106,12 +112,15 @@ class Estimate:
     rarest: float | None = None
     table: Floats | None = None
     agreement: tuple[float, float, float, float] | None = None
+    paired: Floats | None = None
+    independent: tuple[tuple[float, float], tuple[float, float]] | None = None
     fits: Fits | None = None
     sides: tuple[Estimate, Estimate] | None = None
     value_of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
     clusters: int | None = None
     weighted: bool = False
     is_difference: bool = False
+    is_unpaired: bool = False
 
     @property
     def metric(self) -> Metric:
@@ -122,6 +131,11 @@ class Estimate:
     def of_folds(self) -> bool:
         """Whether the single fits are folds or repeated hold-outs of one data set."""
         return self.fits is not None and self.fits.kind == "folds"
+
+    @property
+    def over_datasets(self) -> bool:
+        """Whether the value is a mean over data sets, which are then the units."""
+        return self.fits is not None and self.fits.kind == "datasets"
 
     @property
     def defined(self) -> bool:
@@ -218,4 +232,27 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
         table=None,
         sides=(a, b),
         is_difference=True,
+    )
+
+
+def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:
+    """Return a - b on two independent test sets: variances add, and the replicates must come from separate draws."""
+    paired = difference(replace(a, derivative=None, fits=None), replace(b, derivative=None, fits=None))
+    derivative = counts = None
+    if not (a.derivative is None or b.derivative is None or a.counts is None or b.counts is None):
+        derivative = np.concatenate([a.derivative, -b.derivative])
+        counts = np.concatenate([a.counts, b.counts])
+    proportions = None
+    if a.trials and b.trials and a.successes is not None and b.successes is not None:
+        proportions = ((a.successes, a.trials), (b.successes, b.trials))
+    both = (a.clusters, b.clusters)
+    return replace(
+        paired,
+        n=a.n + b.n,
+        derivative=derivative,
+        counts=counts,
+        independent=proportions,
+        clusters=None if None in both else sum(c for c in both if c is not None),
+        weighted=a.weighted or b.weighted,
+        is_unpaired=True,
     )

@@ -1,0 +1,77 @@
+"""Intervals of a difference over blocks: folds, data sets or examples that both models share."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evalreport.intervals.proportions import quantile
+from evalreport.intervals.registry import Bounds, interval
+from evalreport.metrics.estimate import Estimate
+
+Floats = npt.NDArray[np.float64]
+
+LARGEST_EXACT = 300
+"""Up to so many blocks the limits stand on the exact distribution of the signed rank sum."""
+MOST_BLOCKS = 1_000
+"""Beyond, the m (m + 1) / 2 averages of two differences would fill memory for nothing."""
+
+
+@interval(
+    "t over folds, uncorrected", "fits", source="Student (1908), Biometrika 6:1; on folds it is too narrow"
+)
+def cv_t(estimate: Estimate, level: float) -> Bounds:
+    """Mean over folds plus or minus t errors as if the folds were independent, which they are not."""
+    assert estimate.fits is not None
+    values = estimate.fits.values
+    if len(values) < 2 or np.isnan(values).any():
+        return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    half = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
+    centre = float(values.mean())
+    return Bounds(centre - half, centre + half, "training sets overlap, so this interval is too narrow")
+
+
+@interval(
+    "Hodges-Lehmann",
+    "blocks",
+    source="Hodges and Lehmann (1963), Ann Math Stat 34:598; Hollander and Wolfe, 3.3",
+)
+def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
+    """All shifts that the Wilcoxon signed-rank test does not reject: order statistics of the averages of two differences."""
+    assert estimate.paired is not None
+    differences = np.round(estimate.paired, 10)
+    m = len(differences)
+    rank = _rank_of_limit(m, level)
+    if rank is None:
+        return Bounds(None, None, f"{m} differences are too few for an interval at level {level:.4g}")
+    rows, columns = np.triu_indices(m)
+    averages = np.sort((differences[rows] + differences[columns]) / 2)
+    return Bounds(float(averages[rank - 1]), float(averages[len(averages) - rank]))
+
+
+def _rank_of_limit(m: int, level: float) -> int | None:
+    """Return which of the ordered averages is the lower limit, counted from 1; None where none reaches the level."""
+    tail = (1 - level) / 2
+    if m > LARGEST_EXACT:
+        spread = math.sqrt(m * (m + 1) * (2 * m + 1) / 24)
+        return max(1, math.floor(m * (m + 1) / 4 - quantile(level) * spread))
+    # The lower limit is the q-th average, q the smallest number with P(V <= q) >= tail; P(V < q) is what it leaves out.
+    cumulative = np.cumsum(signed_rank_distribution(m))
+    q = int(np.searchsorted(cumulative, tail * (1 - 1e-12)))
+    return q if q >= 1 else None
+
+
+@lru_cache(maxsize=64)
+def signed_rank_distribution(m: int) -> Floats:
+    """Return the probabilities (m (m + 1) / 2 + 1,) of the sum of the positive ranks of m untied differences."""
+    probabilities = np.zeros(m * (m + 1) // 2 + 1)
+    probabilities[0] = 1.0
+    for rank in range(1, m + 1):
+        probabilities[rank:] = (probabilities[rank:] + probabilities[:-rank]) / 2
+        probabilities[:rank] /= 2
+    return probabilities
