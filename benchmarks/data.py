@@ -1,0 +1,55 @@
+"""Test sets for the benchmarks: five binary models with labels, scores and probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.predictions import ModelOutputs, Predictions
+
+N_MODELS = 5
+
+
+def binary_models(n: int, *, seed: int = 0) -> Predictions:
+    """Return n examples, 30 % of them positive, and five models whose scores share half their noise."""
+    random = np.random.default_rng(seed)
+    true = (random.random(n) < 0.3).astype(np.int32)
+    shared = random.normal(size=n)
+    models = []
+    for j in range(N_MODELS):
+        score = (1.2 + 0.1 * j) * true + 0.7 * shared + 0.7 * random.normal(size=n)
+        p = 1 / (1 + np.exp(-(1.5 * score - 2.0)))
+        models.append(
+            ModelOutputs(
+                f"model{j}",
+                y_pred=(p >= 0.5).astype(np.int32),
+                score=p,
+                proba=np.column_stack([1 - p, p]),
+            )
+        )
+    return Predictions(
+        task="binary",
+        design="test-set",
+        ids=np.arange(n),
+        example=np.arange(n),
+        y_true=true,
+        models=tuple(models),
+        classes=("0", "1"),
+        positive="1",
+    )
+
+
+def truth(predictions: Predictions) -> npt.NDArray[np.int32]:
+    """Return the true labels."""
+    assert predictions.y_true is not None
+    return predictions.y_true
+
+
+def labels(predictions: Predictions) -> list[npt.NDArray[np.int32]]:
+    """Return the labels of each model."""
+    return [np.asarray(model.y_pred) for model in predictions.models]
+
+
+def probabilities(predictions: Predictions) -> list[npt.NDArray[np.float64]]:
+    """Return the probability of the positive class of each model."""
+    return [np.asarray(model.score) for model in predictions.models]

@@ -1,0 +1,91 @@
+"""docs/benchmarks.md: the rows with their goals, the machine, the versions and the day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import evalreport
+from benchmarks.timing import Row, Timed
+
+HEAD = """\
+# Speed
+
+Written by `make bench`; do not edit. Everything runs in one process on one thread each, from the same arrays in
+memory; set-up (counting, sorting) is included. Times are CPU seconds unless a row says otherwise; a peer that would
+take hours runs a few replicates and is scaled to all of them, which is said. The ratio is the peer's time over ours.
+A ratio hangs on the machine and on what else it does: expect a fifth up or down.
+"""
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Return the whole document."""
+    heads = ("work", "against", "evalreport", "peer", "ratio", "goal", "met")
+    lines = [heads, tuple("---" for _ in heads), *(_cells(row) for row in rows)]
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return f"{HEAD}\n{table}\n\n{_circumstances()}\n"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    met = {True: "yes", False: "**no**", None: ""}[row.met]
+    work = f"{row.work} ({row.remark})" if row.remark else row.work
+    ratio = "" if row.ratio is None else _number(row.ratio)
+    return work, row.peer, _time(row.ours), _time(row.theirs), ratio, _goal(row), met
+
+
+def _time(timed: Timed | None) -> str:
+    if timed is None:
+        return ""
+    note = f" ({timed.note})" if timed.note else ""
+    return f"{_seconds(timed.seconds)}{note}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{_number(seconds)} s"
+
+
+def _number(value: float) -> str:
+    """Write three digits, thousands separated."""
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _goal(row: Row) -> str:
+    if row.least_ratio is not None:
+        return f"≥ {row.least_ratio:,.0f}"
+    return "" if row.most_seconds is None else f"< {_seconds(row.most_seconds)}"
+
+
+def line(row: Row) -> str:
+    """Return one row as a line for a terminal."""
+    return "  ".join(cell for cell in _cells(row) if cell)
+
+
+def _circumstances() -> str:
+    stamp = os.environ.get("SOURCE_DATE_EPOCH")
+    now = dt.datetime.now(dt.UTC)
+    day = dt.datetime.fromtimestamp(int(stamp), dt.UTC) if stamp else now
+    libraries = ("numpy", "scipy", "scikit-learn")
+    versions = ", ".join(f"{name} {version(name)}" for name in libraries)
+    return (
+        f"{day:%Y-%m-%d}; {_processor()}, {os.cpu_count()} cores, {_memory():.0f} GiB; {platform.system()};"
+        f" evalreport {evalreport.__version__}, Python {platform.python_version()}, {versions}."
+    )
+
+
+def _processor() -> str:
+    """Return the processor's name where the system tells it."""
+    listing = Path("/proc/cpuinfo")
+    if sys.platform == "linux" and listing.exists():
+        for text in listing.read_text(encoding="utf-8").splitlines():
+            if text.startswith("model name"):
+                return text.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _memory() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

@@ -1,0 +1,79 @@
+"""Timing: CPU seconds of this process, so that other work on the machine does not count."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One measurement.
+
+    Attributes
+    ----------
+    seconds
+        CPU seconds of the whole work.
+    note
+        How it was measured where not in full ("3 of 10,000 replicates").
+    """
+
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One comparison: what was done, by whom, how long it took, and what was aimed at.
+
+    Attributes
+    ----------
+    least_ratio
+        The goal where it is a ratio: peer's time over ours.
+    most_seconds
+        The goal where it is a time of ours.
+    """
+
+    work: str
+    peer: str
+    ours: Timed
+    theirs: Timed | None
+    least_ratio: float | None = None
+    most_seconds: float | None = None
+    remark: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as long the peer takes."""
+        return None if self.theirs is None else self.theirs.seconds / self.ours.seconds
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is met; None where there is none."""
+        if self.least_ratio is not None and self.ratio is not None:
+            return self.ratio >= self.least_ratio
+        return None if self.most_seconds is None else self.ours.seconds <= self.most_seconds
+
+
+def best_of(work: Callable[[], object], times: int = 3) -> Timed:
+    """Return the shortest of several whole runs, set-up included."""
+    found = []
+    for _ in range(times):
+        gc.collect()
+        started = time.process_time()
+        work()
+        found.append(time.process_time() - started)
+    return Timed(min(found), f"best of {times}" if times > 1 else "")
+
+
+def scaled(replicate: Callable[[], object], measured: int, wanted: int) -> Timed:
+    """Time a few replicates of a loop and scale them to all: its time is proportional to their number."""
+    replicate()  # the first one also imports and allocates
+    gc.collect()
+    started = time.process_time()
+    for _ in range(measured):
+        replicate()
+    each = (time.process_time() - started) / measured
+    return Timed(each * wanted, f"scaled from {measured} of {wanted:,} replicates")
