@@ -98,15 +98,18 @@ def model_outputs(
         outputs.append(model)
         found += said
         warnings += odd
-    return outputs, _together(found), warnings
+    return outputs, _together(found, len(rows.models)), warnings
 
 
-def _together(found: list[FoundRecord]) -> list[FoundRecord]:
+def _together(found: list[FoundRecord], n_models: int) -> list[FoundRecord]:
     """Say once what holds for several models for the same reason."""
     models: dict[tuple[str, str | None], list[str]] = {}
     for record in found:
         models.setdefault((record.what, record.why), []).append(record.value)
-    return [FoundRecord(what, ", ".join(names), why) for (what, why), names in models.items()]
+    return [
+        FoundRecord(what, f"all {n_models} models" if n_models == len(names) > 3 else ", ".join(names), why)
+        for (what, why), names in models.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)

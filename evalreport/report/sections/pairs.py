@@ -66,9 +66,13 @@ def describe(view: View) -> Pairs | None:
     family = wording.family(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
     test = " and ".join(sorted(label_of("test", name) for name in tests))
     note = f"Difference in {view.primary_words}, row − column, and p by {test} ({family}). n.d.: not distinguishable."
-    narrow = len(view.models) <= MOST_BESIDE and all(len(m.name) <= LONGEST_BESIDE for m in view.models)
     heads = tuple(distinct_names([m.id for m in view.models], LONGEST_BESIDE).values())
-    return Pairs(_figure(view), view.models, heads, rows, note, narrow)
+    return Pairs(_figure(view), view.models, heads, rows, note, _narrow(view))
+
+
+def _narrow(view: View) -> bool:
+    """Say whether the table fits beside the figure."""
+    return len(view.models) <= MOST_BESIDE and all(len(m.name) <= LONGEST_BESIDE for m in view.models)
 
 
 def _matrix_cell(view: View, row: Model, column: Model) -> MatrixCell:
@@ -109,7 +113,8 @@ def _figure(view: View) -> Figure | None:
         description=description,
         caption=caption,
         draw=(draw,),
-        width=4.7,
+        # Beside the table the figure is as wide as its column; alone it grows with its labels.
+        width=4.7 if _narrow(view) else max(4.7, 3.3 + 0.06 * max(len(row.label) for row in rows)),
         height=0.6 + 0.27 * max(len(rows), 3),
     )
 
