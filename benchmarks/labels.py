@@ -20,7 +20,7 @@ from evalreport.metrics.quantities import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[np.int32]
 METRICS = tuple(Quantity(name) for name in ("accuracy", "f1", "mcc"))
 
 
@@ -187,5 +187,5 @@ def bca_of_f1(predictions: Predictions, replicates: int) -> None:
 
 def f1_along(true: Array, said: Array, axis: int) -> npt.NDArray[np.float64]:
     """F1 along an axis, vectorised."""
-    both = (true & said).sum(axis)  # type: ignore[operator]
-    return np.asarray(2 * both / (true.sum(axis) + said.sum(axis)))  # type: ignore[attr-defined]
+    both = (true & said).sum(axis)
+    return np.asarray(2 * both / (true.sum(axis) + said.sum(axis)))
