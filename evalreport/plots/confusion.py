@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,18 @@ from evalreport.plots.style import INK, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
 MOST_WRITTEN = 12
+# Characters that fit beside each other under a matrix.
+MOST_BESIDE = 24
 
 
-def confusion(results: Results, model: str, ax: Any | None = None, *, name: str | None = None) -> Any:
+def confusion(
+    results: Results,
+    model: str,
+    ax: Any | None = None,
+    *,
+    name: str | None = None,
+    labels: Sequence[str] | None = None,
+) -> Any:
     """Draw one model's confusion matrix; the counts are written where they fit.
 
     Parameters
@@ -23,6 +33,8 @@ def confusion(results: Results, model: str, ax: Any | None = None, *, name: str 
         Matplotlib axes; new ones if None.
     name
         What stands above the matrix; the model's name if None.
+    labels
+        What stands at the rows and columns, in the order of the classes; the classes themselves if None.
 
     Returns
     -------
@@ -46,8 +58,12 @@ def confusion(results: Results, model: str, ax: Any | None = None, *, name: str 
     )
     axes.set_title(name if name is not None else model, parse_math=False)
     if size <= MOST_WRITTEN:
-        axes.set_xticks(range(size), results.classes, parse_math=False)
-        axes.set_yticks(range(size), results.classes, parse_math=False)
+        shown = results.classes if labels is None else labels
+        axes.set_xticks(range(size), shown, parse_math=False)
+        axes.set_yticks(range(size), shown, parse_math=False)
+        if size * max(map(len, shown)) > MOST_BESIDE:
+            for text in axes.get_xticklabels():
+                text.set(rotation=45, ha="right", rotation_mode="anchor")
     axes.grid(visible=False)
     axes.set_facecolor(PAPER)
     return axes

@@ -44,8 +44,8 @@ def summary(results: Results) -> RenderableType:
         Text.assemble((f"{fact.word}: ", CHIP_STYLES[fact.kind]), fact.text)
         for fact in (*said.gates, *said.facts)
     ]
-    if results.warnings:
-        n = len(results.warnings)
+    n = sum(warning.level != "info" for warning in results.warnings)
+    if n:
         said_where = "1 caution; it stands" if n == 1 else f"{n} cautions; all stand"
         parts.append(Text(f"{said_where} in the report.", style="dim"))
     return Group(*parts)

@@ -62,6 +62,10 @@ ROC_POINTS = (
 PR = "Precision against recall. The dashed line is the share of positives, which guessing reaches."
 CONFUSION = "Counts, with each cell’s share of its row: rows are the true class, columns the predicted one."
 ALONE = "one model"
+CONFUSION_OF_MANY = (
+    "Rows are the true class, columns the predicted one, numbered from 0 in sorted order; the counts stand in "
+    "results.json."
+)
 NO_COMPARISON = "With one model there is nothing to compare."
 VERIFY = (
     "The same command on files with these digests, the same seed and these versions gives the same "
@@ -71,6 +75,7 @@ METRIC_LIMITS = (
     "Beside the recommended interval stand the normal approximation and the bootstrap, so that a "
     "disagreement shows. A dash means that the method is not honest for that number; the reason stands in results.json."
 )
+NOT_COMPUTED = "Not computed for any model: "
 CUT = "The whole stands in the HTML report and in results.json."
 
 

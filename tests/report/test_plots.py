@@ -13,6 +13,9 @@ from evalreport.plots.curves import precision_recall, prevalence_of, roc
 from evalreport.plots.forest import Difference, forest
 from evalreport.plots.style import MARKS
 from evalreport.plots.svg import to_svg
+from evalreport.report.figures import drawn
+from evalreport.report.sections import confusion as confusion_section
+from evalreport.report.view import view_of
 from evalreport.results import ConfusionRecord, Results
 
 
@@ -53,17 +56,32 @@ def test_confusion_shares_sum_to_one_by_row(simulate: Callable[..., Results]) ->
     assert sum(alphas[:2]) == pytest.approx(0.08 + 0.56, abs=0.002)  # each rounded to three decimals
 
 
+def test_long_labels_of_a_matrix_do_not_lie_on_each_other(simulate: Callable[..., Results]) -> None:
+    """Five classes of 40 characters: the labels are cut and slanted, and the drawing finds room for all of it."""
+    classes = tuple(f"complaint of a customer, number {i:08d}" for i in range(5))
+    cells = tuple(ConfusionRecord(m, t, p, 7.0) for m in ("a", "b") for t in classes for p in classes)
+    found = dataclasses.replace(
+        simulate({"a": 1.0, "b": 0.5}), classes=classes, positive=None, confusion=cells
+    )
+    section = confusion_section.describe(view_of(found))
+    assert section is not None
+    assert section.figure is not None
+    drawing = drawn(section.figure)  # a figure that is too small warns, and warnings are errors here
+    assert drawing.count("rotate(-45") == 10
+    assert "customer, number" not in drawing
+
+
 def test_names_are_not_read_as_mathematics_and_bytes_are_the_same_twice(
     simulate: Callable[..., Results],
 ) -> None:
     """A model called $x_1$ is written so, and drawing twice gives the same document."""
-    drawn = []
+    documents = []
     for _ in range(2):
         canvas = Canvas()
         roc(simulate({"$x_1$": 1.0, "b": 0.5}), canvas.subplots())
-        drawn.append(to_svg(canvas, name="roc", title="t", description="d"))
-    assert drawn[0] == drawn[1]
-    assert "$x_1$" in drawn[0]
-    assert "<title" in drawn[0]
-    assert "style=" not in drawn[0]
-    assert "date" not in drawn[0].lower()
+        documents.append(to_svg(canvas, name="roc", title="t", description="d"))
+    assert documents[0] == documents[1]
+    assert "$x_1$" in documents[0]
+    assert "<title" in documents[0]
+    assert "style=" not in documents[0]
+    assert "date" not in documents[0].lower()

@@ -11,7 +11,7 @@ from evalreport.plots.style import MARKS, mark_of
 from evalreport.report import wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.markdown import summary_markdown
-from evalreport.report.sections import curves, leaderboard, pairs, verdict
+from evalreport.report.sections import curves, leaderboard, metrics, pairs, verdict
 from evalreport.report.view import view_of
 from evalreport.results import GateRecord, Results
 
@@ -112,3 +112,18 @@ def test_no_two_models_look_alike_before_the_sixty_fifth() -> None:
     assert len({(mark.colour, mark.marker) for mark in marks}) == 64
     assert len({(mark.colour, mark.dash) for mark in marks}) == 64
     assert len({(mark.colour, mark.symbol) for mark in marks}) == 64
+
+
+def test_metrics_without_any_value_are_one_sentence(simulate: Simulate) -> None:
+    """Where no model gives probabilities, the metrics that need them are named with the reason, not tabulated."""
+    found = simulate()
+    without = tuple(
+        dataclasses.replace(r, value=None, standard_error=None, intervals=(), reason="no probabilities")
+        if r.metric == "log_loss"
+        else r
+        for r in found.metrics
+    )
+    section = metrics.describe(view_of(dataclasses.replace(found, metrics=without)))
+    assert section is not None
+    assert section.missing == ("Not computed for any model: Log loss (no probabilities).",)
+    assert "log_loss" not in [group.name for group in section.groups]

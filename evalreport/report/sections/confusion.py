@@ -15,6 +15,7 @@ from evalreport.report.view import Model, View
 
 MOST_CLASSES_IN_TABLE = 15
 MOST_HEAT_MAPS = 9
+LONGEST_LABEL, LONGEST_OF_THREE = 16, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,9 @@ def describe(view: View) -> Confusion | None:
     few = len(shown) <= MOST_CLASSES_IN_TABLE
     matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()
     figure = _figure(view, models) if len(shown) > 2 else None
-    return Confusion(tuple(shown.values()), matrices, figure, wording.CONFUSION)
+    return Confusion(
+        tuple(shown.values()), matrices, figure, wording.CONFUSION if few else wording.CONFUSION_OF_MANY
+    )
 
 
 def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
@@ -87,20 +90,23 @@ def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
 
 def _figure(view: View, models: list[Model]) -> Figure:
     drawn = models[:MOST_HEAT_MAPS]
-    columns = min(len(drawn), 3)
-    size = 2.4 + 0.08 * min(len(view.results.classes), 12)
+    labels = tuple(distinct_names(view.results.classes, LONGEST_LABEL).values())
+    longest = max(map(len, labels))
+    columns = min(len(drawn), 3 if longest <= LONGEST_OF_THREE else 2)
+    # Labels stand left of the matrix and, slanted, below it.
+    size = 2.4 + 0.08 * min(len(labels), 12) + 0.06 * longest
     return Figure(
         name="confusion",
         title="Confusion matrices",
         description=f"Heat maps of the confusion matrices of {', '.join(m.name for m in drawn)}; "
         "the same counts stand in the tables or in results.json.",
         caption="Each cell is coloured by its share of its row.",
-        draw=tuple(partial(_draw, view, model) for model in drawn),
+        draw=tuple(partial(_draw, view, model, labels) for model in drawn),
         width=size * columns,
         height=size * -(-len(drawn) // columns),
         columns=columns,
     )
 
 
-def _draw(view: View, model: Model, axes: Any) -> Any:
-    return confusion(view.results, model.id, axes, name=model.name)
+def _draw(view: View, model: Model, labels: tuple[str, ...], axes: Any) -> Any:
+    return confusion(view.results, model.id, axes, name=model.short, labels=labels)

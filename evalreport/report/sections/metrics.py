@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.report import wording
 from evalreport.report.characters import visible
-from evalreport.report.naming import MetricKey, entry, label_of, metric_label
+from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import (
     Model,
@@ -75,7 +75,7 @@ class TestRow:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What the section shows; ``methods`` are the headings of the further interval columns."""
+    """What the section shows; ``methods`` heads the further interval columns, ``missing`` says what has no value."""
 
     level: str
     methods: tuple[str, ...]
@@ -85,6 +85,7 @@ class Metrics:
     other_tests: tuple[TestRow, ...]
     note: str
     tests_note: str
+    missing: tuple[str, ...] = ()
 
 
 def describe(view: View) -> Metrics | None:
@@ -97,15 +98,31 @@ def describe(view: View) -> Metrics | None:
     class_keys = list(dict.fromkeys(key_of(r) for r in labelled))
     primary, other = _tests(view)
     short = set(key_metrics(view))
+    valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     return Metrics(
         level=numbers.percent(view.confidence),
         methods=tuple(label_of("interval", name) for name in others),
-        groups=tuple(_group(view, key, others, key in short) for key in keys),
+        groups=tuple(_group(view, key, others, key in short) for key in keys if key in valued),
         classes=tuple(_group(view, key, others, False) for key in class_keys),
         primary_tests=primary,
         other_tests=other[:MOST_TEST_ROWS],
         note=wording.METRIC_LIMITS,
         tests_note=wording.EXPLORATORY,
+        missing=_missing(view, [key for key in keys if key not in valued]),
+    )
+
+
+def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
+    """Say which metrics no model has a value of, together where the reason is the same."""
+    by_reason: dict[str, list[str]] = {}
+    for key in keys:
+        reasons = [
+            r.reason for r in view.results.metrics if key_of(r) == key and r.slice is None and r.reason
+        ]
+        by_reason.setdefault(text_of(view, reasons[0]) if reasons else "", []).append(metric_label(key))
+    return tuple(
+        f"{wording.NOT_COMPUTED}{listed(labels, 12)}{f' ({reason})' if reason else ''}."
+        for reason, labels in by_reason.items()
     )
 
 

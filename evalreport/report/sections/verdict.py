@@ -22,8 +22,6 @@ from evalreport.report.view import (
 )
 
 MOST_FACTS = 5
-# What changes no reading of the verdict stands under Methods and limits alone.
-FOR_INFORMATION = frozenset({"several_comparisons", "tied_scores"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +192,8 @@ def _further(view: View, leader: Model, rest: list[Model]) -> list[Fact]:
 def _cautions(view: View) -> list[Fact]:
     grouped: dict[str, list[str]] = {}
     for warning in view.results.warnings:
-        if warning.code in FOR_INFORMATION:
-            continue
+        if warning.level == "info":
+            continue  # what changes no reading of the verdict stands under Methods and limits alone
         grouped.setdefault(warning.code, []).append(text_of(view, warning.text))
     facts = [_fact("caution", texts[0]) for texts in grouped.values()]
     if len(facts) > 2:
