@@ -63,7 +63,14 @@ def evaluate(
     say("resampling", 0.1)
     units = units_of(predictions, cluster=options.cluster, weight=options.weight)
     sample = with_fits(
-        estimate_all(predictions, quantities, units=units, n_resamples=options.resamples, seed=options.seed)
+        estimate_all(
+            predictions,
+            quantities,
+            units=units,
+            n_resamples=options.resamples,
+            seed=options.seed,
+            exact=options.exact,
+        )
     )
     say("comparing", 0.4)
     tested = comparable(quantities, named=bool(options.metrics))
@@ -71,6 +78,9 @@ def evaluate(
     family = [c for c in compared if c.quantity == quantities[0]]
     family_rows, decisions = family_records(family, options)
     others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
+    curves = curve_records(sample)
+    if any(warning.level == "blocker" for warning in predictions.warnings):
+        decisions = []
     say("putting together", 0.9)
     pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions}
     decided = [pair for pair, told_apart in pairs.items() if told_apart]
@@ -91,14 +101,17 @@ def evaluate(
         metrics=metric_records(sample, options),
         folds=fold_records(sample),
         confusion=confusion_records(sample),
-        curves=curve_records(sample),
+        curves=curves,
         comparisons=(*family_rows, *others),
         ranking=rank(primary, pairs, decided, lower_is_better=options.lower_is_better),
         effects=effects(sample, family, options.confidence),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
         verdicts=verdict_records(decisions, options),
-        warnings=(*predictions.warnings, *cautions(sample, family, options)),
+        warnings=(
+            *predictions.warnings,
+            *cautions(sample, family, options, rows=(*family_rows, *others), curves=curves),
+        ),
         environment=environment(),
     )
     say("done", 1.0)

@@ -42,9 +42,11 @@ def say_found(found: Sequence[FoundRecord]) -> None:
 
 def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
     """Say the warnings: the first few and how many more there are; all of them where ``verbose``."""
-    shown = warnings if verbose else warnings[:WARNINGS_SHOWN]
+    # What is for information changes no reading of the figures: it stands in the report.
+    counted = warnings if verbose else [record for record in warnings if record.level != "info"]
+    shown = counted if verbose else counted[:WARNINGS_SHOWN]
     for record in shown:
-        say(f"warning: {record.text} [{record.code}]")
-    left = len(warnings) - len(shown)
+        say(f"{record.level}: {record.text} [{record.code}]")
+    left = len(counted) - len(shown)
     if left:
         say(f"{left} more warning{'s' if left > 1 else ''}: in the report, or here with --verbose")

@@ -6,36 +6,58 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from evalreport.comparisons.cautions_of_choice import of_choice
+from evalreport.comparisons.cautions_of_fits import of_fits
 from evalreport.comparisons.pairs import Comparison
 from evalreport.config import Options
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, percent
-from evalreport.results import WarningRecord
+from evalreport.results import ComparisonRecord, CurveRecord, WarningRecord
 
 MOST_UNDEFINED = 0.05
 
 
-def cautions(sample: Sample, family: Sequence[Comparison], options: Options) -> tuple[WarningRecord, ...]:
-    """Return the warnings of a run, in a fixed order."""
-    return (
+def cautions(
+    sample: Sample,
+    family: Sequence[Comparison],
+    options: Options,
+    *,
+    rows: Sequence[ComparisonRecord] = (),
+    curves: Sequence[CurveRecord] = (),
+) -> tuple[WarningRecord, ...]:
+    """Return the warnings of a run, those that may change a reading first, each kind in a fixed order.
+
+    Parameters
+    ----------
+    family
+        The primary metric's comparisons.
+    rows, curves
+        Every test and every curve of the run.
+    """
+    found = (
         *_of_classes(sample),
         *_of_values(sample),
         *_of_scores(sample),
         *_of_regression(sample),
         *_of_pairs(family, options),
         *_of_resampling(sample, options),
+        *of_fits(sample, rows, options),
+        *of_choice(sample, rows, curves, options),
     )
+    return tuple(sorted(found, key=lambda warning: warning.level == "info"))
 
 
 def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
     predictions = sample.predictions
     if not predictions.classes or predictions.y_true is None:
         return
-    counts = np.bincount(predictions.y_true, minlength=len(predictions.classes))
+    # An example that is predicted repeatedly is one example.
+    first = np.unique(predictions.example, return_index=True)[1]
+    counts = np.bincount(predictions.y_true[first], minlength=len(predictions.classes))
     largest = int(counts.argmax())
-    share = counts[largest] / predictions.n
+    share = counts[largest] / len(first)
     name = predictions.classes[largest]
     if share > 0.8:
         yield WarningRecord(
@@ -53,8 +75,8 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
             )
     for model in sample.label_models:
         outputs = next(m for m in predictions.models if m.name == model)
-        right = int(np.sum(outputs.y_pred == predictions.y_true))
-        low, _ = wilson_limits(right, predictions.n, 0.95)
+        right = float(np.mean(outputs.y_pred == predictions.y_true))
+        low, _ = wilson_limits(right * len(first), len(first), 0.95)
         if low <= share:
             yield WarningRecord(
                 "not_better_than_majority",
@@ -67,7 +89,7 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.reason and not np.isnan(estimate.value):
             text = f"{quantity.spelled} of {model} is 0/0 and set to 0 by convention: {estimate.reason}."
-            yield WarningRecord("undefined_value", text, (model, quantity.spelled))
+            yield WarningRecord("undefined_value", text, (model, quantity.spelled), level="info")
         few = (
             estimate.trials is not None
             and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
@@ -87,7 +109,7 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
             yield WarningRecord("constant_scores", f"{model} gives every example the same score.", (model,))
         elif 1 - distinct / n > 0.1:
             text = f"{model} gives {count(n)} examples only {count(distinct)} distinct scores; ties count one half."
-            yield WarningRecord("tied_scores", text, (model,))
+            yield WarningRecord("tied_scores", text, (model,), level="info")
     for (model, quantity), estimate in sample.estimates.items():
         if quantity.metric == "roc_auc" and estimate.defined and estimate.value < 0.5:
             text = f"{model} ranks worse than chance: check the direction of its scores; they are not flipped here."
@@ -112,6 +134,21 @@ def _of_regression(sample: Sample) -> Iterator[WarningRecord]:
             yield WarningRecord("worse_than_mean", text, (model,))
         if quantity.metric == "mape" and np.isnan(estimate.value) and estimate.reason:
             yield WarningRecord("truth_zero", f"MAPE of {model} is undefined: {estimate.reason}.", (model,))
+        elif quantity.metric == "mape" and estimate.defined:
+            yield from _near_zero(sample, model)
+
+
+def _near_zero(sample: Sample, model: str) -> Iterator[WarningRecord]:
+    """Warn where most of a MAPE comes from examples whose true value is nearly 0."""
+    true = np.abs(np.asarray(sample.predictions.y_true, dtype=np.float64))
+    outputs = next(m for m in sample.predictions.models if m.name == model)
+    if outputs.y_pred is None or outputs.present is not None:
+        return
+    relative = np.abs(outputs.y_pred - sample.predictions.y_true) / true
+    small = true < 0.01 * np.median(true)
+    if relative[small].sum() > 0.5 * relative.sum():
+        text = f"More than half of the MAPE of {model} comes from {count(int(small.sum()))} examples whose true value"
+        yield WarningRecord("truth_near_zero", text + " is nearly 0: read MAE or RMSE.", (model,))
 
 
 def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
@@ -123,18 +160,16 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
         n = comparison.pair.difference.n
         if b + c == 0:
             text = f"{about[0]} and {about[1]} are right and wrong on the same examples: p = 1, difference 0; up to"
-            yield WarningRecord(
-                "identical_answers", f"{text} {3 / n:.2g} of examples may still differ (3/n).", about
-            )
+            text += f" {3 / n:.2g} of examples may still differ (3/n)."
+            yield WarningRecord("identical_answers", text, about, level="info")
         elif b + c < 5:
             text = f"{about[0]} and {about[1]} disagree on {b + c:.0f} examples: the mid-p test needs 5 to reach 0.05,"
             yield WarningRecord("few_discordant", text + " whichever model is better.", about)
     if len(family) > 1:
         adjusted = f"adjusted ({options.correction})" if options.correction != "none" else "not adjusted"
         text = f"{len(family)} pairs are compared: p-values of the primary metric are {adjusted}."
-        yield WarningRecord(
-            "several_comparisons", text + " The best of several models looks better than it is."
-        )
+        text += " The best of several models looks better than it is."
+        yield WarningRecord("several_comparisons", text, level="info")
 
 
 def _of_resampling(sample: Sample, options: Options) -> Iterator[WarningRecord]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evalreport.data.leaks import leaks
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.values import shown
 from evalreport.results import WarningRecord
@@ -16,7 +17,7 @@ FEW_EXAMPLES = 30
 
 def oddities(predictions: Predictions) -> Predictions:
     """Add the warnings that the aligned predictions give reason for."""
-    warnings = [*predictions.warnings, *_size(predictions), *_truth(predictions)]
+    warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions), *_truth(predictions)]
     for model in predictions.models:
         warnings += _constant(model)
         if predictions.classes:

@@ -1,0 +1,144 @@
+"""Warnings about choosing: metrics or curves that point opposite ways, thresholds fitted to the test set, reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.config import Options
+from evalreport.data.predictions import ModelOutputs
+from evalreport.metrics.quantities import Quantity, definition, greater_is_better
+from evalreport.metrics.sample import Sample
+from evalreport.numbers import percent
+from evalreport.results import ComparisonRecord, CurveRecord, WarningRecord
+
+Floats = npt.NDArray[np.float64]
+
+MOST_NAMED = 3
+CLEAR = 0.05
+"""Curves cross where each is higher than the other by so much somewhere."""
+MANY_MODELS = 10
+FEW_SCORES = 20
+"""With fewer distinct scores than this the best threshold is hit by chance too often to say anything."""
+
+
+def of_choice(
+    sample: Sample, rows: Sequence[ComparisonRecord], curves: Sequence[CurveRecord], options: Options
+) -> Iterator[WarningRecord]:
+    """Yield the warnings of this room, in a fixed order."""
+    yield from _of_metrics(sample, rows, options)
+    yield from _of_curves(curves)
+    yield from _of_thresholds(sample)
+    yield from _of_test_set(sample)
+
+
+def _of_metrics(
+    sample: Sample, rows: Sequence[ComparisonRecord], options: Options
+) -> Iterator[WarningRecord]:
+    """Warn of pairs in which each model is ahead on some metric, by the interval of the difference."""
+    ahead: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    known: dict[tuple[str, str | None, str | None], Quantity] = {
+        (q.metric, q.average, q.label): q for q in sample.quantities
+    }
+    for row in rows:
+        quantity = known.get((row.metric, row.average, row.label))
+        if not row.recommended or row.slice is not None or quantity is None or row.b is None:
+            continue
+        if quantity.label is not None or row.low is None or row.high is None or row.low <= 0 <= row.high:
+            continue
+        first = (row.low > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
+        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(_named(quantity))
+    for (a, b), (for_a, for_b) in ahead.items():
+        if for_a and for_b:
+            text = f"No overall winner between {a} and {b}: {a} is ahead on {_some(for_a)}, {b} on {_some(for_b)},"
+            text += (
+                " each by the interval of its own difference (exploratory). Decide which errors matter first."
+            )
+            yield WarningRecord("metrics_disagree", text, (a, b))
+
+
+def _named(quantity: Quantity) -> str:
+    return definition(quantity).phrase + (f" ({quantity.average})" if quantity.average else "")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    shown = ", ".join(names[:MOST_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _of_curves(curves: Sequence[CurveRecord]) -> Iterator[WarningRecord]:
+    """Tell of ROC curves that cross clearly: which model is better depends on the operating point."""
+    of_roc = [c for c in curves if c.curve == "roc" and c.label is None]
+    crossing = [f"{a.model} and {b.model}" for a, b in combinations(of_roc, 2) if _cross(a, b)]
+    if crossing:
+        pairs = "; ".join(crossing[:MOST_NAMED]) + (
+            f"; {len(crossing) - MOST_NAMED} more pairs" if len(crossing) > MOST_NAMED else ""
+        )
+        text = f"ROC curves cross ({pairs}): which of two models is better depends on the false positive rate that"
+        yield WarningRecord(
+            "curves_cross", text + " is acceptable; the areas alone do not settle it.", level="info"
+        )
+
+
+def _cross(a: CurveRecord, b: CurveRecord) -> bool:
+    grid = np.linspace(0.0, 1.0, 201)
+    # At a jump, where x repeats, interp takes the last point: the upper end for both curves alike.
+    gap = np.interp(grid, a.x, a.y) - np.interp(grid, b.x, b.y)
+    return bool(gap.max() >= CLEAR and gap.min() <= -CLEAR)
+
+
+def _of_thresholds(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of decisions that lie exactly at the threshold with the best accuracy or F1 on these very examples."""
+    predictions = sample.predictions
+    if predictions.task != "binary" or predictions.design != "test-set" or predictions.y_true is None:
+        return
+    positive = predictions.y_true == predictions.positive_code
+    for model in predictions.models:
+        best = _best_at_own_threshold(model, positive, predictions.positive_code)
+        if best is not None:
+            text = f"{model.name} decides exactly at the threshold with the highest {best} on this test set: if it was"
+            text += " chosen here, its figures are too good. Choose it on validation data."
+            yield WarningRecord("suspicious_threshold", text, (model.name,))
+
+
+def _best_at_own_threshold(model: ModelOutputs, positive: npt.NDArray[np.bool_], code: int) -> str | None:
+    if model.score is None or model.y_pred is None or model.present is not None:
+        return None
+    called = model.y_pred == code
+    usual = model.proba is not None and np.array_equal(called, model.score >= 0.5)
+    if usual or not called.any() or called.all() or model.score[called].min() <= model.score[~called].max():
+        return None  # the usual threshold, none at all, or labels that no threshold on the score gives
+    scores, group = np.unique(-model.score, return_inverse=True)
+    if len(scores) < FEW_SCORES:
+        return None
+    tp = np.cumsum(np.bincount(group, weights=positive))
+    fp = np.cumsum(np.bincount(group, weights=~positive))
+    place = len(np.unique(model.score[called])) - 1
+    right = tp + ((~positive).sum() - fp)
+    f1 = 2 * tp / (tp + fp + positive.sum())
+    for name, values in (("accuracy", right), ("F1", f1)):
+        if values[place] == values.max():
+            return name
+    return None
+
+
+def _of_test_set(sample: Sample) -> Iterator[WarningRecord]:
+    """Tell what a test set alone cannot show: other prevalences, earlier use, and how to read two intervals."""
+    predictions = sample.predictions
+    models = len(predictions.models)
+    if predictions.task == "binary" and predictions.y_true is not None:
+        share = percent(round(float((predictions.y_true == predictions.positive_code).mean()), 3))
+        text = f"{share} of the examples are positive. Where positives are rarer or more frequent, precision, F1,"
+        text += " accuracy and average precision change; recall, specificity and ROC AUC keep their meaning."
+        yield WarningRecord("prevalence_of_this_set", text, level="info")
+    if models > 1:
+        text = "Overlap of two models' own intervals is not a test: read the interval of their difference."
+        yield WarningRecord("overlap_is_no_test", text, level="info")
+    if models >= MANY_MODELS:
+        text = f"{models} models were tried on the same examples: the best of them looks better than it is, the more"
+        yield WarningRecord("reused_test_set", text + " so the more often this test set has been used to choose.",
+                            level="info")  # fmt: skip

@@ -1,0 +1,136 @@
+"""Warnings about how models were fitted and tested: folds, replicates, seeds, data sets, clusters, time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparisons.registry import TESTS
+from evalreport.config import Options
+from evalreport.metrics.layout import POOLED_BY, Parts, parts_by
+from evalreport.metrics.sample import Sample
+from evalreport.numbers import count
+from evalreport.results import ComparisonRecord, WarningRecord
+
+FOLDED = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
+FEW_IN_FOLD = 30
+FEW_REPLICATES = 30
+FEW_SEEDS = 5
+FEW_DATASETS = 6
+FEW_CLUSTERS = 20
+KNOWS_FOLDS = frozenset({"corrected_resampled_t", "5x2cv_t", "5x2cv_f", "bayes_correlated_t"})
+"""Tests that were made for fits that share training data; every other one takes what it is given as independent."""
+
+
+def of_fits(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
+    """Yield the warnings of this room, in a fixed order."""
+    if sample.predictions.design in FOLDED:
+        yield from _of_folds(sample, rows)
+    yield from _of_number(sample)
+    yield from _of_clusters(sample, options)
+    yield from _of_time(sample, options)
+
+
+def _of_folds(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
+    predictions, parts = sample.predictions, sample.rows.layout.fits
+    smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
+    if smallest < FEW_IN_FOLD:
+        text = f"The smallest fold tests {count(smallest)} example{'s' if smallest > 1 else ''}, fewer than"
+        text += f" {FEW_IN_FOLD}: values of single folds are unstable; counts are pooled over folds where they can be."
+        yield WarningRecord("small_folds", text)
+    if predictions.classes and predictions.y_true is not None:
+        lacking = _folds_without_a_class(parts, predictions.y_true, len(predictions.classes))
+        if lacking:
+            text = (
+                f"{count(lacking)} of {count(parts.count)} folds lack a class: what needs it (AUC, recall) is"
+            )
+            yield WarningRecord("class_missing_in_fold", text + " undefined there; stratify the folds.")
+    naive = dict.fromkeys(r.test for r in rows if r.p_value is not None and r.test not in KNOWS_FOLDS)
+    if naive:
+        names = ", ".join(TESTS[name].label for name in naive)
+        text = f"{names}: made for independent values, but folds share training data. Such tests reject a true null"
+        yield WarningRecord(
+            "folds_taken_as_independent",
+            text
+            + " hypothesis more often than they say; where the rate was measured, it stands beside the p-value.",
+            tuple(naive),
+        )
+
+
+def _folds_without_a_class(parts: Parts, true: npt.NDArray[np.int32], n_classes: int) -> int:
+    held = np.unique(parts.codes * n_classes + true)
+    used = len(np.unique(true))
+    by_fold = np.bincount(held // n_classes, minlength=parts.count)
+    # A fold of one example (leave-one-out) holds one class by construction.
+    return 0 if int(np.bincount(parts.codes).max()) == 1 else int((by_fold < used).sum())
+
+
+def _of_number(sample: Sample) -> Iterator[WarningRecord]:
+    """Yield warnings of too few replicates, seeds or data sets."""
+    parts, design = sample.rows.layout.fits.count, sample.predictions.design
+    if design == "bootstrap" and parts <= FEW_REPLICATES:
+        text = f"There are {parts} bootstrap replicates; more than {FEW_REPLICATES} are needed for bias and variance,"
+        yield WarningRecord("few_replicates", text + " 200 for steady ones.")
+    if design == "seeds" and parts < FEW_SEEDS:
+        text = f"There are {parts} training seeds; with fewer than {FEW_SEEDS} the variance between seeds is a guess."
+        yield WarningRecord("few_seeds", text)
+    if design == "datasets" and parts < FEW_DATASETS:
+        text = f"There are {parts} data sets: a signed-rank test over fewer than {FEW_DATASETS} cannot reach p = 0.05."
+        yield WarningRecord("few_datasets", text)
+
+
+def _of_clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    if options.cluster is None or sample.units.cluster is None:
+        return
+    if sample.units.count < FEW_CLUSTERS:
+        text = f"There are {sample.units.count} clusters of {options.cluster!r}; with fewer than {FEW_CLUSTERS} their"
+        yield WarningRecord(
+            "few_clusters", text + " standard errors and intervals are too narrow.", (options.cluster,)
+        )
+    if sample.predictions.design in FOLDED:
+        divided = _divided_clusters(sample, sample.units.cluster)
+        if divided:
+            text = f"{count(divided)} clusters of {options.cluster!r} are divided between folds: models were tested on"
+            text += (
+                " clusters that they had partly seen, which flatters them. Keep whole clusters in one fold."
+            )
+            yield WarningRecord("cluster_across_folds", text, (options.cluster,))
+
+
+def _divided_clusters(sample: Sample, cluster: npt.NDArray[np.int64]) -> int:
+    """Count the clusters that some repeat tests in more than one fold, or (hold-out) only in part."""
+    predictions = sample.predictions
+    repeat = parts_by(predictions, POOLED_BY[predictions.design]).codes
+    if predictions.design == "repeated-holdout":
+        tested = np.unique(np.stack([cluster, repeat, predictions.example]), axis=1)
+        in_repeat, sizes = np.unique(tested[:2], axis=1, return_counts=True)
+        whole = np.bincount(np.unique(np.stack([cluster, predictions.example]), axis=1)[0])
+        return len(np.unique(in_repeat[0][sizes < whole[in_repeat[0]]]))
+    places = np.unique(np.stack([cluster, repeat, sample.rows.layout.fits.codes]), axis=1)
+    in_repeat, folds = np.unique(places[:2], axis=1, return_counts=True)
+    return len(np.unique(in_repeat[0][folds > 1]))
+
+
+def _of_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    time = sample.predictions.keys.get("time")
+    if time is None:
+        return
+    if sample.predictions.design in FOLDED and _interleaved(sample, np.asarray(time.values)):
+        text = "The folds are mixed in time: models were trained on examples from after those that they were tested"
+        text += " on. Use blocks of time as folds where the future is to be predicted."
+        yield WarningRecord("random_split_in_time", text, ("time",))
+    elif options.cluster is None:
+        text = "There is a column time: neighbours in time are often alike, and then intervals that take examples as"
+        text += " independent are too narrow. Name blocks of time with --cluster."
+        yield WarningRecord("time_ordered", text, ("time",))
+
+
+def _interleaved(sample: Sample, time: npt.NDArray[np.float64]) -> bool:
+    """Say whether, going through time, the fold changes much more often than between blocks."""
+    parts = sample.rows.layout.fits
+    repeat = parts_by(sample.predictions, POOLED_BY[sample.predictions.design]).codes
+    first = repeat == 0
+    fold = parts.codes[first][np.argsort(time[first], kind="stable")]
+    return bool((np.diff(fold) != 0).sum() > 3 * len(np.unique(fold)))
