@@ -125,11 +125,13 @@ class ComparisonRecord:
     recommended: bool
     caution: str | None
     reason: str | None
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
 
 @dataclass(frozen=True, slots=True)
 class OmnibusRecord:
-    """One test of all models at once."""
+    """One test of all models at once; ``by`` and ``blocks`` say what the models were compared on, and on how many."""
 
     metric: str
     test: str
@@ -137,6 +139,41 @@ class OmnibusRecord:
     df: float | None
     p_value: float | None
     models: tuple[str, ...]
+    df2: float | None = None
+    by: str = "examples"
+    blocks: int | None = None
+    caution: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AverageRankRecord:
+    """One model's average rank over the blocks, 1 the best; average ranks that differ by less than
+    ``critical_difference`` are not told apart by Nemenyi's test at ``level``.
+    """
+
+    metric: str
+    model: str
+    average_rank: float
+    by: str
+    blocks: int
+    critical_difference: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceRecord:
+    """How much a value varies, and with what: ``source`` is ``seeds``, ``replicates`` or ``test set``.
+
+    Between seeds or replicates: the variance (divisor J - 1) of the values of single fits on the same test
+    examples. Test set: the squared standard error of the mean value, from the examples.
+    """
+
+    model: str
+    metric: str
+    source: str
+    value: float
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +336,8 @@ class Results:
     curves: tuple[CurveRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
     omnibus: tuple[OmnibusRecord, ...] = ()
+    average_ranks: tuple[AverageRankRecord, ...] = ()
+    variance: tuple[VarianceRecord, ...] = ()
     ranking: tuple[RankingRecord, ...] = ()
     decomposition: tuple[DecompositionRecord, ...] = ()
     error_estimates: tuple[ErrorEstimateRecord, ...] = ()

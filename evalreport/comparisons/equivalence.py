@@ -6,7 +6,7 @@ import math
 
 from scipy import optimize
 
-from evalreport.comparisons.registry import Pair, probability
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.intervals import INTERVALS, limits, recommended
 
 
@@ -34,7 +34,8 @@ def tost(pair: Pair, margin: float) -> float | None:
     def room(alpha: float) -> float:
         interval = limits(pair.difference, name, 1 - 2 * alpha)
         if interval.low is None or interval.high is None:
-            return float("nan")
+            # Few data sets allow no interval at a high level: there it is as wide as can be.
+            return -float("inf")
         return min(margin - interval.high, interval.low + margin)
 
     # No replicate lies beyond the extreme ones, so a bootstrap interval resolves no smaller alpha than this.
@@ -48,3 +49,18 @@ def tost(pair: Pair, margin: float) -> float | None:
     if room(smallest) > 0:
         return probability(smallest)
     return probability(float(optimize.brentq(room, smallest, largest, xtol=1e-10)))
+
+
+@comparison_test(
+    "Equivalence, two one-sided tests",
+    "margin",
+    name="tost",
+    null_hypothesis="the difference is as large as the declared margin or larger, either way",
+    assumptions="those of the recommended interval of the difference, which is inverted",
+    source="Schuirmann (1987), J Pharmacokinet Biopharm 15:657; Westlake (1981)",
+)
+def equivalence(pair: Pair) -> Outcome:
+    """Smallest level at which the recommended interval of the difference lies inside the declared margin."""
+    assert pair.margin is not None
+    p = tost(pair, pair.margin)
+    return Outcome(None, p, reason=None if p is not None else "the difference has no interval to be inverted")

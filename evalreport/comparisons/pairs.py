@@ -9,13 +9,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparisons.registry import TESTS, Outcome, Pair
+from evalreport.comparisons import layouts
+from evalreport.comparisons.blocks import ranked_models, sign_flips
+from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.comparisons.swaps import Swapped, swap_distributions
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate, difference
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
@@ -27,15 +27,6 @@ EXPLORATORY = "exploratory: not corrected for the number of tests"
 
 RIGHT_OR_WRONG = ("accuracy", "mean_outcome")
 """The metrics that are means of right (1) and wrong (0), so that two models have discordant examples."""
-
-BESIDE: Mapping[str, tuple[str, ...]] = {
-    "mcnemar_midp": ("mcnemar_exact", "mcnemar", "mcnemar_corrected", "bootstrap_difference"),
-    "delong": ("bootstrap_difference", "permutation"),
-    "paired_t": ("bootstrap_difference", "permutation"),
-    "permutation": ("bootstrap_difference",),
-    "bootstrap_difference": ("permutation",),
-}
-"""The tests shown beside the recommended one, unless others are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +42,7 @@ class Comparison:
     @property
     def recommended_test(self) -> str:
         """The test that leads for this quantity."""
-        test = definition(self.quantity).test
-        if self.pair is None:
-            return test
-        delta = self.pair.difference
-        if self.pair.swapped is None and TESTS[test].needs == "swaps":
-            return "bootstrap_difference"
-        if delta.clusters is not None:
-            return "permutation" if self.pair.swapped is not None else "bootstrap_difference"
-        if delta.weighted:
-            return "bootstrap_difference"
-        if self.quantity.metric == "mean_outcome":
-            test = "mcnemar_midp" if delta.agreement is not None else "paired_t"
-        if self.pair.swapped is not None and TESTS[test].function(self.pair).p_value is None:
-            return "permutation"  # nothing to estimate a spread from, as for a perfect and a constant ranking
-        return test
+        return layouts.recommended_test(self.pair, self.quantity)
 
 
 def model_pairs(models: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -79,8 +56,18 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
     """Set up every pair on every quantity that can be compared; nothing is tested yet."""
     models = [m.name for m in sample.predictions.models]
     pairs = model_pairs(models, options.baseline)
-    swaps = swap_distributions(sample, pairs, quantities, n_resamples=options.resamples, seed=options.seed)
-    return [_comparison(sample, a, b, quantity, swaps) for quantity in quantities for a, b in pairs]
+    if sample.predictions.design == "datasets":
+        swaps = sign_flips(sample, pairs, quantities, n_resamples=options.resamples, seed=options.seed)
+    else:
+        swaps = swap_distributions(
+            sample, pairs, quantities, n_resamples=options.resamples, seed=options.seed
+        )
+    ranked = {q: ranked_models(sample, q, lower_is_better=options.lower_is_better) for q in quantities}
+    return [
+        _comparison(sample, (a, b), quantity, swaps.get((a, b, quantity)), ranked[quantity], options)
+        for quantity in quantities
+        for a, b in pairs
+    ]
 
 
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
@@ -91,30 +78,54 @@ def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, .
 
 
 def _comparison(
-    sample: Sample, a: str, b: str, quantity: Quantity, swaps: Mapping[tuple[str, str, Quantity], Swapped]
+    sample: Sample,
+    models: tuple[str, str],
+    quantity: Quantity,
+    swapped: Swapped | None,
+    ranked: Ranked | None,
+    options: Options,
 ) -> Comparison:
+    a, b = models
     first, second = sample.estimates[a, quantity], sample.estimates[b, quantity]
-    lacking = [f"{e.model}: {e.reason}" for e in (first, second) if not e.defined]
-    if lacking:
-        return Comparison(a, b, quantity, None, "; ".join(lacking))
+    lacking = why_not(first, second)
+    if lacking is not None:
+        return Comparison(a, b, quantity, None, lacking)
     delta = difference(first, second)
-    if first.table is not None:
-        delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
     losses = _losses(sample, a, b, quantity)
-    right_or_wrong = quantity.metric in RIGHT_OR_WRONG and first.trials is not None
+    right_or_wrong = quantity.metric in ("accuracy", "mean_outcome") and first.trials is not None
     if right_or_wrong and second.trials is not None:
         assert losses is not None
         delta = replace(delta, agreement=agreement(losses))
-    swapped = swaps.get((a, b, quantity))
     pair = Pair(
         first,
         second,
-        delta,
+        replace(delta, paired=_paired(delta, losses)),
         losses,
         None if swapped is None else swapped.differences,
         None if swapped is None else swapped.weights,
+        design=sample.predictions.design,
+        ranked=ranked,
+        places=(0, 1) if ranked is None else (ranked.models.index(a), ranked.models.index(b)),
+        greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),
+        margin=options.margin,
+        seed=options.seed,
     )
     return Comparison(a, b, quantity, pair, None)
+
+
+def why_not(first: Estimate, second: Estimate) -> str | None:
+    """Say which of two models lacks the quantity and why; None where both have it."""
+    lacking = [f"{e.model}: {e.reason}" for e in (first, second) if not e.defined]
+    return "; ".join(lacking) or None
+
+
+def _paired(delta: Estimate, losses: Floats | None) -> Floats | None:
+    """Return the differences by block: fits where there are several, else examples whose mean is the metric."""
+    if delta.fits is not None:
+        return None if np.isnan(delta.fits.values).any() else delta.fits.values
+    if losses is None or delta.clusters is not None or delta.weighted:
+        return None
+    return np.asarray(losses[:, 0] - losses[:, 1])
 
 
 def agreement(right: Floats) -> tuple[float, float, float, float]:
@@ -140,72 +151,89 @@ def _losses(sample: Sample, a: str, b: str, quantity: Quantity) -> Floats | None
 # --- records --------------------------------------------------------------------------------------------------------
 
 
-def tests_for(comparison: Comparison, named: Sequence[str]) -> list[str]:
-    """Return the tests to run on a comparison, the recommended one first: those named, or the ones beside it."""
-    first = comparison.recommended_test
-    if tuple(named) == ("all",):
-        names: Sequence[str] = list(TESTS)
-    else:
-        names = named or BESIDE.get(first, ())
-    return [first, *(name for name in dict.fromkeys(names) if name != first and _carries(comparison, name))]
+def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool) -> list[str]:
+    """Return the tests to run on a comparison, the recommended one first: those named, or the ones beside it.
 
-
-def _carries(comparison: Comparison, name: str) -> bool:
-    """Say whether a quantity can carry a test at all."""
-    pair, needs = comparison.pair, TESTS[name].needs
+    Parameters
+    ----------
+    primary
+        Whether tests that are named but lack what they need are kept, to be refused with their reason.
+    """
+    first, pair = comparison.recommended_test, comparison.pair
     if pair is None:
-        return False
-    return {
-        "agreement": comparison.quantity.metric in RIGHT_OR_WRONG,
-        "losses": pair.losses is not None,
-        "placements": comparison.quantity.metric == "roc_auc",
-        "replicates": True,
-        "swaps": pair.swapped is not None,
-    }[needs]
+        return [first]
+    everything = tuple(named) == ("all",)
+    names = list(TESTS) if everything else list(named) or layouts.beside(first, pair)
+    kept = [name for name in dict.fromkeys(names) if name != first and _of_a_pair(name, pair)]
+    refused = primary and bool(named) and not everything
+    return [first, *(name for name in kept if refused or layouts.lacks(pair, name) is None)]
 
 
-def _refusal(pair: Pair, test: str) -> str | None:
-    """Say why a test that the metric could carry is refused on these examples; None if it is not."""
-    needs, delta = TESTS[test].needs, pair.difference
-    if needs in ("agreement", "placements"):
-        if delta.clusters is not None:
-            return "refused: the test assumes independent examples; here whole clusters are drawn"
-        if delta.weighted:
-            return "refused: the test assumes that every example counts the same; here examples have weights"
-    if needs == "agreement" and delta.agreement is None:
-        return "refused: the outcomes are not all 0 or 1"
-    return None
+def _of_a_pair(test: str, pair: Pair) -> bool:
+    """Say whether a test is one of a pair; with a declared margin equivalence has rows of its own in the family."""
+    needs = TESTS[test].needs
+    return needs not in ("one_model", "all_models") and (needs != "margin" or pair.margin is None)
+
+
+def tested_difference(pair: Pair, test: str) -> float:
+    """Return the difference that a test is about: the mean over folds where it is of folds, else of the values."""
+    of_fits = ("folds", "trained_folds", "halves", "blocks", "few_blocks", "ranked")
+    fits = pair.difference.fits
+    if fits is None or TESTS[test].needs not in of_fits or np.isnan(fits.values).any():
+        return pair.difference.value
+    return float(fits.values.mean())
+
+
+OWN_INTERVAL: Mapping[str, str] = {
+    "agreement": "newcombe_paired",
+    "losses": "t",
+    "placements": "delong",
+    "folds": "cv_t",
+    "trained_folds": "corrected_t",
+    "halves": "corrected_t",
+}
+"""The interval that inverts a test or goes with it, by what the test needs; else the recommended one."""
 
 
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
     """Return the interval that stands beside a test: its own inversion or companion."""
-    needs = TESTS[test].needs
-    own = {"agreement": "newcombe_paired", "losses": "t", "placements": "delong"}
+    needs, delta = TESTS[test].needs, pair.difference
     if needs == "agreement" and "tango" in options.intervals:
-        return limits(pair.difference, "tango", level)
-    if needs == "replicates":
+        return limits(delta, "tango", level)
+    if needs == "independent" and "normal" in options.intervals:
+        return limits(delta, "normal", level)
+    about_examples = needs == "swaps" and delta.of_folds
+    if needs == "replicates" or about_examples:
         named = [
             name for name in options.intervals if name in INTERVALS and INTERVALS[name].kind == "bootstrap"
         ]
-        smooth = "bootstrap_bca" if pair.difference.derivative is not None else "bootstrap_percentile"
-        return limits(pair.difference, named[0] if named else smooth, level)
-    return limits(pair.difference, own.get(needs, recommended(pair.difference)), level)
+        smooth = "bootstrap_bca" if delta.derivative is not None else "bootstrap_percentile"
+        return limits(delta, named[0] if named else smooth, level)
+    if test.startswith("wilcoxon") and delta.paired is not None and delta.fits is not None:
+        return limits(delta, "hodges_lehmann", level)
+    return limits(delta, OWN_INTERVAL.get(needs, recommended(delta)), level)
 
 
-def records(comparison: Comparison, options: Options) -> list[ComparisonRecord]:
+def records(comparison: Comparison, options: Options, *, primary: bool = False) -> list[ComparisonRecord]:
     """Run the tests of one comparison; adjusted p-values are filled in later, for the family alone."""
-    names = tests_for(comparison, options.tests)
+    names = tests_for(comparison, options.tests, primary=primary)
     return [_record(comparison, name, options, leading=name == names[0]) for name in names]
 
 
+def _outcome(comparison: Comparison, test: str) -> Outcome:
+    if comparison.pair is None:
+        return Outcome(None, None, reason=comparison.reason)
+    missing = layouts.lacks(comparison.pair, test)
+    if missing is not None:
+        return Outcome(None, None, reason=f"refused: {missing}")
+    outcome: Outcome = TESTS[test].function(comparison.pair)
+    return outcome
+
+
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:
-    pair = comparison.pair
-    refusal = comparison.reason if pair is None else _refusal(pair, test)
-    outcome = Outcome(None, None, reason=refusal)
-    interval = None
-    if pair is not None and refusal is None:
-        outcome = TESTS[test].function(pair)
-        interval = interval_for(pair, test, options, options.confidence)
+    pair, outcome = comparison.pair, _outcome(comparison, test)
+    interval = None if pair is None else interval_for(pair, test, options, options.confidence)
+    known = None if pair is None else layouts.caution(pair, test)
     return ComparisonRecord(
         a=comparison.a,
         b=comparison.b,
@@ -219,7 +247,7 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         p_value=outcome.p_value,
         p_adjusted=None,
         correction=None,
-        difference=None if pair is None else pair.difference.value,
+        difference=None if pair is None else tested_difference(pair, test),
         level=options.confidence,
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,
@@ -227,9 +255,15 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         effect=outcome.effect,
         effect_size=outcome.effect_size,
         recommended=leading,
-        caution=EXPLORATORY,
+        caution=f"{EXPLORATORY}; {known}" if known else EXPLORATORY,
         reason=outcome.reason or (None if interval is None else interval.reason),
+        details=outcome.details,
     )
+
+
+def family_caution(comparison: Comparison) -> str | None:
+    """Return what is known against the recommended test; in the family nothing is exploratory."""
+    return None if comparison.pair is None else layouts.caution(comparison.pair, comparison.recommended_test)
 
 
 def oriented(estimate: Estimate, value: float, options: Options) -> float:

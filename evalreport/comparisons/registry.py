@@ -22,6 +22,7 @@ Needs = Literal[
     "blocks",
     "few_blocks",
     "folds",
+    "trained_folds",
     "halves",
     "independent",
     "ranked",

@@ -101,7 +101,7 @@ def _margins_moved(sample: Sample, n_resamples: int, seed: int) -> _Moved:
     """Swap rows, or whole clusters, where examples are not alike and cells do not hold all."""
     tables = sample.tables
     assert tables is not None
-    patterns, weights = _patterns(sample.units, n_resamples, seed)
+    patterns, weights = swap_patterns(sample.units, n_resamples, seed)
     parts: list[list[Floats]] = [[] for _ in tables.models]
     for swapped in patterns:
         for j, collected in enumerate(parts):
@@ -109,7 +109,7 @@ def _margins_moved(sample: Sample, n_resamples: int, seed: int) -> _Moved:
     return _Moved([np.concatenate(blocks) for blocks in parts], weights)
 
 
-def _patterns(units: Units, n_resamples: int, seed: int) -> tuple[Iterator[Floats], Floats | None]:
+def swap_patterns(units: Units, n_resamples: int, seed: int) -> tuple[Iterator[Floats], Floats | None]:
     """Return blocks (b, units) of 0 and 1, which units change sides, and the patterns' probabilities if exact."""
     if units.count < 60 and 2**units.count <= MOST_ENUMERATED:
         every = ((np.arange(2**units.count)[:, None] >> np.arange(units.count)) & 1).astype(np.float64)
@@ -163,7 +163,7 @@ def _swap_rows(
     needed = dict.fromkeys((name, key[2]) for key in moments for name in key[:2])
     columns = ColumnBlock.of({place: data.columns[place] for place in needed}, units, data.layout)
     sums = columns.sums(np.ones((1, units.count)))
-    patterns, weights = _patterns(units, n_resamples, seed)
+    patterns, weights = swap_patterns(units, n_resamples, seed)
     for swapped in patterns:
         for key, differences in _swapped_sums(columns.sums(swapped), sums, moments):
             collected[key].append(differences)

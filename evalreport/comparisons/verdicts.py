@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 
 from evalreport.comparisons.equivalence import tost
 from evalreport.comparisons.multiplicity import adjust
-from evalreport.comparisons.pairs import Comparison, interval_for, oriented, records
+from evalreport.comparisons.pairs import (
+    Comparison,
+    family_caution,
+    interval_for,
+    oriented,
+    records,
+    tested_difference,
+)
 from evalreport.comparisons.power import detectable_difference, examples_needed
 from evalreport.comparisons.registry import Pair
 from evalreport.config import Options
@@ -59,7 +66,7 @@ def family_records(
     records, decisions
         Records of all tests of the family, equivalence tests included, in order; one decision a pair.
     """
-    by_pair = [records(comparison, options) for comparison in family]
+    by_pair = [records(comparison, options, primary=True) for comparison in family]
     leading = [rows[0] for rows in by_pair]
     known = [row.p_value for row in leading if row.p_value is not None]
     adjusted = iter(adjust(known, options.correction))
@@ -67,7 +74,9 @@ def family_records(
     margins = _equivalences(family, options)
     for comparison, rows, margin in zip(family, by_pair, margins, strict=True):
         p = None if rows[0].p_value is None else next(adjusted)
-        rows[0] = replace(rows[0], p_adjusted=p, correction=options.correction, caution=None)
+        rows[0] = replace(
+            rows[0], p_adjusted=p, correction=options.correction, caution=family_caution(comparison)
+        )
         decisions.append(_decide(comparison, p, margin, len(known), options))
         written += rows
         if margin is not None and comparison.pair is not None:
@@ -116,7 +125,8 @@ def _decide(
     if comparison.pair is not None:
         each = alpha if options.correction == "none" else alpha / max(family, 1)
         limits = interval_for(comparison.pair, comparison.recommended_test, options, 1 - each)
-        d = oriented(comparison.pair.difference, comparison.pair.difference.value, options)
+        observed = tested_difference(comparison.pair, comparison.recommended_test)
+        d = oriented(comparison.pair.difference, observed, options)
         favours = (d > 0) - (d < 0)
     decided = p is not None and p <= alpha and favours != 0
     equivalent = margin is not None and margin.p_adjusted <= alpha
@@ -176,7 +186,7 @@ def _words(decision: Decision, options: Options) -> tuple[Verdict, str]:
 def _advantage(decision: Decision, pair: Pair, options: Options, *, of: int) -> tuple[float, Interval]:
     """Return the difference and its limits as the advantage of one model (1: the first, -1: the second)."""
     assert decision.limits is not None
-    d, limits = pair.difference.value, decision.limits
+    d, limits = tested_difference(pair, decision.comparison.recommended_test), decision.limits
     if oriented(pair.difference, of, options) > 0:
         return d, limits
     low, high = (None if limit is None else -limit for limit in (limits.high, limits.low))

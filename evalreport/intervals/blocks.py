@@ -42,7 +42,7 @@ def cv_t(estimate: Estimate, level: float) -> Bounds:
     source="Hodges and Lehmann (1963), Ann Math Stat 34:598; Hollander and Wolfe, 3.3",
 )
 def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
-    """All shifts that the Wilcoxon signed-rank test does not reject: order statistics of the averages of two differences."""
+    """All shifts that the Wilcoxon signed-rank test does not reject, from the averages of two differences."""
     assert estimate.paired is not None
     differences = np.round(estimate.paired, 10)
     m = len(differences)

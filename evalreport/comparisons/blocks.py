@@ -1,0 +1,88 @@
+"""All models on the same blocks: their ranks, and the sign flips of their differences over data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evalreport.comparisons.ranks import DECIMALS
+from evalreport.comparisons.registry import Ranked
+from evalreport.comparisons.swaps import Key, Swapped, swap_patterns
+from evalreport.metrics.quantities import Quantity, definition, greater_is_better
+from evalreport.metrics.registry import weighted_mean
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.units import Units
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST_MODELS = 3
+
+
+def ranked_models(sample: Sample, quantity: Quantity, *, lower_is_better: bool) -> Ranked | None:
+    """Rank all models that have the quantity within every data set, fold or example; None for fewer than three."""
+    models = tuple(m.name for m in sample.predictions.models if sample.estimates[m.name, quantity].defined)
+    if len(models) < FEWEST_MODELS:
+        return None
+    values, by = _by_fit(sample, models, quantity), "examples"
+    if values is None:
+        values = by_example(sample, models, quantity)
+    else:
+        fits = sample.estimates[models[0], quantity].fits
+        by = "folds" if fits is None else fits.kind
+    if values is None or np.isnan(values).any():
+        return None
+    rounded = np.round(values, DECIMALS)
+    greater = greater_is_better(quantity, lower_is_better=lower_is_better)
+    return Ranked(models, stats.rankdata(-rounded if greater else rounded, axis=1), by)
+
+
+def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:
+    """Return the values (J, k) on the single fits; None where there are none."""
+    columns = []
+    for name in models:
+        fits = sample.estimates[name, quantity].fits
+        if fits is None:
+            return None
+        columns.append(fits.values)
+    return np.column_stack(columns)
+
+
+def by_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:
+    """Return per-example values (n, k) where the quantity is their mean on one test set of independent examples."""
+    predictions, units = sample.predictions, sample.units
+    if not units.plain or predictions.design != "test-set":
+        return None
+    if quantity.metric == "accuracy":
+        labels = {m.name: m.y_pred for m in predictions.models}
+        return np.column_stack([labels[name] == predictions.y_true for name in models]).astype(np.float64)
+    if definition(quantity).function is not weighted_mean:
+        return None
+    return np.column_stack([np.asarray(sample.rows.columns[name, quantity][:, 1]) for name in models])
+
+
+def sign_flips(
+    sample: Sample,
+    pairs: Sequence[tuple[str, str]],
+    quantities: Sequence[Quantity],
+    *,
+    n_resamples: int,
+    seed: int,
+) -> dict[Key, Swapped]:
+    """Return the mean differences after the two models were swapped on whole data sets: exact for few of them."""
+    found: dict[Key, Swapped] = {}
+    for quantity in quantities:
+        for a, b in pairs:
+            first, second = (sample.estimates[name, quantity].fits for name in (a, b))
+            if first is None or second is None:
+                continue
+            x = first.values - second.values
+            if np.isnan(x).any():
+                continue
+            blocks, weights = swap_patterns(Units(len(x)), n_resamples, seed)
+            found[a, b, quantity] = Swapped(
+                np.concatenate([(1 - 2 * flipped) @ x / len(x) for flipped in blocks]), weights
+            )
+    return found

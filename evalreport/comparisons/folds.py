@@ -1,0 +1,111 @@
+"""Tests of two learning algorithms on the folds, or repeated hold-outs, that both were trained and tested on.
+
+x_j: the difference of the metric on fit j. The fits share training data, so the x_j are not independent: what
+each test does about that, and how often it errs all the same (``measured.py``), stands beside its p-value.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+
+Floats = npt.NDArray[np.float64]
+
+NULL = "trained on sets of this size, both algorithms have the same expected value of the metric"
+NO_SPREAD = "the difference is the same on every fold: no spread to judge it against"
+
+
+def fold_differences(pair: Pair) -> Floats:
+    """Return the difference on every fit, (J,), sorted by repeat, then fold."""
+    assert pair.difference.fits is not None
+    return pair.difference.fits.values
+
+
+def _t_test(x: Floats, variance_factor: float) -> Outcome:
+    """Return t = mean / sqrt(factor s^2) with J - 1 degrees of freedom."""
+    mean, df = float(x.mean()), len(x) - 1
+    spread = float(x.std(ddof=1))
+    if not x.any():
+        return Outcome(0.0, 1.0, df, "cohen_d", 0.0)
+    if spread <= 1e-12 * abs(mean):
+        return Outcome(None, None, df, reason=NO_SPREAD)
+    statistic = mean / (math.sqrt(variance_factor) * spread)
+    return Outcome(statistic, probability(2 * stats.t.sf(abs(statistic), df)), df, "cohen_d", mean / spread)
+
+
+@comparison_test(
+    "Corrected resampled t",
+    "trained_folds",
+    null_hypothesis=NULL,
+    assumptions="fold differences are nearly normal; their correlation is n_test / (n_test + n_train)",
+    source="Nadeau and Bengio (2003), Mach Learn 52:239; repeated folds: Bouckaert and Frank (2004)",
+)
+def corrected_resampled_t(pair: Pair) -> Outcome:
+    """Student's t on the fold differences, the variance times 1/J + n_test/n_train because training sets overlap."""
+    assert pair.difference.fits is not None
+    x = fold_differences(pair)
+    return _t_test(x, 1 / len(x) + pair.difference.fits.test_train_ratio)
+
+
+@comparison_test(
+    "Naive t over folds",
+    "folds",
+    null_hypothesis=NULL,
+    assumptions="fold differences are independent, which they never are: it rejects far too often",
+    source="Dietterich (1998), Neural Comput 10:1895, who advises against it",
+)
+def cv_paired_t(pair: Pair) -> Outcome:
+    """Student's t on the fold differences as if the folds were independent; shown as a warning, never leading."""
+    x = fold_differences(pair)
+    return _t_test(x, 1 / len(x))
+
+
+def halves(pair: Pair) -> Floats:
+    """Return the differences (5, 2) of five repeats of two-fold cross-validation, in the order of the files' names."""
+    assert pair.difference.fits is not None
+    return fold_differences(pair).reshape(5, 2)
+
+
+@comparison_test(
+    "5x2cv t",
+    "halves",
+    name="5x2cv_t",
+    null_hypothesis=NULL + ", half of the data",
+    assumptions="the two differences of a repeat are independent; depends on which difference stands first",
+    source="Dietterich (1998), Neural Comput 10:1895: t = p_1^(1) / sqrt(sum s_i^2 / 5), 5 degrees of freedom",
+)
+def five_by_two_t(pair: Pair) -> Outcome:
+    """First difference of five repeats of two-fold cross-validation over the spread within the repeats."""
+    x = halves(pair)
+    variance = float(x.var(axis=1, ddof=1).mean())
+    if not x.any():
+        return Outcome(0.0, 1.0, 5)
+    if variance <= 1e-24 * float((x**2).max()):
+        return Outcome(None, None, 5, reason=NO_SPREAD)
+    statistic = float(x[0, 0]) / math.sqrt(variance)
+    return Outcome(statistic, probability(2 * stats.t.sf(abs(statistic), 5)), 5)
+
+
+@comparison_test(
+    "5x2cv F",
+    "halves",
+    name="5x2cv_f",
+    null_hypothesis=NULL + ", half of the data",
+    assumptions="the ten squared differences and the five variances behave as if independent",
+    source="Alpaydin (1999), Neural Comput 11:1885: F = sum p^2 / (2 sum s_i^2) with 10 and 5 degrees of freedom",
+)
+def five_by_two_f(pair: Pair) -> Outcome:
+    """All ten squared differences of five repeats of two-fold cross-validation over the spread within the repeats."""
+    x = halves(pair)
+    within = float(x.var(axis=1, ddof=1).sum())
+    if not x.any():
+        return Outcome(0.0, 1.0, 10, details={"df2": 5.0})
+    if within <= 1e-24 * float((x**2).max()):
+        return Outcome(None, None, 10, reason=NO_SPREAD, details={"df2": 5.0})
+    statistic = float((x**2).sum()) / (2 * within)
+    return Outcome(statistic, probability(stats.f.sf(statistic, 10, 5)), 10, details={"df2": 5.0})

@@ -1,0 +1,157 @@
+"""Tests of all models at once over blocks, and the pairwise tests that follow them.
+
+A block is a data set, a fold or an example on which every model stands; within it models are ranked, 1 the best.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evalreport.comparisons.registry import Outcome, Pair, Ranked, comparison_test, probability
+
+Floats = npt.NDArray[np.float64]
+
+FRIEDMAN_NULL = "in every block each order of the models is equally likely"
+BLOCKS = "blocks are independent; within a block the models are compared on the same data"
+DEMSAR = "Demsar (2006), J Mach Learn Res 7:1"
+
+
+@comparison_test(
+    "Cochran's Q",
+    "all_models",
+    null_hypothesis="all models are right with the same probability",
+    assumptions="examples are independent; every model judged the same ones; many examples on which they disagree",
+    source="Cochran (1950), Biometrika 37:256",
+)
+def cochran_q(right: Floats) -> Outcome:
+    """Spread of the models' numbers of right answers over what the examples' numbers of right models allow (n, k)."""
+    k = right.shape[1]
+    by_model, by_example = right.sum(axis=0), right.sum(axis=1)
+    total = float(right.sum())
+    allowed = float(k * total - (by_example**2).sum())
+    if allowed <= 0:
+        return Outcome(0.0, 1.0, k - 1)
+    statistic = (k - 1) * float(k * (by_model**2).sum() - total**2) / allowed
+    return Outcome(statistic, probability(stats.chi2.sf(statistic, k - 1)), k - 1)
+
+
+def friedman_statistic(ranked: Ranked) -> float:
+    """Return Friedman's chi-squared, corrected for ties (Conover 1999, equation 5.8.4); 0 where all ranks are tied."""
+    m, k = ranked.ranks.shape
+    centred = m * float(((ranked.mean_ranks - (k + 1) / 2) ** 2).sum())
+    spread = float(((ranked.ranks - (k + 1) / 2) ** 2).sum()) / (m * (k - 1))
+    return 0.0 if spread <= 1e-12 else centred / spread
+
+
+@comparison_test(
+    "Friedman",
+    "all_models",
+    null_hypothesis=FRIEDMAN_NULL,
+    assumptions=BLOCKS + "; 10 or more blocks for the approximation",
+    source="Friedman (1937), J Am Stat Assoc 32:675; " + DEMSAR,
+)
+def friedman(ranked: Ranked) -> Outcome:
+    """Spread of the models' average ranks, corrected for ties, as chi-squared with k - 1 degrees of freedom."""
+    df = ranked.ranks.shape[1] - 1
+    statistic = friedman_statistic(ranked)
+    return Outcome(statistic, probability(stats.chi2.sf(statistic, df)), df)
+
+
+@comparison_test(
+    "Iman-Davenport",
+    "all_models",
+    null_hypothesis=FRIEDMAN_NULL,
+    assumptions=BLOCKS,
+    source="Iman and Davenport (1980), Commun Stat A9:571; " + DEMSAR,
+)
+def iman_davenport(ranked: Ranked) -> Outcome:
+    """Friedman's statistic as an F with k - 1 and (k - 1)(m - 1) degrees of freedom: closer to its level."""
+    m, k = ranked.ranks.shape
+    chi2, df, df2 = friedman_statistic(ranked), k - 1, (k - 1) * (m - 1)
+    left = m * (k - 1) - chi2
+    if m < 2:
+        return Outcome(None, None, df, reason="one block: nothing to judge the order against")
+    if left <= 1e-9 * m * (k - 1):
+        reason = (
+            "every block ranks the models in the same order: F is infinite, its p-value the smallest number"
+        )
+        return Outcome(None, probability(0.0), df, reason=reason, details={"df2": float(df2)})
+    statistic = (m - 1) * chi2 / left
+    return Outcome(statistic, probability(stats.f.sf(statistic, df, df2)), df, details={"df2": float(df2)})
+
+
+@comparison_test(
+    "Nemenyi",
+    "ranked",
+    null_hypothesis="both models have the same average rank",
+    assumptions=BLOCKS + "; all pairs are compared: the p-value is already corrected for their number",
+    source="Nemenyi (1963); " + DEMSAR,
+)
+def nemenyi(pair: Pair) -> Outcome:
+    """Difference of two average ranks against the studentised range of k of them, infinite degrees of freedom."""
+    assert pair.ranked is not None
+    m, k = pair.ranked.ranks.shape
+    difference = _rank_difference(pair)
+    q = abs(difference) / math.sqrt(k * (k + 1) / (6 * m))
+    p = 1.0 if difference == 0 else float(stats.studentized_range.sf(q * math.sqrt(2), k, np.inf))
+    return Outcome(q, probability(p), None, "rank_difference", difference)
+
+
+@comparison_test(
+    "Conover after Friedman",
+    "ranked",
+    null_hypothesis="both models have the same average rank",
+    assumptions=BLOCKS
+    + "; to be read only where Friedman's test rejects; not corrected for the number of pairs",
+    source="Conover (1999), Practical Nonparametric Statistics, section 5.8; Conover and Iman (1979)",
+)
+def conover(pair: Pair) -> Outcome:
+    """Difference of two rank sums as a t, with the spread that is left within blocks once the models are told apart."""
+    assert pair.ranked is not None
+    ranks = pair.ranked.ranks
+    m, k = ranks.shape
+    df = (m - 1) * (k - 1)
+    difference = _rank_difference(pair)
+    if difference == 0:
+        return Outcome(0.0, 1.0, df, "rank_difference", 0.0)
+    left = m * float((ranks**2).sum()) - float((ranks.sum(axis=0) ** 2).sum())
+    if df == 0 or left <= 1e-9 * m * float((ranks**2).sum()):
+        return Outcome(
+            None, None, df, reason="every block ranks the models in the same order: no spread is left"
+        )
+    statistic = m * difference / math.sqrt(2 * left / df)
+    return Outcome(
+        statistic, probability(2 * stats.t.sf(abs(statistic), df)), df, "rank_difference", difference
+    )
+
+
+def _rank_difference(pair: Pair) -> float:
+    """Return the first model's average rank less the second's: negative where the first is the better."""
+    assert pair.ranked is not None
+    first, second = pair.ranked.mean_ranks[list(pair.places)]
+    return float(first - second)
+
+
+@lru_cache(maxsize=32)
+def critical_difference(n_models: int, n_blocks: int, alpha: float) -> float:
+    """Return the smallest difference of two average ranks that Nemenyi's test tells apart.
+
+    Parameters
+    ----------
+    alpha
+        Level over all pairs.
+
+    Examples
+    --------
+    Demsar (2006), table 5 and section 3.2.2: q = 2.569 for 4 models; 14 data sets.
+
+    >>> round(critical_difference(4, 14, 0.05), 2)
+    1.25
+    """
+    q = float(stats.studentized_range.ppf(1 - alpha, n_models, np.inf)) / math.sqrt(2)
+    return q * math.sqrt(n_models * (n_models + 1) / (6 * n_blocks))

@@ -1,0 +1,111 @@
+"""Signed-rank and sign tests on paired differences: over data sets, folds, or examples whose mean is the metric.
+
+Differences are rounded to 10 decimals first, so that numbers which differ by rounding alone are ties.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.intervals.blocks import signed_rank_distribution
+
+Floats = npt.NDArray[np.float64]
+
+DECIMALS = 10
+LARGEST_EXACT = 50
+"""Up to so many untied differences other than 0 the p-value is exact."""
+SYMMETRIC = "the differences are independent and symmetric about their middle"
+WILCOXON = "Wilcoxon (1945), Biometrics Bull 1:80"
+
+
+def rounded_differences(pair: Pair) -> Floats:
+    """Return the differences by block, (m,), rounded as the rank tests read them."""
+    assert pair.difference.paired is not None
+    return np.round(pair.difference.paired, DECIMALS) + 0.0
+
+
+@comparison_test(
+    "Wilcoxon signed rank",
+    "blocks",
+    null_hypothesis="the differences are symmetric about 0",
+    assumptions=SYMMETRIC + "; zeros are dropped, ties share their mean rank",
+    source=WILCOXON + "; over data sets: Demsar (2006), J Mach Learn Res 7:1",
+)
+def wilcoxon(pair: Pair) -> Outcome:
+    """Sum of the ranks of the positive differences: exact up to 50 without ties, else normal with tie correction."""
+    moved = rounded_differences(pair)
+    moved = moved[moved != 0]
+    if not len(moved):
+        return _no_difference()
+    ranks = stats.rankdata(np.abs(moved))
+    positive = float(ranks[moved > 0].sum())
+    tied = len(np.unique(ranks)) < len(ranks)
+    if len(moved) <= LARGEST_EXACT and not tied:
+        below = np.cumsum(signed_rank_distribution(len(moved)))
+        smaller = min(positive, float(ranks.sum()) - positive)
+        p = min(1.0, 2 * float(below[round(smaller)]))
+    else:
+        p = 2 * float(stats.norm.sf(abs(_standardised(ranks, positive))))
+    return _outcome(positive, ranks, p)
+
+
+@comparison_test(
+    "Wilcoxon signed rank, Pratt's zeros",
+    "blocks",
+    null_hypothesis="the differences are symmetric about 0",
+    assumptions=SYMMETRIC + "; zeros are ranked with the others and then left out",
+    source="Pratt (1959), J Am Stat Assoc 54:655; Cureton (1967)",
+)
+def wilcoxon_pratt(pair: Pair) -> Outcome:
+    """Signed ranks where differences of 0 take the lowest ranks and count on neither side, normal approximation."""
+    differences = rounded_differences(pair)
+    if not differences.any():
+        return _no_difference()
+    ranks = stats.rankdata(np.abs(differences))[differences != 0]
+    positive = float(ranks[differences[differences != 0] > 0].sum())
+    p = 2 * float(stats.norm.sf(abs(_standardised(ranks, positive))))
+    return _outcome(positive, ranks, p)
+
+
+def _standardised(ranks: Floats, positive: float) -> float:
+    """Return z of the positive rank sum: under the null each rank is positive with probability 1/2.
+
+    The variance sum r^2 / 4 holds the corrections for ties and for Pratt's zeros: it is taken over the ranks in use.
+    """
+    return (positive - float(ranks.sum()) / 2) / math.sqrt(float((ranks**2).sum()) / 4)
+
+
+def _outcome(positive: float, ranks: Floats, p: float) -> Outcome:
+    """Add the rank-biserial correlation: the favourable less the unfavourable share of the ranks (Kerby 2014)."""
+    share = positive / float(ranks.sum())
+    return Outcome(
+        positive, probability(p), None, "rank_biserial", 2 * share - 1, details={"n": float(len(ranks))}
+    )
+
+
+def _no_difference() -> Outcome:
+    return Outcome(0.0, 1.0, None, "rank_biserial", 0.0, details={"n": 0.0})
+
+
+@comparison_test(
+    "Sign",
+    "blocks",
+    null_hypothesis="a difference other than 0 is as often positive as negative",
+    assumptions="the differences are independent; zeros are dropped",
+    source="Arbuthnot (1710); Dixon and Mood (1946), J Am Stat Assoc 41:557",
+)
+def sign(pair: Pair) -> Outcome:
+    """Exact two-sided binomial test on the number of positive among the differences other than 0."""
+    differences = rounded_differences(pair)
+    positive, negative = int((differences > 0).sum()), int((differences < 0).sum())
+    n, smaller = positive + negative, min(positive, negative)
+    details = {"n": float(n)}
+    if positive == negative:
+        return Outcome(float(positive), 1.0, None, "cohen_g", 0.0, details=details)
+    p = min(1.0, 2 * float(stats.binom.cdf(smaller, n, 0.5)))
+    return Outcome(float(positive), probability(p), None, "cohen_g", positive / n - 0.5, details=details)
