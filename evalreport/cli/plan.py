@@ -13,10 +13,21 @@ if TYPE_CHECKING:
     from evalreport.comparisons.answers import Answer
 
 POSITIVE = click.FloatRange(min=0, min_open=True)
+# \b keeps click from joining the lines of a paragraph.
+HELP = """Say how many examples are needed, or what they can show.
+
+No file is read: the answers rest on what is assumed, which is printed beside them. Without a question, the
+smallest differences that usual numbers of examples show.
+
+\b
+evalreport plan --half-width 0.02                   an accuracy to within ± 2 points
+evalreport plan --difference 0.02 --expected 0.9    two models, 2 points apart
+evalreport plan -n 500                              what 500 examples show
+"""
 SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 
 
-@click.command("plan")
+@click.command("plan", help=HELP)
 @click.option("--half-width", type=POSITIVE, metavar="X", help="Ask: examples for an interval of ± X.")
 @click.option("--difference", type=POSITIVE, metavar="X", help="Ask: examples to find a difference of X.")
 @click.option("-n", "--examples", type=click.IntRange(min=2), metavar="N",
@@ -51,16 +62,7 @@ SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 def plan_command(
     *, form: str, confidence: float, pairs: int, expected: tuple[float, ...], **asked: Any
 ) -> int:
-    r"""Plan how many examples are needed, or which difference is detectable.
-
-    No file is read: the answers rest on what is assumed, which is printed beside them. Without a question, the
-    smallest differences that usual numbers of examples show.
-
-    \b
-    evalreport plan --half-width 0.02                   an accuracy to within ± 2 points
-    evalreport plan --difference 0.02 --expected 0.9    two models, 2 points apart
-    evalreport plan -n 500                              what 500 examples show
-    """
+    """Answer a question of planning and print it; the help text is HELP."""
     if len(expected) > 2:
         raise UsageError("--expected is given once for each of at most two models")
     from evalreport.comparisons.answers import Question, answers
