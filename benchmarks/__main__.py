@@ -16,13 +16,14 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 def main() -> int:
     """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
-    from benchmarks import labels, page, programs, scores
+    from benchmarks import labels, page, programs, reading, scores
 
     rows = {
         "labels": labels.resampling,
         "bca": labels.bca,
         "scores": scores.resampling,
         "delong": scores.delong,
+        "reading": reading.two_files,
         "help": programs.help_text,
         "run": programs.whole_run,
     }

@@ -56,7 +56,7 @@ def _number(value: float) -> str:
 
 def _goal(row: Row) -> str:
     if row.least_ratio is not None:
-        return f"≥ {row.least_ratio:,.0f}"
+        return f"≥ {_number(row.least_ratio)}"
     return "" if row.most_seconds is None else f"< {_seconds(row.most_seconds)}"
 
 
