@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +28,13 @@ KNOWS_FOLDS = frozenset({"corrected_resampled_t", "5x2cv_t", "5x2cv_f", "bayes_c
 def of_fits(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
     """Yield the warnings of this room, in a fixed order."""
     if sample.predictions.design in FOLDED:
-        yield from _of_folds(sample, rows)
+        yield from _of_folds(sample, rows, options)
     yield from _of_number(sample)
     yield from _of_clusters(sample, options)
     yield from _of_time(sample, options)
 
 
-def _of_folds(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
+def _of_folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
     predictions, parts = sample.predictions, sample.rows.layout.fits
     smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
     if smallest < FEW_IN_FOLD:
