@@ -66,10 +66,12 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """Return Wilson's interval of a mean of values in a bounded range, as if each were all or nothing.
 
     A mean of values in [0, 1] varies at most as a proportion does, so this is never too narrow for that reason.
+    What is ranked among classes rests on the examples of the rarest one.
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
-    limits = wilson_limits(share * estimate.n_units, estimate.n_units, level)
+    units = float(estimate.n_units if estimate.rarest is None else min(estimate.n_units, estimate.rarest))
+    limits = wilson_limits(share * units, units, level)
     reason = "nothing varies here: Wilson's interval, as wide as a proportion's"
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
 

@@ -14,6 +14,7 @@ from evalreport.intervals import boundary
 from evalreport.intervals.blocks import MOST_BLOCKS
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.registry import Metric
 from evalreport.results import Interval
 
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
@@ -44,6 +45,12 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
     if method.kind == "independent_proportion":
         missing = "an interval of the difference of two proportions from independent test sets"
         return None if estimate.independent is not None else missing
+    if metric.no_interval:
+        return metric.no_interval
+    if method.kind == "bootstrap" and not metric.resampled:
+        return "not resampled: each replicate would be a fit of its own"
+    if not metric.smooth and method.kind == "bootstrap" and method.name not in metric.intervals:
+        return "holds for smooth functions of the examples"
     if method.kind == "bootstrap" and estimate.clusters == 1:
         return "there is one unit only: nothing to draw again"
     if method.kind not in ("bootstrap", "smooth", "mean"):
@@ -85,21 +92,27 @@ def recommended(estimate: Estimate) -> str:
     if estimate.independent is not None:
         return "newcombe_independent"
     if estimate.is_unpaired:
-        return "bootstrap_bca"
+        return _whatever_the_units(metric)
     if estimate.clusters is not None or estimate.weighted:
-        return "t" if lacks(INTERVALS["t"], estimate) is None else "bootstrap_bca"
+        return "t" if lacks(INTERVALS["t"], estimate) is None else _whatever_the_units(metric)
     if estimate.is_difference:
         if estimate.agreement is not None:
             return "newcombe_paired"
-        return "t" if metric.difference_interval == "newcombe_paired" else metric.difference_interval
+        own = {"newcombe_paired": "t", "bootstrap_bca": _whatever_the_units(metric)}
+        return own.get(metric.difference_interval, metric.difference_interval)
     if metric.name == "roc_auc" and estimate.positive is not None:
         smaller = min(int(estimate.positive.sum()), int((~estimate.positive).sum()))
         return "logit" if smaller >= 30 and estimate.value <= 0.95 else "newcombe_auc"
     if estimate.trials is not None:
         return "wilson"
-    return next(
-        name for name in metric.intervals if name != "wilson" and lacks(INTERVALS[name], estimate) is None
-    )
+    honest = (n for n in metric.intervals if n != "wilson" and lacks(INTERVALS[n], estimate) is None)
+    return next(honest, _whatever_the_units(metric))
+
+
+def _whatever_the_units(metric: Metric) -> str:
+    """Return the interval that needs nothing but the metric's own smoothness; where it has none, the refused one."""
+    general = (n for n in ("bootstrap_bca", "bootstrap_percentile", "normal") if n in metric.intervals)
+    return next(general, "bootstrap_percentile")
 
 
 def limits(estimate: Estimate, name: str, level: float) -> Interval:
@@ -169,7 +182,8 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
         Label metrics: the quantity as a function of tables (m, K, K).
     """
     interval = limits(estimate, recommended(estimate), level)
-    if not estimate.defined or estimate.is_difference:
+    refused = bool(estimate.metric.no_interval) and interval.low is None
+    if not estimate.defined or estimate.is_difference or refused:
         return interval
     # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge.
     at_the_edge = (

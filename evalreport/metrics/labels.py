@@ -188,10 +188,53 @@ def fnr(c: Counts) -> Array:
     return ratio(c.fn, c.fn + c.tp)
 
 
-def _f_beta(c: Counts, beta: float) -> Array:
-    """F_beta = (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP); van Rijsbergen (1979), chapter 7."""
-    square = beta**2
-    return ratio((1 + square) * c.tp, (1 + square) * c.tp + square * c.fn + c.fp)
+def f_beta(c: Counts, *, beta: float | None = None, alpha: float | None = None) -> Array:
+    """Return F_beta, the weighted harmonic mean of precision P and recall R, by beta or by alpha.
+
+    F = 1 / (alpha / P + (1 - alpha) / R) = (1 + beta^2) P R / (beta^2 P + R), with alpha = 1 / (1 + beta^2).
+    Recall counts beta times as much as precision: beta < 1 favours precision, beta > 1 recall.
+
+    Parameters
+    ----------
+    c
+        Counts of a class against the rest, arrays of one shape.
+    beta
+        At least 0; 0 gives precision, infinity recall.
+    alpha
+        The weight of precision, in [0, 1]; instead of ``beta``.
+
+    Returns
+    -------
+    array of the shape of the counts
+        nan where the denominator alpha (TP + FP) + (1 - alpha) (TP + FN) is 0.
+
+    Raises
+    ------
+    ValueError
+        Both or neither of ``beta`` and ``alpha``, or one outside its range.
+
+    References
+    ----------
+    van Rijsbergen (1979), Information Retrieval, chapter 7, equation for E = 1 - F.
+
+    Examples
+    --------
+    >>> counts = Counts(*np.array([6.0, 12.0, 2.0, 130.0]))
+    >>> [round(float(f_beta(counts, beta=b)), 4) for b in (0, 0.5, 1, 2, np.inf)]
+    [0.3333, 0.375, 0.4615, 0.6, 0.75]
+    >>> float(f_beta(counts, alpha=0.8)) == float(f_beta(counts, beta=0.5))
+    True
+    """
+    if (beta is None) == (alpha is None):
+        raise ValueError("give either beta or alpha")
+    if alpha is None:
+        assert beta is not None
+        if not beta >= 0:
+            raise ValueError(f"beta must be at least 0, not {beta}")
+        alpha = 1 / (1 + beta**2)
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must lie in [0, 1], not {alpha}")
+    return ratio(c.tp, alpha * (c.tp + c.fp) + (1 - alpha) * (c.tp + c.fn))
 
 
 @binary_table(
@@ -203,19 +246,19 @@ def _f_beta(c: Counts, beta: float) -> Array:
 )
 def f1(c: Counts) -> Array:
     """Harmonic mean of precision and recall."""
-    return _f_beta(c, 1.0)
+    return f_beta(c, beta=1.0)
 
 
 @binary_table("F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", undefined="TP + FP + FN = 0")
 def f0_5(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which precision counts twice as much."""
-    return _f_beta(c, 0.5)
+    return f_beta(c, beta=0.5)
 
 
 @binary_table("F2", "5 TP / (5 TP + 4 FN + FP)", undefined="TP + FP + FN = 0")
 def f2(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which recall counts twice as much."""
-    return _f_beta(c, 2.0)
+    return f_beta(c, beta=2.0)
 
 
 @binary_table(

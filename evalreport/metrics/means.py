@@ -122,6 +122,20 @@ def mean_outcome(view: ModelView) -> Floats:
     return view.outcome
 
 
+@mean_loss(
+    "Mean value",
+    "mean of the values",
+    tasks=("scores",),
+    needs="outcomes",
+    range=(-float("inf"), float("inf")),
+    greater_is_better=True,
+)
+def mean_value(view: ModelView) -> Floats:
+    """Mean of the scores that were computed elsewhere, one a data set (or fold)."""
+    assert view.outcome is not None
+    return view.outcome
+
+
 def _squared_errors(view: ModelView) -> Floats:
     errors = view.errors
     return np.column_stack([np.ones_like(errors), errors**2])
@@ -143,7 +157,8 @@ def rmse(sums: Array) -> Array:
     return np.where(mean.real > 0, np.sqrt(np.where(mean.real > 0, mean, 1)), 0 * mean)
 
 
-def _squared_errors_and_truth(view: ModelView) -> Floats:
+def squared_errors_and_truth(view: ModelView) -> Floats:
+    """Return (n, 4) columns: ones, squared errors, the truth about its mean, and that squared."""
     assert view.true is not None
     errors = view.errors
     # Centred, so that the sum of squares about the mean loses no digits.
@@ -154,7 +169,7 @@ def _squared_errors_and_truth(view: ModelView) -> Floats:
 @moments(
     "R²",
     "1 - sum (truth - prediction)^2 / sum (truth - mean truth)^2",
-    columns=_squared_errors_and_truth,
+    columns=squared_errors_and_truth,
     tasks=("regression",),
     needs="values",
     range=(-float("inf"), 1.0),

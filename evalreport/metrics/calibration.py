@@ -1,0 +1,277 @@
+"""Do probabilities mean what they say: calibration errors by bin, the calibration line, Murphy's decomposition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from evalreport.engine.derivative import ratio
+from evalreport.metrics.registry import moments, rows
+from evalreport.metrics.views import ModelView
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+BINS = 10
+
+NO_INTERVAL = (
+    "an average of absolute gaps is biased upwards, and its bootstrap replicates more so: percentile limits of a"
+    " well calibrated model cover the true value about 1 time in 100 where they should 95 times"
+)
+
+
+# --- calibration errors by bin --------------------------------------------------------------------------------------
+
+
+def _forecast(view: ModelView) -> tuple[Floats, Floats]:
+    """Return what is forecast and whether it came true, (n,): the positive class, or the most probable class."""
+    assert view.proba is not None
+    assert view.true is not None
+    if view.positive_code is not None:
+        return view.proba[:, view.positive_code], (view.true == view.positive_code).astype(np.float64)
+    return view.proba.max(axis=1), (view.proba.argmax(axis=1) == view.true).astype(np.float64)
+
+
+def bin_of(p: Floats) -> npt.NDArray[np.int64]:
+    """Return the bin of each probability: ten bins [a, b) of equal width, the last one closed.
+
+    Examples
+    --------
+    >>> bin_of(np.array([0.0, 0.1, 0.3, 0.99, 1.0])).tolist()
+    [0, 1, 3, 9, 9]
+    """
+    # 0.3 lies at the edge of the fourth bin though 10 * 0.3 may be written as 2.9999999999999996.
+    return np.minimum(np.floor(np.round(p * BINS, 12)), BINS - 1).astype(np.int64)
+
+
+def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
+    """Return (n, 1 + 2 * 10) columns: ones; forecast minus outcome in its bin; one in its bin."""
+    p, came_true = _forecast(view)
+    n, place = len(p), 1 + bin_of(p)
+    values = np.column_stack([np.ones(n), p - came_true, np.ones(n)])
+    column = np.column_stack([np.zeros(n, dtype=np.int64), place, place + BINS])
+    return sparse.csr_array((values.ravel(), column.ravel(), np.arange(n + 1) * 3), shape=(n, 1 + 2 * BINS))
+
+
+BINNED: dict[str, Any] = {
+    "columns": _gaps_by_bin,
+    "tasks": ("binary", "multiclass"),
+    "needs": "probabilities",
+    "greater_is_better": False,
+    "smooth": False,
+    "intervals": (),
+    "no_interval": NO_INTERVAL,
+}
+
+
+@moments(
+    "ECE",
+    "sum over 10 bins of n_b / n * |mean p - share that came true|",
+    source="Naeini, Cooper and Hauskrecht (2015), AAAI; Guo et al. (2017), ICML, equation 3",
+    **BINNED,
+)
+def ece(sums: Array) -> Array:
+    """Expected calibration error: mean gap between probability and frequency over ten bins of equal width.
+
+    Two classes: the positive class's probability; several: the largest one, and whether that class is the true
+    one. Its value depends on the bins and on n: a perfectly calibrated model has more than 0.
+    """
+    return ratio(np.abs(sums[..., 1 : 1 + BINS]).sum(-1), sums[..., 0])
+
+
+@moments(
+    "MCE",
+    "max over 10 bins of |mean p - share that came true|",
+    source="Naeini, Cooper and Hauskrecht (2015), AAAI",
+    **BINNED,
+)
+def mce(sums: Array) -> Array:
+    """Maximum calibration error: the largest gap between probability and frequency over ten bins of equal width.
+
+    One bin with few examples can decide it.
+    """
+    gaps, counts = np.abs(sums[..., 1 : 1 + BINS]), sums[..., 1 + BINS :]
+    # Weights are 0 or more, and an empty bin has no gap; what subtraction leaves of an empty bin is no count.
+    held = counts > 1e-9 * sums[..., :1]
+    return np.asarray(np.where(held, gaps / np.where(held, counts, 1), 0).max(-1))
+
+
+# --- the calibration line -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Logits:
+    """Design (n, 2) of the logistic fit of y on logit p, the outcomes (n,), and why there is no fit, if so."""
+
+    design: Floats
+    y: Floats
+    reason: str
+
+
+def _logits(view: ModelView) -> Logits:
+    p, y = _forecast(view)
+    if ((p <= 0) | (p >= 1)).any():
+        return Logits(np.empty((len(p), 2)), y, "a probability is exactly 0 or 1: its logit is infinite")
+    logit = np.log(p) - np.log1p(-p)
+    return Logits(np.column_stack([np.ones(len(p)), logit]), y, _no_fit(logit, y == 1))
+
+
+def _no_fit(logit: Floats, positive: npt.NDArray[np.bool_]) -> str:
+    """Say why the likelihood has no single maximum; empty where it has one."""
+    if positive.all() or not positive.any():
+        return "the truth holds one class only"
+    if np.ptp(logit) == 0:
+        return "all probabilities are equal"
+    low, high = logit[~positive], logit[positive]
+    if high.min() >= low.max() or high.max() <= low.min():
+        return "the probabilities separate the classes: the fit runs to infinity"
+    return ""
+
+
+def calibration_line(state: Logits, weights: Floats) -> Floats:
+    """Return (intercept, slope) of the weighted logistic fit of y on logit p, by Newton's method.
+
+    Parameters
+    ----------
+    state
+        Without a ``reason``.
+    weights
+        (n,), 0 or more.
+    """
+    line = np.array([0.0, 1.0])  # perfect calibration
+    deviance = _deviance(state, weights, line)
+    for _ in range(100):
+        p = _fitted(state, line)
+        slope = state.design.T @ (weights * (state.y - p))
+        step = np.linalg.lstsq(_information(state, weights, p), slope)[0]
+        while (tried := _deviance(state, weights, line + step)) > deviance * (1 + 1e-12) + 1e-12:
+            step = step / 2
+        line, deviance = line + step, tried
+        if np.abs(step).max() <= 1e-13 * max(1.0, float(np.abs(line).max())):
+            break
+    return line
+
+
+def _fitted(state: Logits, line: Floats) -> Floats:
+    return np.asarray(0.5 * (1 + np.tanh((state.design @ line) / 2)))
+
+
+def _deviance(state: Logits, weights: Floats, line: Floats) -> float:
+    signed = np.where(state.y == 1, -1, 1) * (state.design @ line)
+    return float(weights @ np.logaddexp(0, signed))
+
+
+def _information(state: Logits, weights: Floats, p: Floats) -> Floats:
+    return np.asarray(state.design.T @ ((weights * p * (1 - p))[:, None] * state.design))
+
+
+def _line(state: Logits, weights: Floats, place: int) -> Floats:
+    if state.reason:
+        return np.full(len(weights), np.nan)
+    return np.array([calibration_line(state, row)[place] for row in weights])
+
+
+def _line_derivative(state: Logits, weights: Floats, place: int) -> Floats:
+    """Implicit differentiation of the score equations: the sandwich's rows, H^-1 x (y - p)."""
+    p = _fitted(state, calibration_line(state, weights))
+    inverse = np.linalg.inv(_information(state, weights, p))
+    return np.asarray((state.design @ inverse[:, place]) * (state.y - p))
+
+
+LINE: dict[str, Any] = {
+    "prepare": _logits,
+    "tasks": ("binary",),
+    "needs": "probabilities",
+    "range": (-float("inf"), float("inf")),
+    "greater_is_better": None,
+    "resampled": False,
+    "intervals": ("normal",),
+    "why_undefined": lambda state: state.reason,
+    "source": "Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967)",
+}
+
+
+@rows(
+    "Calibration slope",
+    "b of the joint logistic fit logit P(y = 1) = a + b logit p",
+    derivative=lambda state, weights: _line_derivative(state, weights, 1),
+    **LINE,
+)
+def calibration_slope(state: Logits, weights: Floats) -> Floats:
+    """Slope of the truth's log odds on the forecast's: 1 is right, below 1 the probabilities are too extreme.
+
+    Undefined where a probability is 0 or 1, or the probabilities separate the classes. Not resampled: each
+    replicate would be a fit of its own.
+    """
+    return _line(state, weights, 1)
+
+
+@rows(
+    "Calibration intercept",
+    "a of the joint logistic fit logit P(y = 1) = a + b logit p",
+    derivative=lambda state, weights: _line_derivative(state, weights, 0),
+    **LINE,
+)
+def calibration_intercept(state: Logits, weights: Floats) -> Floats:
+    """Intercept of the same line as the calibration slope: 0 is right, above 0 the probabilities are too low.
+
+    Undefined where a probability is 0 or 1, or the probabilities separate the classes.
+    """
+    return _line(state, weights, 0)
+
+
+# --- Murphy's decomposition -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BrierParts:
+    """Brier score = ``reliability`` - ``resolution`` + ``uncertainty``."""
+
+    reliability: float
+    resolution: float
+    uncertainty: float
+
+
+def brier_decomposition(
+    p: Floats, positive: npt.NDArray[np.bool_], weights: Floats | None = None
+) -> BrierParts:
+    """Split the Brier score of two classes into reliability, resolution and uncertainty.
+
+    Over the distinct forecasts p_k with weight w_k and frequency f_k, and prevalence f, all divided by sum w:
+    reliability = sum w_k (p_k - f_k)^2, resolution = sum w_k (f_k - f)^2, uncertainty = f (1 - f). Where nearly
+    all forecasts are distinct, f_k is 0 or 1 and the parts say little: round the forecasts first.
+
+    Parameters
+    ----------
+    p
+        (n,) probabilities of the positive class, in [0, 1].
+    positive
+        (n,) which examples are positive.
+    weights
+        (n,) example weights; all ones where None.
+
+    References
+    ----------
+    Murphy (1973), J Appl Meteorol 12:595, equation 4.
+
+    Examples
+    --------
+    >>> brier_decomposition(np.array([0.5, 0.5, 1.0, 1.0]), np.array([True, False, True, True]))
+    BrierParts(reliability=0.0, resolution=0.0625, uncertainty=0.1875)
+    """
+    w = np.ones(len(p)) if weights is None else weights
+    distinct, group = np.unique(p, return_inverse=True)
+    total = np.bincount(group, weights=w)
+    came_true = np.bincount(group, weights=w * positive)
+    frequency, share = ratio(came_true, total), total / w.sum()
+    prevalence = float(came_true.sum() / w.sum())
+    held = total > 0
+    return BrierParts(
+        reliability=float((share * (distinct - frequency) ** 2)[held].sum()),
+        resolution=float((share * (frequency - prevalence) ** 2)[held].sum()),
+        uncertainty=prevalence * (1 - prevalence),
+    )

@@ -1,0 +1,170 @@
+"""Regression errors beside the plain means: relative to the mean predictor, at the median, at the worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.engine.around import Sorted, absolute_deviations, ascending, weighted_median
+from evalreport.engine.derivative import ratio
+from evalreport.metrics.means import INFINITE, r2, squared_errors_and_truth
+from evalreport.metrics.registry import moments, rows
+from evalreport.metrics.views import ModelView
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+VALUES: dict[str, Any] = {"tasks": ("regression",), "needs": "values"}
+NEARLY_ALL = 1e-12
+"""A variation below this share of the sum of squares is rounding."""
+
+
+def _truth_and_prediction(view: ModelView) -> Floats:
+    assert view.true is not None
+    assert view.y_pred is not None
+    # Centred, so that the sums of squares about the means lose no digits.
+    y, f = view.true - view.true.mean(), view.y_pred - view.y_pred.mean()
+    return np.column_stack([np.ones(len(y)), y, f, y * y, f * f, y * f])
+
+
+@moments(
+    "R² (correlation)",
+    "squared Pearson correlation of truth and prediction",
+    columns=_truth_and_prediction,
+    undefined="all true values or all predictions are equal",
+    source="Kvålseth (1985), Am Stat 39:279, the sixth of his eight definitions",
+    **VALUES,
+)
+def r2_correlation(sums: Array) -> Array:
+    """Squared correlation of truth and prediction: how well the best straight line through them would do.
+
+    It forgives any bias and scale, even a wrong sign, so it may be high where R² is negative; the two are equal
+    only for least squares on its own training data. Undefined where the truth or the predictions do not vary.
+    """
+    n, y, f, yy, ff, yf = (sums[..., k] for k in range(6))
+    spread_y, spread_f = yy - ratio(y * y, n), ff - ratio(f * f, n)
+    varies = (spread_y.real > NEARLY_ALL * np.abs(yy)) & (spread_f.real > NEARLY_ALL * np.abs(ff))
+    scale_y, scale_f = (np.sqrt(np.where(varies, spread, 1)) for spread in (spread_y, spread_f))
+    return ratio(yf - ratio(y * f, n), np.where(varies, scale_y * scale_f, 0)) ** 2
+
+
+@moments(
+    "RRSE",
+    "sqrt(sum (prediction - truth)^2 / sum (truth - mean truth)^2)",
+    columns=squared_errors_and_truth,
+    range=INFINITE,
+    greater_is_better=False,
+    undefined="all true values are equal",
+    source="Witten, Frank and Hall (2011), Data Mining, table 5.8",
+    **VALUES,
+)
+def rrse(sums: Array) -> Array:
+    """Root relative squared error: the RMSE relative to that of always predicting the mean truth; sqrt(1 - R²).
+
+    Undefined where all true values are equal.
+    """
+    left = 1 - r2(sums)
+    # The root has no derivative at 0; the value there is still 0.
+    return np.where(
+        left.real > 0, np.sqrt(np.where(left.real > 0, left, 1)), np.where(np.isnan(left), np.nan, 0)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Deviations:
+    """Absolute errors (n,), and the true values about their mean, (n,) and sorted."""
+
+    errors: Floats
+    truth: Floats
+    ordered: Sorted
+
+
+def _deviations(view: ModelView) -> Deviations:
+    assert view.true is not None
+    truth = view.true - view.true.mean()
+    return Deviations(np.abs(view.errors), truth, ascending(truth))
+
+
+def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted means (b,) and the sums of absolute deviations about them, 0 where that is rounding."""
+    means = weights @ state.truth / weights.sum(axis=1)
+    spread = absolute_deviations(state.ordered, weights, means)
+    size = weights @ np.abs(state.truth)
+    return means, np.where(spread > NEARLY_ALL * size, spread, 0)
+
+
+def _rae_derivative(state: Deviations, weights: Floats) -> Floats:
+    """Quotient rule; the mean moves too, by (y - mean) / sum w."""
+    means, spreads = _spread(state, weights[None, :])
+    away, spread = state.truth - means[0], spreads[0]
+    value = weights @ state.errors / spread
+    pull = weights @ np.sign(away) / weights.sum()
+    return np.asarray((state.errors - value * (np.abs(away) - pull * away)) / spread)
+
+
+@rows(
+    "RAE",
+    "sum |prediction - truth| / sum |truth - mean truth|",
+    prepare=_deviations,
+    derivative=_rae_derivative,
+    range=INFINITE,
+    greater_is_better=False,
+    undefined="all true values are equal",
+    source="Witten, Frank and Hall (2011), Data Mining, table 5.8",
+    test="bootstrap_difference",
+    **VALUES,
+)
+def rae(state: Deviations, weights: Floats) -> Floats:
+    """Relative absolute error: the absolute error relative to that of always predicting the mean truth.
+
+    Below 1 the model is better than the mean. Undefined where all true values are equal.
+    """
+    return ratio(weights @ state.errors, _spread(state, weights)[1])
+
+
+def _sorted_errors(view: ModelView) -> Sorted:
+    return ascending(np.abs(view.errors))
+
+
+@rows(
+    "Median absolute error",
+    "median |prediction - truth|",
+    prepare=_sorted_errors,
+    range=INFINITE,
+    greater_is_better=False,
+    smooth=False,
+    intervals=("bootstrap_percentile",),
+    test="bootstrap_difference",
+    **VALUES,
+)
+def medae(state: Sorted, weights: Floats) -> Floats:
+    """Median of the absolute errors, in the target's units: half of the predictions are closer.
+
+    With an even number of examples the mean of the two in the middle.
+    """
+    return weighted_median(state, weights)
+
+
+@rows(
+    "Largest error",
+    "max |prediction - truth|",
+    prepare=_sorted_errors,
+    range=INFINITE,
+    greater_is_better=False,
+    smooth=False,
+    resampled=False,
+    intervals=(),
+    no_interval=(
+        "the largest of n errors says nothing of larger ones to come, and no resample holds a larger one:"
+        " the bootstrap fails for a maximum"
+    ),
+    test="bootstrap_difference",
+    **VALUES,
+)
+def max_error(state: Sorted, weights: Floats) -> Floats:
+    """Largest absolute error on the test set, in the target's units; it grows with the number of examples."""
+    held = weights[:, state.rows] > 0
+    return np.asarray(np.where(held, state.values, 0).max(axis=1))
