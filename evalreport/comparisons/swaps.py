@@ -124,14 +124,27 @@ def _swapped_margins(
     one, other = cells.predicted[places[0]], cells.predicted[places[1]]
     same = one == other
     kept = margin_columns(cells.true[same], one[same], k).T @ cells.counts[same]
-    low, high = np.minimum(one, other)[~same], np.maximum(one, other)[~same]
-    kinds, inverse = np.unique(np.stack([cells.true[~same], low, high]), axis=1, return_inverse=True)
+    # Kinds in the order in which their classes occur: what classes are called moves no draw.
+    place = _place_of_classes(cells, k)
+    one_place, other_place = place[one[~same]], place[other[~same]]
+    low, high = np.minimum(one_place, other_place), np.maximum(one_place, other_place)
+    kinds, inverse = np.unique(np.stack([place[cells.true[~same]], low, high]), axis=1, return_inverse=True)
+    kinds = np.argsort(place)[kinds]
     sizes = np.bincount(inverse, weights=cells.counts[~same], minlength=kinds.shape[1]).astype(np.int64)
     with_low, weights = _numbers_swapped(sizes, n_resamples, seed)
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
     first = kept + with_low @ columns_low + (sizes - with_low) @ columns_high
     second = kept + with_low @ columns_high + (sizes - with_low) @ columns_low
     return first.reshape(-1, 1, 3, k), second.reshape(-1, 1, 3, k), weights
+
+
+def _place_of_classes(cells: Cells, k: int) -> npt.NDArray[np.int64]:
+    """Return each class's place (k,) in the order of first occurrence: as truth, else as a prediction."""
+    classes, first = np.unique(np.append(cells.true, cells.predicted.T), return_index=True)
+    place = np.empty(k, dtype=np.int64)
+    unseen = np.setdiff1d(np.arange(k), classes)
+    place[np.concatenate([classes[np.argsort(first)], unseen])] = np.arange(k)
+    return place
 
 
 def _numbers_swapped(
