@@ -103,7 +103,7 @@ def model_outputs(
 
 def _together(found: list[FoundRecord], n_models: int) -> list[FoundRecord]:
     """Say once what holds for several models for the same reason."""
-    models: dict[tuple[str, str | None], list[str]] = {}
+    models: dict[tuple[str, str], list[str]] = {}
     for record in found:
         models.setdefault((record.what, record.why), []).append(record.value)
     return [

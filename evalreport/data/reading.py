@@ -60,10 +60,12 @@ def read_file(path: Path, name: str, choose: Choose) -> Columns:
     Raises
     ------
     InputError
-        Where the file is empty, no text in UTF-8, ragged, truncated, or not of the format that its name says.
+        Where the file may not be read, is empty, no text in UTF-8, ragged, truncated, or not of the format that
+        its name says.
     """
     suffix = file_format(path)
     assert suffix is not None, "the folder was sifted before"
+    _check_readable(path, name)
     if path.stat().st_size == 0:
         raise empty_file(name)
     if suffix.startswith(("csv", "tsv")):
@@ -81,6 +83,18 @@ def read_file(path: Path, name: str, choose: Choose) -> Columns:
     if read.rows == 0:
         raise empty_file(name)
     return read
+
+
+def _check_readable(path: Path, name: str) -> None:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise InputError(
+            f"the file cannot be opened: {error.strerror}",
+            file=name,
+            expected="a file that this user may read",
+            remedy="give this user the right to read it, or write the file again",
+        ) from None
 
 
 def empty_file(name: str) -> InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -46,3 +47,22 @@ def test_what_holds_for_several_models_is_said_once(write: Write) -> None:
     rows += [f"{i},{m},{i % 2},0.{i + 1},{'1' if m == 'c' else ''}" for m in "abc" for i in range(4)]
     said = [r for r in load(write("all.csv", "\n".join(rows) + "\n")).found if r.what == "threshold"]
     assert [record.value for record in said] == ["a, b"]
+
+
+def test_a_file_that_may_not_be_read(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing rights are named as such; no byte of the file is called broken."""
+    path = write("a.csv", "id,y_true,y_pred\n1,spam,ham\n")
+    real = Path.open
+
+    def locked(
+        self: Path, *words: str, **more: str
+    ) -> IO[Any]:  # the tests may run as root, who may read all
+        if self == path:
+            raise PermissionError(13, "Permission denied", str(self))
+        return real(self, *words, **more)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(Path, "open", locked)
+    with pytest.raises(
+        InputError, match="cannot be opened: Permission denied; expected a file that this user"
+    ):
+        load(path)

@@ -121,7 +121,7 @@ def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
         ]
         by_reason.setdefault(text_of(view, reasons[0]) if reasons else "", []).append(metric_label(key))
     return tuple(
-        f"{wording.NOT_COMPUTED}{listed(labels, 12)}{f' ({reason})' if reason else ''}."
+        f"{wording.NOT_COMPUTED}{listed(labels, 12)}{f'; {reason}' if reason else ''}."
         for reason, labels in by_reason.items()
     )
 
