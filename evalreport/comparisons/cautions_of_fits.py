@@ -52,12 +52,13 @@ def _of_folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options
     if naive:
         names = ", ".join(TESTS[name].label for name in naive)
         text = f"{names}: made for independent values, but folds share training data. Such tests reject a true null"
-        yield WarningRecord(
-            "folds_taken_as_independent",
-            text
-            + " hypothesis more often than they say; where the rate was measured, it stands beside the p-value.",
-            tuple(naive),
+        text += (
+            " hypothesis more often than they say; where the rate was measured, it stands beside the p-value."
         )
+        # Only a leading test of this kind, or one that was asked for, changes how the verdict is read.
+        leads = any(r.recommended and r.test in naive for r in rows)
+        level: Literal["info", "warning"] = "warning" if leads or options.tests else "info"
+        yield WarningRecord("folds_taken_as_independent", text, tuple(naive), level)
 
 
 def _folds_without_a_class(parts: Parts, true: npt.NDArray[np.int32], n_classes: int) -> int:

@@ -83,7 +83,7 @@ def _of_discordant(comparison: Comparison, pair: Pair, level: float) -> Iterator
     if pair.difference.agreement is None:
         return
     a, b = comparison.a, comparison.b
-    both, only_a, only_b, neither = pair.difference.agreement
+    both, only_a, only_b, neither = _favourable(pair.difference.agreement, pair.greater_is_better)
     n, discordant = both + only_a + only_b + neither, only_a + only_b
     counts = f"{count(only_a)} : {count(only_b)}"
     if discordant:
@@ -97,10 +97,19 @@ def _of_discordant(comparison: Comparison, pair: Pair, level: float) -> Iterator
         yield "odds_ratio_discordant", odds, (_odds(low), _odds(high)), text
         yield "cohen_g", share - 0.5, (low - 0.5, high - 0.5), f"{said}; 0 is an even split"
         yield "rank_biserial", 2 * share - 1, (2 * low - 1, 2 * high - 1), f"{said}; from −1 to 1"
-    low, high = newcombe_paired_limits(pair.difference.agreement, level)
+    low, high = newcombe_paired_limits((both, only_a, only_b, neither), level)
     superiority = 0.5 + (only_a - only_b) / (2 * n)
     text = f"on a random example {a} does better than {b} with this probability, ties counting one half"
     yield "probability_of_superiority", superiority, (0.5 + low / 2, 0.5 + high / 2), text
+
+
+Table = tuple[float, float, float, float]
+
+
+def _favourable(table: Table, greater_is_better: bool) -> Table:
+    """Turn a table of outcomes so that its first places count what is wanted, where a 1 is a failure."""
+    both, only_a, only_b, neither = table
+    return table if greater_is_better else (neither, only_b, only_a, both)
 
 
 def _odds(share: float) -> float | None:
@@ -117,7 +126,7 @@ def _of_losses(comparison: Comparison, pair: Pair, level: float) -> Iterator[Siz
     if pair.losses is None or delta.agreement is not None or not plain:
         return
     differences = pair.losses[:, 0] - pair.losses[:, 1]
-    gains = differences if delta.metric.greater_is_better else -differences
+    gains = differences if pair.greater_is_better else -differences
     yield from _standardised(differences, level)
     yield from _by_ranks(gains, comparison.a, comparison.b, "example")
 
@@ -127,7 +136,7 @@ def _of_fits(comparison: Comparison, pair: Pair) -> Iterator[Sized]:
     fits = pair.difference.fits
     if fits is None or np.isnan(fits.values).any() or len(fits.values) < 2:
         return
-    gains = fits.values if pair.difference.metric.greater_is_better else -fits.values
+    gains = fits.values if pair.greater_is_better else -fits.values
     kind = {"folds": "fold", "replicates": "replicate", "seeds": "training seed", "datasets": "data set"}
     yield from _standardised(fits.values, None)
     yield from _by_ranks(gains, comparison.a, comparison.b, kind[fits.kind])
