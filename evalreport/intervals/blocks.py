@@ -51,7 +51,10 @@ def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
         return Bounds(None, None, f"{m} differences are too few for an interval at level {level:.4g}")
     rows, columns = np.triu_indices(m)
     averages = np.sort((differences[rows] + differences[columns]) / 2)
-    return Bounds(float(averages[rank - 1]), float(averages[len(averages) - rank]))
+    low, high = float(averages[rank - 1]), float(averages[len(averages) - rank])
+    if low == high:
+        return Bounds(None, None, "too many differences are the same: this interval has no width")
+    return Bounds(low, high)
 
 
 def _rank_of_limit(m: int, level: float) -> int | None:

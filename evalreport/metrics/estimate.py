@@ -253,6 +253,8 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:
         counts=counts,
         independent=proportions,
         clusters=None if None in both else sum(c for c in both if c is not None),
+        positive=None,
+        sides=(a, b),
         weighted=a.weighted or b.weighted,
         is_unpaired=True,
     )

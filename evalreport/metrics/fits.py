@@ -14,7 +14,7 @@ from evalreport.metrics.estimate import Fits
 from evalreport.metrics.label_estimates import LabelTables, table_function
 from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.row_estimates import ColumnBlock
+from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 
 Floats = npt.NDArray[np.float64]
@@ -79,9 +79,7 @@ def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:
     found |= _of_labels(sample, parts)
     layout = Layout(parts, parts, parts)
     rows = prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
-    block = ColumnBlock.of(
-        {k: c for k, c in rows.columns.items() if np.isfinite(c).all()}, sample.units, layout
-    )
+    block = ColumnBlock.of({k: c for k, c in rows.columns.items() if all_finite(c)}, sample.units, layout)
     ones = np.ones((1, sample.units.count))
     found |= {key: definition(key[1]).function(sums)[0] for key, sums in block.sums(ones).items()}
     places = parts.rows()
