@@ -27,6 +27,7 @@ from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
+from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.curves import precision_recall, roc
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.formula import filled_in
@@ -99,6 +100,7 @@ def evaluate(
         inputs=predictions.inputs,
         found=predictions.found,
         metrics=metric_records(sample, options),
+        baselines=baseline_records(predictions, quantities, units),
         folds=fold_records(sample),
         confusion=confusion_records(sample),
         curves=curves,

@@ -62,6 +62,23 @@ class MetricRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class BaselineRecord:
+    """The value of a metric that needs no model: what always answering one class, or guessing, would have.
+
+    ``name``: majority_class, random_prevalence, random_even or mean_truth. ``text`` says what it does; ``reason``
+    why a value stands by convention.
+    """
+
+    name: str
+    metric: str
+    average: str | None
+    label: str | None
+    value: float
+    text: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FoldRecord:
     """One model's value of one metric on one fold."""
 
@@ -331,6 +348,7 @@ class Results:
     inputs: tuple[InputRecord, ...]
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()
+    baselines: tuple[BaselineRecord, ...] = ()
     folds: tuple[FoldRecord, ...] = ()
     confusion: tuple[ConfusionRecord, ...] = ()
     curves: tuple[CurveRecord, ...] = ()

@@ -52,8 +52,10 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         return "bootstrap_difference"
     if delta.clusters is not None:
         return "permutation" if pair.swapped is not None else "bootstrap_difference"
-    if quantity.metric == "mean_outcome":
-        return "mcnemar_midp" if delta.agreement is not None else "paired_t"
+    if test == "paired_t" and delta.agreement is not None:
+        return "mcnemar_midp"
+    if test == "permutation" and pair.swapped is None:
+        return "bootstrap_difference"
     return test
 
 
@@ -98,7 +100,7 @@ def _no_losses(pair: Pair) -> str | None:
 
 
 def _no_placements(pair: Pair) -> str | None:
-    if pair.difference.delong_error is not None:
+    if pair.difference.delong_error is not None and pair.difference.metric.name == "roc_auc":
         return None
     return "holds for the area under the ROC curve on one test set of independent examples"
 

@@ -25,9 +25,6 @@ Floats = npt.NDArray[np.float64]
 
 EXPLORATORY = "exploratory: not corrected for the number of tests"
 
-RIGHT_OR_WRONG = ("accuracy", "mean_outcome")
-"""The metrics that are means of right (1) and wrong (0), so that two models have discordant examples."""
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -71,10 +68,12 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
 
 
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
-    """Return the quantities that tests are run on: overall and averaged ones; single classes only where named."""
-    return tuple(
-        q for q in quantities if definition(q).greater_is_better is not None and (named or q.label is None)
-    )
+    """Return the quantities that tests are run on: overall and averaged ones; the others only where named.
+
+    The others are single classes, and values that are never resampled: nothing could test their difference.
+    """
+    directed = (q for q in quantities if definition(q).greater_is_better is not None)
+    return tuple(q for q in directed if named or (q.label is None and definition(q).resampled))
 
 
 def _comparison(
@@ -92,9 +91,7 @@ def _comparison(
         return Comparison(a, b, quantity, None, lacking)
     delta = difference(first, second)
     losses = _losses(sample, a, b, quantity)
-    right_or_wrong = quantity.metric in ("accuracy", "mean_outcome") and first.trials is not None
-    if right_or_wrong and second.trials is not None:
-        assert losses is not None
+    if losses is not None and first.trials is not None and second.trials is not None:
         delta = replace(delta, agreement=agreement(losses))
     pair = Pair(
         first,

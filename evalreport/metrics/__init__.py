@@ -1,16 +1,20 @@
-"""Registered metrics by family, and the quantities that a run computes from them."""
+"""Registered metrics by family, and the quantities that a run computes from them.
 
-from evalreport.metrics import (
-    association,
-    calibration,
-    class_ranking,
-    cuts,
-    labels,
-    means,
-    probabilities,
-    ranking,
-    regression,
-)
+The order of the imports is the order of the registry, and so of the report: what is read first stands first.
+"""
+
+# isort: off
+from evalreport.metrics import labels
+from evalreport.metrics import association
+from evalreport.metrics import means
+from evalreport.metrics import probabilities
+from evalreport.metrics import calibration
+from evalreport.metrics import ranking
+from evalreport.metrics import class_ranking
+from evalreport.metrics import cuts
+from evalreport.metrics import regression
+
+# isort: on
 from evalreport.metrics.registry import METRICS, Metric
 
 __all__ = [
@@ -18,11 +22,11 @@ __all__ = [
     "Metric",
     "labels",
     "association",
-    "ranking",
-    "class_ranking",
-    "cuts",
     "means",
     "probabilities",
     "calibration",
+    "ranking",
+    "class_ranking",
+    "cuts",
     "regression",
 ]

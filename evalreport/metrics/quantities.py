@@ -87,6 +87,8 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         raise UsageError(
             f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}"
         )
+    if average is not None and average not in metric.averages:
+        raise UsageError(f"metric {text!r}: {name} has the averages {', '.join(metric.averages)}")
     if task == "multiclass" and metric.averages and label is None:
         return Quantity(name, average or metric.averages[0])  # type: ignore[arg-type]
     return Quantity(name, None, label)
@@ -96,7 +98,7 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
     """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
     found: list[Quantity] = []
     for metric in METRICS.values():
-        if predictions.task not in metric.tasks:
+        if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
         if predictions.task == "multiclass" and metric.averages:
             found += [Quantity(metric.name, average=average) for average in metric.averages]

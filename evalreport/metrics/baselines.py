@@ -1,0 +1,162 @@
+"""What no model would have: the majority class, guessing, the mean; always beside the models, without intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.predictions import Predictions
+from evalreport.engine.ranks import descending_order, group_weights
+from evalreport.engine.tables import margins_of
+from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import Chosen
+from evalreport.metrics.units import Units
+from evalreport.metrics.views import ModelView
+from evalreport.results import BaselineRecord
+
+Floats = npt.NDArray[np.float64]
+
+LEFT_OUT = ("top_2_accuracy", "top_3_accuracy", "top_5_accuracy")
+"""Ties count as hits there, so one forecast for all would be told right without knowing anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A rule that needs no model.
+
+    Attributes
+    ----------
+    name, text
+        What it is called and what it does.
+    shares
+        (K,) how often it answers each class, and the probability that it gives each; None for regression.
+    certain
+        Whether it always answers the same class: then it ranks nothing and forecasts nothing.
+    """
+
+    name: str
+    text: str
+    shares: Floats | None
+    certain: bool = False
+
+
+def baseline_records(
+    predictions: Predictions, quantities: Sequence[Quantity], units: Units
+) -> tuple[BaselineRecord, ...]:
+    """Return the expected values of the rules that need no model, for every quantity with a direction.
+
+    Labels: the metric of the expected table of counts (true class shares times answer shares), which for a random
+    guess is where its value settles on a large test set. Rankings: all examples tied. Probabilities: the same
+    forecast for every example. Regression: the mean of this test set's truth; the training mean is not in the
+    files, and would do no better here.
+
+    Parameters
+    ----------
+    predictions
+        The test rows.
+    units
+        With the example weights.
+
+    Examples
+    --------
+    A coin on 1,000 examples, 100 of them positive: expected TP = 50, FP = 450, FN = 50, TN = 450.
+
+    >>> table = expected_table(np.array([900.0, 100.0]), np.array([0.5, 0.5]))
+    >>> table.tolist()
+    [[450.0, 450.0], [50.0, 50.0]]
+    """
+    found = []
+    judged = [q for q in quantities if definition(q).greater_is_better is not None]
+    for baseline in _rules(predictions, units):
+        for quantity in judged:
+            value, reason = _value(baseline, quantity, predictions, units)
+            if np.isfinite(value):
+                found.append(
+                    BaselineRecord(
+                        name=baseline.name,
+                        metric=quantity.metric,
+                        average=quantity.average,
+                        label=quantity.label,
+                        value=value,
+                        text=baseline.text,
+                        reason=reason,
+                    )
+                )
+    return tuple(found)
+
+
+def expected_table(true: Floats, shares: Floats) -> Floats:
+    """Return the expected table of counts, rows true (K, K), of answering classes with these shares, blindly."""
+    return np.outer(true, shares)
+
+
+def _class_weights(predictions: Predictions, units: Units) -> Floats:
+    assert predictions.y_true is not None
+    k = len(predictions.classes)
+    return np.bincount(predictions.y_true, weights=units.base, minlength=k).astype(np.float64)
+
+
+def _rules(predictions: Predictions, units: Units) -> Iterator[Baseline]:
+    if predictions.y_true is None or not len(predictions.y_true):
+        return
+    if predictions.task == "regression":
+        yield Baseline("mean_truth", "always answers the mean of the true values of this test set", None)
+        return
+    totals, k = _class_weights(predictions, units), len(predictions.classes)
+    largest = int(totals.argmax())
+    most = predictions.classes[largest]
+    one = (np.arange(k) == largest).astype(np.float64)
+    yield Baseline("majority_class", f"always answers {most}, the most frequent class", one, certain=True)
+    text = "guesses each class as often as it occurs (and gives it that probability), whatever the example"
+    yield Baseline("random_prevalence", text, totals / totals.sum())
+    half = "one half" if k == 2 else f"1 in {k}"
+    text = f"guesses each class with probability {half}, whatever the example"
+    yield Baseline("random_even", text, np.full(k, 1 / k))
+
+
+def _value(
+    baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units
+) -> tuple[float, str | None]:
+    metric = definition(quantity)
+    if metric.family in ("table", "binary_table"):
+        assert baseline.shares is not None
+        table = expected_table(_class_weights(predictions, units), baseline.shares)
+        value = float(table_function(quantity, predictions)(margins_of(table)))
+        return (0.0, metric.undefined) if np.isnan(value) else (value, None)
+    if baseline.certain or metric.name in LEFT_OUT:
+        return np.nan, None
+    return _of_one_answer(baseline, quantity, predictions, units), None
+
+
+def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units) -> float:
+    """Evaluate a metric of rows on a model that says the same of every example; nan where it is undefined."""
+    metric, view = definition(quantity), _one_answer(baseline, predictions, units)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if metric.family == "ranking":
+            assert view.score is not None
+            assert view.true is not None
+            order = descending_order(view.score, view.true == view.positive_code)
+            return float(metric.function(*group_weights(units.base, order)))
+        if metric.family == "moments":
+            assert metric.columns is not None
+            return float(metric.function(units.base @ metric.columns(view)))
+        assert metric.prepare is not None
+        state = metric.prepare(view)
+        if metric.averages:
+            code = None if quantity.label is None else predictions.classes.index(quantity.label)
+            state = Chosen(state, quantity.average, code)
+        return float(metric.function(state, units.base[None, :])[0])
+
+
+def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> ModelView:
+    n = predictions.n
+    assert predictions.y_true is not None
+    if baseline.shares is None:
+        mean = float(units.base @ predictions.y_true / units.base.sum())
+        return ModelView(predictions.y_true, np.full(n, mean), None, None, None)
+    code = predictions.positive_code if predictions.task == "binary" else None
+    return ModelView(predictions.y_true, None, np.tile(baseline.shares, (n, 1)), None, code, np.zeros(n))
