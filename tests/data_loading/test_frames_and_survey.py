@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from evalreport.config import Options
-from evalreport.data import ANALYSED_DESIGNS, Predictions, load, survey, why_not_analysed
+from evalreport.data import Predictions, load, survey, why_not_analysed
 from evalreport.errors import InputError
 
 Content = Callable[[Predictions], dict[str, Any]]
@@ -200,12 +201,16 @@ def test_what_one_test_set_cannot_serve_names_the_command(analysis: str, command
     assert command in (row.remedy or "")
 
 
-def test_designs_that_this_version_does_not_analyse_are_said(loaded: Callable[..., Predictions]) -> None:
-    """Folds are read and found, and it is said that their analysis is not there yet."""
+def test_designs_that_this_version_does_not_analyse_are_said(
+    loaded: Callable[..., Predictions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A design may be read and found while its analysis is not there: it is said then, not done wrongly."""
+    # By name: the package's function of the same name hides the module.
+    module = sys.modules[survey.__module__]
+    monkeypatch.setattr(module, "ANALYSED_DESIGNS", frozenset({"test-set"}))
     rows = "".join(f"{i},{m},{i % 2},1,{i % 3 % 2}\n" for i in range(6) for m in "kl")
     predictions = loaded("id,model,fold,y_true,y_pred\n" + rows)
     assert predictions.design == "cross-validation"
-    assert predictions.design not in ANALYSED_DESIGNS
     assert possible(predictions) == set()
     (row,) = [row for row in survey(predictions) if row.analysis == "cross-validation tests"]
     assert "the data allow it" in row.reason
@@ -215,16 +220,15 @@ def test_designs_that_this_version_does_not_analyse_are_said(loaded: Callable[..
 @pytest.mark.parametrize(
     "column, cells, words",
     [
-        ("part", ("train", "test"), "rows of the parts test, train"),
         ("train_size", ("10", "20"), "more than once"),
-        ("fold", ("1", "2"), "the design is"),
+        ("part", ("train", "test"), None),
         ("town", ("x", "x"), None),
     ],
 )
 def test_only_one_prediction_an_example_is_one_test_set(
     loaded: Callable[..., Predictions], column: str, cells: tuple[str, str], words: str | None
 ) -> None:
-    """Training rows and learning curves are not mixed into the figures of a test set."""
+    """The points of a learning curve are not mixed into the figures of a test set; training rows stay apart."""
     second = "b" if column == "town" else "a"
     predictions = loaded(f"id,{column},y_true,y_pred\na,{cells[0]},1,1\n{second},{cells[1]},1,0\n")
     reason = why_not_analysed(predictions)
