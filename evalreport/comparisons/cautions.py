@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -42,7 +43,7 @@ def cautions(
         *_of_scores(sample),
         *_of_regression(sample),
         *_of_pairs(family, options),
-        *_of_resampling(sample, options),
+        *_of_resampling(sample, family, options),
         *of_fits(sample, rows, options),
         *of_choice(sample, rows, curves, options),
     )
@@ -172,7 +173,22 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
         yield WarningRecord("several_comparisons", text, level="info")
 
 
-def _of_resampling(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+RESAMPLED = ("permutation", "bootstrap_difference")
+"""The tests whose p-values, and the intervals beside them, are only as fine as the replicates are many."""
+
+
+def _enough(alpha: float) -> int:
+    """Return the replicates that put ten beyond a two-sided limit, rounded up to thousands."""
+    return -(-math.ceil(20 / alpha) // 1000) * 1000
+
+
+def _of_resampling(sample: Sample, family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
+    resampled = any(c.pair is not None and c.recommended_test in RESAMPLED for c in family)
+    alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(len(family), 1))
+    if resampled and alpha / 2 * (options.resamples + 1) < 1:
+        text = f"{len(family)} pairs need p-values down to {alpha:.2g}, which {count(options.resamples)} replicates do"
+        text += f" not resolve on either side: use --resamples {count(_enough(alpha))} or more."
+        yield WarningRecord("few_resamples_for_family", text)
     if options.resamples < 1000:
         text = f"{options.resamples} bootstrap replicates leave visible Monte Carlo error in the limits;"
         text += " use 1,000 or more."

@@ -57,9 +57,15 @@ def detectable_accuracy_difference(n: float, discordant: float, alpha: float, po
             - z_power * math.sqrt(max(discordant - d * d, 0.0))
         )
 
-    # |d| cannot exceed the share of discordant examples, nor can its variance term be negative.
-    most = math.sqrt(discordant)
-    return most if shortfall(most) < 0 else float(optimize.brentq(shortfall, 0.0, most))
+    if shortfall(discordant) >= 0:
+        return float(optimize.brentq(shortfall, 0.0, discordant))
+
+    # No difference exceeds the share of discordant examples, so a larger one has a larger share: at the least its
+    # own size, all of them on one side. With p_d = d the equation is one in sqrt(d).
+    def one_sided(d: float) -> float:
+        return math.sqrt(n * d) - z_alpha - z_power * math.sqrt(1 - d)
+
+    return 1.0 if one_sided(1.0) < 0 else float(optimize.brentq(one_sided, 0.0, 1.0))
 
 
 def examples_needed(difference: Estimate, alpha: float, power: float = POWER) -> int | None:
@@ -67,4 +73,10 @@ def examples_needed(difference: Estimate, alpha: float, power: float = POWER) ->
     detectable = detectable_difference(difference, alpha, power)
     if detectable is None or difference.value == 0:
         return None
+    if difference.agreement is not None:
+        # The equation of the detectable difference, solved for n.
+        d, discordant = difference.value, sum(difference.agreement[1:3]) / sum(difference.agreement)
+        z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
+        spread = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - d * d)
+        return math.ceil((spread / d) ** 2)
     return math.ceil(difference.n * (detectable / difference.value) ** 2)

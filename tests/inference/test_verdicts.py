@@ -1,0 +1,118 @@
+"""The mapping from test, equivalence test and simultaneous limits to a verdict, row by row."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evalreport.comparisons.multiplicity import adjust
+from evalreport.comparisons.pairs import Comparison
+from evalreport.comparisons.registry import Pair
+from evalreport.comparisons.verdicts import Decision, verdict
+from evalreport.config import Options
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.quantities import Quantity
+from evalreport.results import Interval
+
+from .sources import labels, row, run, values
+
+
+def decision(
+    metric: str, low: float, high: float, *, decided: bool, equivalent: bool, sign: int = 1
+) -> Decision:
+    """Return a decision on a difference of 0.05 in the metric's units, with given limits of the advantage of a."""
+    turn = 1 if metric == "accuracy" else -1
+    limits = sorted([turn * low, turn * high])
+    d = turn * sign * 0.05
+    estimate = Estimate("a", Quantity(metric), d, None, 200, (-9.0, 9.0), np.full(200, 1e-4), np.ones(200))
+    estimate = dataclasses.replace(estimate, is_difference=True)
+    comparison = Comparison("a", "b", Quantity(metric), Pair(estimate, estimate, estimate), None)
+    fields: dict[str, Any] = {
+        "comparison": comparison, "p_adjusted": 0.01 if decided else 0.4,
+        "p_equivalence": 0.01 if equivalent else 0.6, "limits": Interval("t", 0.95, *limits),
+        "decided": decided, "favours": sign, "equivalent": equivalent, "family": 1,
+    }  # fmt: skip
+    return Decision(**fields)
+
+
+ROWS = [
+    # low, high, decided, equivalent, margin, sign -> verdict, words
+    (-0.01, 0.02, False, True, 0.06, 1, "equivalent", "practically equivalent within ±0.06"),
+    (0.01, 0.03, True, True, 0.06, 1, "equivalent", "detectable but negligible difference by your margin"),
+    (0.03, 0.07, True, False, 0.02, 1, "better", "a is better than b"),
+    (0.03, 0.07, True, False, 0.02, 1, "better", "above your margin 0.02"),
+    (-0.07, -0.03, True, False, 0.02, -1, "worse", "b is better than a"),
+    (-0.07, -0.03, True, False, 0.02, -1, "worse", "above your margin 0.02"),
+    (0.01, 0.09, True, False, 0.02, 1, "better", "whether by more than 0.02 is not settled"),
+    (-0.09, -0.01, True, False, 0.02, -1, "worse", "whether by more than 0.02 is not settled"),
+    (0.03, 0.07, True, False, None, 1, "better", "a is better than b"),
+    (-0.01, 0.09, False, False, 0.02, 1, "non-inferior", "a is not worse than b by more than 0.02"),
+    (-0.03, 0.09, False, False, 0.02, 1, "undecided", "Not settled"),
+    (-0.01, 0.09, False, False, None, 1, "undecided", "Not settled"),
+    (-0.01, 0.09, True, False, None, 1, "better", "borderline"),
+    (0.01, 0.09, False, False, None, 1, "undecided", "borderline"),
+]
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "mae"])
+@pytest.mark.parametrize(("low", "high", "decided", "equivalent", "margin", "sign", "kind", "words"), ROWS)
+def test_mapping(
+    metric: str, low: float, high: float, decided: bool, equivalent: bool, margin: float | None,
+    sign: int, kind: str, words: str,
+) -> None:  # fmt: skip
+    """Each row of the table of verdicts, for a metric and for a loss; limits are those of a's advantage."""
+    said = verdict(
+        decision(metric, low, high, decided=decided, equivalent=equivalent, sign=sign), Options(margin=margin)
+    )
+    assert said.verdict == kind
+    assert words in said.text
+    for never in ("proves", "no difference", "significant", "equal ", "p = 0.000"):
+        assert never not in said.text
+
+
+def test_missing_p_values_take_no_place_in_the_family() -> None:
+    """A pair that cannot be tested is no test: Holm is over the others, and its verdict is undecided.
+
+    The expected values are Holm's by hand over the p values that there are.
+    """
+    random = np.random.default_rng(16)
+    truth = random.normal(size=60)
+    said = {name: truth + s * random.normal(size=60) for name, s in (("a", 1.0), ("b", 1.2), ("c", 2.0))}
+    source = values(truth, **said)
+    results = run(source, metrics=("mae",))
+    raw = [row(results, "paired_t", *pair).p_value for pair in (("a", "b"), ("a", "c"), ("b", "c"))]
+    adjusted = [row(results, "paired_t", *pair).p_adjusted for pair in (("a", "b"), ("a", "c"), ("b", "c"))]
+    order = np.argsort(raw)
+    by_hand = np.minimum(np.maximum.accumulate(np.array(raw)[order] * [3, 2, 1]), 1)
+    assert np.array(adjusted)[order] == pytest.approx(by_hand)
+    binary = random.integers(0, 2, 60)
+    mixed = labels(binary, a=binary, b=1 - binary, c=np.roll(binary, 1))
+    for name in "ab":
+        mixed[name]["score"] = (binary + random.normal(size=60)).tolist()
+    auc = run(mixed, metrics=("roc_auc",))
+    tested = row(auc, "delong", "a", "b")
+    assert tested.p_adjusted == tested.p_value
+    undecided = [v for v in auc.verdicts if "c" in v.about]
+    assert [v.verdict for v in undecided] == ["undecided", "undecided"]
+    assert adjust([], "holm") == []
+
+
+@pytest.mark.parametrize("primary", ["accuracy", "f1", "mcc", "roc_auc", "log_loss"])
+def test_other_metrics_change_no_verdict(primary: str) -> None:
+    """The family is the primary metric's: asking for more metrics moves no p value, limit, letter or verdict."""
+    random = np.random.default_rng(17)
+    truth = random.integers(0, 2, 150)
+    source = labels(truth, a=truth, b=truth, c=truth)
+    for k, model in enumerate(source.values()):
+        p = 1 / (1 + np.exp(-(2 * truth - 1) - (1 + 0.3 * k) * random.normal(size=150)))
+        model |= {"p_1": p.tolist(), "y_pred": [str(int(x >= 0.5)) for x in p]}
+    alone = run(source, metrics=(primary,), margin=0.1)
+    among = run(
+        source, metrics=(primary, "average_precision", "brier", "recall", "balanced_accuracy"), margin=0.1
+    )
+    assert alone.verdicts == among.verdicts
+    assert alone.ranking == among.ranking
+    assert list(alone.comparisons) == [c for c in among.comparisons if c.metric == primary]
