@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,11 +14,13 @@ from evalreport.data.values import shown
 from evalreport.results import WarningRecord
 
 FEW_EXAMPLES = 30
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 def oddities(predictions: Predictions) -> Predictions:
     """Add the warnings that the aligned predictions give reason for."""
-    warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions), *_truth(predictions)]
+    warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
+    warnings += [*_decimal_comma(predictions), *_truth(predictions)]
     for model in predictions.models:
         warnings += _constant(model)
         if predictions.classes:
@@ -36,6 +39,15 @@ def _size(predictions: Predictions) -> list[WarningRecord]:
         text = f"There are {n} examples, fewer than {FEW_EXAMPLES}: normal approximations are poor."
         return [WarningRecord("few_examples", text)]
     return []
+
+
+def _decimal_comma(predictions: Predictions) -> list[WarningRecord]:
+    """Warn of labels that are numbers as a spreadsheet with a decimal comma writes them."""
+    if not predictions.classes or not all(DECIMAL_COMMA.fullmatch(label) for label in predictions.classes):
+        return []
+    text = f"The labels look like numbers with a decimal comma, for example {shown(predictions.classes[0])}:"
+    text += " write a decimal point where they are numbers; here they are classes."
+    return [WarningRecord("decimal_comma", text)]
 
 
 def _truth(predictions: Predictions) -> list[WarningRecord]:

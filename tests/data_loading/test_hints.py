@@ -66,3 +66,11 @@ def test_a_file_that_may_not_be_read(write: Write, monkeypatch: pytest.MonkeyPat
         InputError, match="cannot be opened: Permission denied; expected a file that this user"
     ):
         load(path)
+
+
+def test_numbers_with_a_decimal_comma_are_no_silent_classes(write: Write) -> None:
+    """A regression from a spreadsheet of another country is a classification only with a warning."""
+    path = write("a.csv", 'id,y_true,y_pred\n1,"3,5","3,4"\n2,"2,5","2,5"\n')
+    assert "decimal_comma" in [warning.code for warning in load(path).warnings]
+    path = write("a.csv", 'id,y_true,y_pred\n1,"3,5",other\n2,"2,5","2,5"\n')
+    assert "decimal_comma" not in [warning.code for warning in load(path).warnings]
