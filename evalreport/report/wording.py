@@ -66,6 +66,21 @@ CONFUSION_OF_MANY = (
     "Rows are the true class, columns the predicted one, numbered from 0 in sorted order; the counts stand in "
     "results.json."
 )
+OMNIBUS = (
+    "These tests ask whether any model differs from any other; they decide no pair. Pairs are tested whatever comes "
+    "out here."
+)
+CRITICAL_DIFFERENCE = (
+    "Bars join models that share a letter: the verdicts do not tell them apart. The measure on top is Nemenyi’s "
+    "critical difference, for comparison."
+)
+STRIP = "Fits share training data, so the points are not independent of each other."
+SIZES = (
+    "Sizes of the difference, first − second model, each with its interval where one is known. Odds of disagreement: "
+    "of the examples that only one gets right, right by the first : right by the second. Cohen’s g: the first model’s "
+    "share of these, less one half. Probability of superiority: that the first does better on a random example (or "
+    "fold), ties counting one half."
+)
 NO_COMPARISON = "With one model there is nothing to compare."
 VERIFY = (
     "The same command on files with these digests, the same seed and these versions gives the same "
@@ -80,6 +95,16 @@ CUT = "The whole stands in the HTML report and in results.json."
 
 
 WIDEST = "The pair that differs most:"
+
+
+def disagreements(measure: str) -> str:
+    """What the list of examples is, and in which order."""
+    return (
+        f"The examples on which the answers lie furthest apart ({measure}; then by the probability given to the true "
+        "class; then by id). Look at them: they show what tells the models apart, or a wrong label."
+        if measure.startswith("pairs")
+        else f"The examples on which the answers lie furthest apart ({measure}; then by id)."
+    )
 
 
 def title(n_models: int) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalreport.report.figures import Figure
 
 # The files of `figures/` that are ours, so that those of others are left alone.
-FIGURE_NAMES = ("forest", "roc", "pr", "confusion")
+FIGURE_NAMES = ("forest", "ranks", "strip", "roc", "pr", "confusion")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,275 @@
+"""Where the models differ: sizes of the differences, tables of agreement, single fits, examples to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from statistics import fmean, stdev
+
+from evalreport import numbers
+from evalreport.plots.strip import Strip, strip
+from evalreport.report import wording
+from evalreport.report.characters import shorten
+from evalreport.report.figures import Figure
+from evalreport.report.naming import listed
+from evalreport.report.sections.leaderboard import Cell
+from evalreport.report.view import Model, View, metric_decimals, text_of
+from evalreport.results import AgreementRecord, EffectRecord
+
+SIZES = {
+    "odds_ratio_discordant": "Odds of disagreement",
+    "cohen_g": "Cohen’s g",
+    "cohen_d": "Cohen’s d",
+    "rank_biserial": "Rank-biserial",
+    "probability_of_superiority": "Probability of superiority",
+    "misses_per_1000": "Misses per 1,000 cases",
+    "false_alarms_per_1000": "False alarms per 1,000 cases",
+    "errors_per_1000": "Errors per 1,000 cases",
+}
+SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
+UNITS = {"fold": "folds", "replicate": "replicates", "seed": "seeds", "dataset": "data sets"}
+FITS = {
+    "cross-validation": "folds", "5x2cv": "folds", "repeated-holdout": "repeats", "bootstrap": "replicates",
+    "datasets": "data sets", "seeds": "training seeds",
+}  # fmt: skip
+MOST_PAIRS, MOST_TABLES, MOST_STRIPS, MOST_COLUMNS = 45, 15, 15, 12
+LONGEST_CELL = 40
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """One pair: a cell for each size."""
+
+    a: Model
+    b: Model
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """One pair's 2 x 2 table: rows are the first model right or wrong, columns the second."""
+
+    a: Model
+    b: Model
+    words: tuple[str, str]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class FitRow:
+    """One model's values on single fits."""
+
+    model: Model
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One model's answer to an example; ``wrong`` where it is known to be."""
+
+    text: str
+    wrong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example on which the models disagree."""
+
+    id: str
+    truth: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What the section shows; empty parts are left out."""
+
+    size_heads: tuple[str, ...]
+    sizes: tuple[SizeRow, ...]
+    agreement: tuple[Agreement, ...]
+    figure: Figure | None
+    fit_title: str
+    fit_heads: tuple[str, ...]
+    fits: tuple[FitRow, ...]
+    answering: tuple[Model, ...]
+    examples: tuple[Example, ...]
+    examples_note: str
+
+
+def describe(view: View) -> Differences | None:
+    """Lay out the section; nothing where no pair has a size and no model has several fits."""
+    heads, sizes = _sizes(view)
+    fit_heads, fits = _fits(view)
+    answering, examples, note = _examples(view)
+    if not (sizes or fits or examples):
+        return None
+    kind = FITS.get(view.results.design, "fits")
+    return Differences(
+        heads, sizes, tuple(_agreement(view)), _figure(view, kind), f"Values on single {kind}", fit_heads, fits,
+        answering, examples, note,
+    )  # fmt: skip
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+
+def _sizes(view: View) -> tuple[tuple[str, ...], tuple[SizeRow, ...]]:
+    """Put the sizes of all pairs into one table; over right and wrong answers, rank-biserial only repeats g."""
+    repeated = bool(view.results.agreement)
+    shown = [
+        r
+        for r in view.results.effects
+        if not (repeated and r.effect == "rank_biserial" and r.unit == "example")
+    ]
+    columns = list(dict.fromkeys((r.effect, r.unit) for r in shown))
+    known = {m.id: m for m in view.models}
+    rows = []
+    for (a, b), records in groupby(shown, key=lambda r: (r.a, r.b)):
+        by_column = {(r.effect, r.unit): r for r in records}
+        cells = tuple(_cell(view, by_column.get(column)) for column in columns)
+        rows.append(SizeRow(known[a], known[b], cells))
+    return tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
+
+
+def _head(effect: str, unit: str) -> str:
+    label = SIZES.get(effect, effect.replace("_", " "))
+    return label + (f" ({UNITS[unit]})" if unit in UNITS else "")
+
+
+def _cell(view: View, record: EffectRecord | None) -> Cell:
+    if record is None or record.value is None:
+        return Cell(numbers.MISSING, note="" if record is None else text_of(view, record.text))
+    per_cases = record.effect.endswith("_per_1000")
+    signed = per_cases or record.effect in SIGNED
+    decimals = 1 if per_cases else 3 if record.effect == "probability_of_superiority" else 2
+    beside = numbers.interval(record.low, record.high, decimals, signed=signed)
+    if record.effect == "odds_ratio_discordant" and record.high is None and record.low is not None:
+        beside = f"[{numbers.number(record.low, decimals)}, ∞]"
+    return Cell(numbers.number(record.value, decimals, signed=signed), beside, record.value)
+
+
+# --- agreement ------------------------------------------------------------------------------------------------------
+
+
+def _agreement(view: View) -> Iterator[Agreement]:
+    """Yield the 2 x 2 tables; of very many pairs those with the leader."""
+    records = list(view.results.agreement)
+    if len(records) > MOST_TABLES:
+        leader = view.models[0].id
+        records = [r for r in records if leader in (r.a, r.b)][:MOST_TABLES]
+    known = {m.id: m for m in view.models}
+    for record in records:
+        yield _table(known[record.a], known[record.b], record)
+
+
+def _table(a: Model, b: Model, record: AgreementRecord) -> Agreement:
+    n = record.both + record.only_a + record.only_b + record.neither
+    counts = ((record.both, record.only_a), (record.only_b, record.neither))
+    rows = tuple(tuple(Cell(numbers.count(c), numbers.share(c, n)) for c in row) for row in counts)
+    words = ("right", "wrong") if record.metric == "accuracy" else ("outcome 1", "outcome 0")
+    only_a, only_b = numbers.count(record.only_a), numbers.count(record.only_b)
+    note = f"Where they differ: {only_a} for {a.name}, {only_b} for {b.name}"
+    if record.only_a and record.only_b:
+        note += f"; odds {numbers.number(record.only_a / record.only_b, 2)}"
+    return Agreement(a, b, words, rows, note + ".")
+
+
+# --- single fits ----------------------------------------------------------------------------------------------------
+
+
+def _primary_folds(view: View) -> dict[str, list[float | None]]:
+    """Return every model's values of the primary metric on single fits, in the results' order."""
+    by_model: dict[str, list[float | None]] = {}
+    key = view.primary
+    for record in view.results.folds:
+        if (record.metric, record.average, record.label) == (key.metric, key.average, key.label):
+            by_model.setdefault(record.model, []).append(record.value)
+    return by_model
+
+
+def _fits(view: View) -> tuple[tuple[str, ...], tuple[FitRow, ...]]:
+    folds, decimals = _primary_folds(view), metric_decimals(view, view.primary)
+    sources = list(dict.fromkeys(r.source for r in view.results.variance if _is_primary(view, r.metric)))
+    rows = []
+    for model in view.models:
+        values = [v for v in folds.get(model.id, []) if v is not None]
+        if len(values) < 2:
+            continue
+        cells = [numbers.number(f(values), decimals) for f in (fmean, min, max)]
+        cells.insert(1, numbers.number(stdev(values), decimals + 1))
+        for source in sources:
+            found = [r.value for r in view.results.variance
+                     if (r.model, r.source) == (model.id, source) and _is_primary(view, r.metric)]  # fmt: skip
+            cells.append(numbers.number(found[0] ** 0.5, decimals + 1) if found else numbers.MISSING)
+        rows.append(FitRow(model, (numbers.count(len(values)), *cells)))
+    heads = ("Number", "Mean", "Standard deviation", "Lowest", "Highest")
+    return (*heads, *(f"Spread due to {source}" for source in sources)), tuple(rows)
+
+
+def _is_primary(view: View, metric: str) -> bool:
+    return metric in (view.results.primary_metric, view.primary.metric)
+
+
+def _figure(view: View, kind: str) -> Figure | None:
+    """Draw the differences on single fits, of every pair or (of many) those with the leader."""
+    folds = _primary_folds(view)
+    models = [m for m in view.models if None not in folds.get(m.id, [None])]
+    if view.results.baseline is not None:
+        baseline = view.model(view.results.baseline)
+        pairs = [(m, baseline) for m in models if m is not baseline and baseline in models]
+    else:
+        pairs = list(combinations(models, 2))
+        if len(pairs) > MOST_STRIPS:
+            pairs = [(models[0], m) for m in models[1 : MOST_STRIPS + 1]]
+    rows = [_strip(a, b, folds) for a, b in pairs if len(folds[a.id]) == len(folds[b.id]) > 1]
+    if not rows:
+        return None
+
+    def draw(axes: object) -> None:
+        strip(rows, axes, axis_label=f"Difference in {view.primary_words}")
+
+    described = "; ".join(
+        f"{r.label}: mean {numbers.number(fmean(r.differences), 4, signed=True)}" for r in rows
+    )
+    return Figure(
+        name="strip",
+        title=f"Differences in {view.primary_words} on single {kind}",
+        description=described,
+        caption=f"Differences in {view.primary_words} on single {kind}; the line is their mean. {wording.STRIP}",
+        draw=(draw,),
+        width=6.2,
+        height=0.6 + 0.34 * max(len(rows), 2),
+    )
+
+
+def _strip(a: Model, b: Model, folds: dict[str, list[float | None]]) -> Strip:
+    both = zip(folds[a.id], folds[b.id], strict=True)
+    differences = tuple(x - y for x, y in both if x is not None and y is not None)
+    return Strip(f"{a.short} − {b.short}", differences, a.index, f"{a.key}_{b.key}")
+
+
+# --- examples -------------------------------------------------------------------------------------------------------
+
+
+def _examples(view: View) -> tuple[tuple[Model, ...], tuple[Example, ...], str]:
+    """Lay out the examples on which the models disagree most; the columns are the models in rank order."""
+    records = view.results.disagreements
+    held = {r.model for r in records}
+    models = tuple(m for m in view.models if m.id in held)[:MOST_COLUMNS]
+    examples = []
+    for _, of_one in groupby(records, key=lambda r: r.id):
+        by_model = {r.model: r for r in of_one}
+        first = next(iter(by_model.values()))
+        answers = tuple(
+            Answer(shorten(by_model[m.id].answer, LONGEST_CELL), by_model[m.id].correct is False)
+            for m in models
+        )
+        truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
+        examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
+    if not records:
+        return (), (), ""
+    note = wording.disagreements(records[0].measure)
+    left_out = [m.name for m in view.models if m.id in held and m not in models]
+    return models, tuple(examples), note + (f" Left out here: {listed(left_out)}." if left_out else "")
