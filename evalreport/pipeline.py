@@ -8,35 +8,55 @@ import platform
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 import evalreport
+from evalreport.comparisons.apart import compare_apart
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.disagreements import disagreements
 from evalreport.comparisons.effects import agreement_records, effects
-from evalreport.comparisons.pairs import comparable, compare, records
+from evalreport.comparisons.everyone import (
+    average_rank_records,
+    omnibus_records,
+    one_sample_records,
+    variance_records,
+)
+from evalreport.comparisons.pairs import Comparison, comparable, compare, records
 from evalreport.comparisons.ranking import rank
 from evalreport.comparisons.verdicts import Decision, family_records, verdict
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
+from evalreport.data.scores import one_value_a_dataset
 from evalreport.data.selection import test_rows
 from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
+from evalreport.metrics.apart import sampled_apart
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.curves import precision_recall, roc
+from evalreport.metrics.datasets import over_datasets
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.formula import filled_in
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.quantities import chosen
+from evalreport.metrics.quantities import Quantity, chosen
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
-from evalreport.results import ConfusionRecord, CurveRecord, FoldRecord, MetricRecord, Results
+from evalreport.results import (
+    ComparisonRecord,
+    ConfusionRecord,
+    CurveRecord,
+    FoldRecord,
+    MetricRecord,
+    RankingRecord,
+    Results,
+    WarningRecord,
+)
 
+T = TypeVar("T")
 Progress = Callable[[str, float], None]
 DEFAULTS = Options()
 MOST_WHOLE = 50
@@ -59,33 +79,21 @@ def evaluate(
     say("reading and checking", 0.0)
     loaded = load(source, options=options, truth=truth)
     require_analysable(loaded, options)
-    predictions = test_rows(loaded)
+    predictions = one_value_a_dataset(test_rows(loaded))
     quantities = chosen(predictions, options.metrics)
     say("resampling", 0.1)
-    units = units_of(predictions, cluster=options.cluster, weight=options.weight)
-    sample = with_fits(
-        estimate_all(
-            predictions,
-            quantities,
-            units=units,
-            n_resamples=options.resamples,
-            seed=options.seed,
-            exact=options.exact,
-        )
-    )
+    apart = options.join == "independent"
+    samples = all_sampled(predictions, quantities, options, apart=apart)
     say("comparing", 0.4)
     tested = comparable(quantities, named=bool(options.metrics))
-    compared = compare(sample, tested, options)
+    compared = compare_apart(samples, tested, options) if apart else compare(samples[0], tested, options)
     family = [c for c in compared if c.quantity == quantities[0]]
-    family_rows, decisions = family_records(family, options)
+    family_rows, decisions = decide(family, predictions, options)
     others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
-    curves = curve_records(sample)
-    if any(warning.level == "blocker" for warning in predictions.warnings):
-        decisions = []
+    rows = (*family_rows, *others, *one_sample_records(samples, quantities[0], options))
+    omnibus = () if apart else omnibus_records(samples[0], tested, options)
+    curves = of_each(samples, curve_records)
     say("putting together", 0.9)
-    pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions}
-    decided = [pair for pair, told_apart in pairs.items() if told_apart]
-    primary = {m.name: sample.estimates[m.name, quantities[0]] for m in predictions.models}
     results = Results(
         signature=signature(predictions, options),
         options=plain_options(options),
@@ -94,30 +102,95 @@ def evaluate(
         n=predictions.n,
         classes=predictions.classes,
         positive=predictions.positive,
-        models=tuple(primary),
+        models=tuple(model.name for model in predictions.models),
         primary_metric=quantities[0].spelled,
         baseline=options.baseline,
         inputs=predictions.inputs,
         found=predictions.found,
-        metrics=metric_records(sample, options),
-        baselines=baseline_records(predictions, quantities, units),
-        folds=fold_records(sample),
-        confusion=confusion_records(sample),
+        metrics=of_each(samples, metric_records, options),
+        baselines=() if apart else baseline_records(predictions, quantities, samples[0].units),
+        folds=of_each(samples, fold_records),
+        confusion=of_each(samples, confusion_records),
         curves=curves,
-        comparisons=(*family_rows, *others),
-        ranking=rank(primary, pairs, decided, lower_is_better=options.lower_is_better),
-        effects=effects(sample, family, options.confidence),
+        comparisons=rows,
+        omnibus=omnibus,
+        average_ranks=() if apart else average_rank_records(samples[0], omnibus, tested, options),
+        variance=of_each(samples, variance_records),
+        ranking=ranked(samples, decisions, quantities[0], options),
+        effects=() if apart else effects(samples[0], family, options.confidence),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
         verdicts=verdict_records(decisions, options),
-        warnings=(
-            *predictions.warnings,
-            *cautions(sample, family, options, rows=(*family_rows, *others), curves=curves),
-        ),
+        warnings=all_cautions(predictions, samples, family, options, rows=rows, curves=curves),
         environment=environment(),
     )
     say("done", 1.0)
     return results
+
+
+def decide(
+    family: Sequence[Comparison], predictions: Predictions, options: Options
+) -> tuple[list[ComparisonRecord], list[Decision]]:
+    """Return the family's rows and decisions; a blocker leaves the numbers and takes the decisions."""
+    rows, decisions = family_records(family, options)
+    blocked = any(warning.level == "blocker" for warning in predictions.warnings)
+    return rows, [] if blocked else decisions
+
+
+def all_sampled(
+    predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, apart: bool
+) -> list[Sample]:
+    """Return one sample of all models; apart: one a model, each on its own test set with its own draws."""
+    if not apart:
+        return [sampled(predictions, quantities, options, seed=options.seed)]
+    return sampled_apart(
+        predictions, options.seed, lambda own, seed: sampled(own, quantities, options, seed=seed)
+    )
+
+
+def sampled(
+    predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, seed: int
+) -> Sample:
+    """Estimate every quantity of every model, on the whole and on every single fit."""
+    units = units_of(predictions, cluster=options.cluster, weight=options.weight)
+    sample = estimate_all(
+        predictions,
+        quantities,
+        units=units,
+        n_resamples=options.resamples,
+        seed=seed,
+        exact=options.exact,
+    )
+    return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)
+
+
+def of_each(samples: Sequence[Sample], records_of: Callable[..., tuple[T, ...]], *args: Any) -> tuple[T, ...]:
+    """Return the records of every sample, one after the other."""
+    return tuple(record for sample in samples for record in records_of(sample, *args))
+
+
+def ranked(
+    samples: Sequence[Sample], decisions: Sequence[Decision], primary: Quantity, options: Options
+) -> tuple[RankingRecord, ...]:
+    """Rank the models on the primary metric; letters follow the decisions."""
+    pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions}
+    decided = [pair for pair, told_apart in pairs.items() if told_apart]
+    estimates = {m.name: s.estimates[m.name, primary] for s in samples for m in s.predictions.models}
+    return rank(estimates, pairs, decided, lower_is_better=options.lower_is_better)
+
+
+def all_cautions(
+    predictions: Predictions,
+    samples: Sequence[Sample],
+    family: Sequence[Comparison],
+    options: Options,
+    **found: Any,
+) -> tuple[WarningRecord, ...]:
+    """Return the warnings of loading and of every sample; those about pairs once."""
+    raised = list(predictions.warnings)
+    for place, sample in enumerate(samples):
+        raised += cautions(sample, family if place == 0 else (), options, **found)
+    return tuple(dict.fromkeys(raised))
 
 
 def require_analysable(predictions: Predictions, options: Options) -> None:
@@ -138,15 +211,14 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
             " direction of their own: leave it out"
         )
-    why_not = "the task is scores" if predictions.task == "scores" else why_not_analysed(predictions)
+    why_not = why_not_analysed(predictions)
     if why_not is not None:
         raise UsageError(
             f"{why_not}: this version reads and checks such data, but analyses one test set only (one prediction"
             " for each example and model); `evalreport check` says what was found"
         )
-    if options.slices or options.join == "independent":
-        flag = "--slice" if options.slices else "--join independent"
-        raise UsageError(f"{flag} is not served by this version: leave it out")
+    if options.slices:
+        raise UsageError("--slice is not served by this version: leave it out")
 
 
 def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]:
@@ -182,7 +254,8 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
 
 def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:
     """Return every model's value of every overall and averaged quantity on each single fit."""
-    parts = sample.rows.layout.fits
+    layout = sample.rows.layout
+    parts = layout.pooled if sample.predictions.design == "datasets" else layout.fits
     if parts.count == 1:
         return ()
     names = [dict(name) for name in parts.names]

@@ -11,13 +11,14 @@ from evalreport.data.predictions import Predictions
 from evalreport.data.selection import test_rows
 
 ANALYSED_DESIGNS = frozenset(
-    {"test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "seeds"}
+    {"test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"}
 )
 """The designs that ``run`` analyses in this version."""
 ANALYSED = frozenset(
     (
         *("label metrics", "ranking metrics and curves", "probability metrics", "regression metrics"),
-        *("mean outcome", "paired tests"),
+        *("mean outcome", "mean of scores", "paired tests", "tests on independent test sets"),
+        *("cross-validation tests", "5x2cv tests", "tests over many data sets", "variance between seeds"),
     )
 )
 """The analyses that ``run`` makes in this version, where the data allow them."""
