@@ -49,6 +49,8 @@ def _of_metrics(
             continue
         if quantity.label is not None or row.low is None or row.high is None or row.low <= 0 <= row.high:
             continue
+        if not definition(quantity).intervals:
+            continue  # no interval of the metric is honest, so none of its difference tells who is ahead
         first = (row.low > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
         ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(_named(quantity))
     for (a, b), (for_a, for_b) in ahead.items():

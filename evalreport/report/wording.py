@@ -75,12 +75,15 @@ CRITICAL_DIFFERENCE = (
     "critical difference, for comparison."
 )
 STRIP = "Fits share training data, so the points are not independent of each other."
-SIZES = (
-    "Sizes of the difference, first − second model, each with its interval where one is known. Odds of disagreement: "
-    "of the examples that only one gets right, right by the first : right by the second. Cohen’s g: the first model’s "
-    "share of these, less one half. Probability of superiority: that the first does better on a random example (or "
-    "fold), ties counting one half."
-)
+SIZES = "Sizes of the difference, first − second model, each with its interval where an honest one is known."
+SIZE_NOTES = {
+    "odds_ratio_discordant": "Odds of disagreement: of the examples that only one gets right, right by the first : "
+    "right by the second.",
+    "cohen_g": "Cohen’s g: the first model’s share of these, less one half.",
+    "cohen_d": "Cohen’s d: the mean difference in standard deviations of the differences.",
+    "rank_biserial": "Rank-biserial: from −1 (the second is always better) to 1.",
+    "probability_of_superiority": "Probability of superiority: that the first does better, ties counting one half.",
+}
 NO_COMPARISON = "With one model there is nothing to compare."
 VERIFY = (
     "The same command on files with these digests, the same seed and these versions gives the same "

@@ -88,6 +88,7 @@ class Differences:
 
     size_heads: tuple[str, ...]
     sizes: tuple[SizeRow, ...]
+    size_note: str
     agreement: tuple[Agreement, ...]
     figure: Figure | None
     fit_title: str
@@ -107,9 +108,18 @@ def describe(view: View) -> Differences | None:
         return None
     kind = FITS.get(view.results.design, "fits")
     return Differences(
-        heads, sizes, tuple(_agreement(view)), _figure(view, kind), f"Values on single {kind}", fit_heads, fits,
-        answering, examples, note,
-    )  # fmt: skip
+        size_heads=heads,
+        sizes=sizes,
+        size_note=_size_note(view),
+        agreement=tuple(_agreement(view)),
+        figure=_figure(view, kind),
+        fit_title=f"Values on single {kind}",
+        fit_heads=fit_heads,
+        fits=fits,
+        answering=answering,
+        examples=examples,
+        examples_note=note,
+    )
 
 
 # --- sizes ----------------------------------------------------------------------------------------------------------
@@ -131,6 +141,12 @@ def _sizes(view: View) -> tuple[tuple[str, ...], tuple[SizeRow, ...]]:
         cells = tuple(_cell(view, by_column.get(column)) for column in columns)
         rows.append(SizeRow(known[a], known[b], cells))
     return tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
+
+
+def _size_note(view: View) -> str:
+    """Say what the sizes mean, those that are shown."""
+    held = {r.effect for r in view.results.effects}
+    return " ".join([wording.SIZES, *(text for effect, text in wording.SIZE_NOTES.items() if effect in held)])
 
 
 def _head(effect: str, unit: str) -> str:
@@ -230,6 +246,7 @@ def _figure(view: View, kind: str) -> Figure | None:
     def draw(axes: object) -> None:
         strip(rows, axes, axis_label=f"Difference in {view.primary_words}")
 
+    shared = f" {wording.STRIP}" if kind in ("folds", "repeats", "replicates") else ""
     described = "; ".join(
         f"{r.label}: mean {numbers.number(fmean(r.differences), 4, signed=True)}" for r in rows
     )
@@ -237,7 +254,7 @@ def _figure(view: View, kind: str) -> Figure | None:
         name="strip",
         title=f"Differences in {view.primary_words} on single {kind}",
         description=described,
-        caption=f"Differences in {view.primary_words} on single {kind}; the line is their mean. {wording.STRIP}",
+        caption=f"Differences in {view.primary_words} on single {kind}; the line is their mean.{shared}",
         draw=(draw,),
         width=6.2,
         height=0.6 + 0.34 * max(len(rows), 2),

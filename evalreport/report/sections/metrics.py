@@ -45,15 +45,33 @@ class MetricRow:
     formula: str
 
 
+BASELINES = {
+    "majority_class": "majority class",
+    "random_prevalence": "random, as frequent",
+    "random_even": "random, even",
+    "mean_truth": "mean of the truth",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRow:
+    """What a rule that needs no model would have; ``text`` says what the rule does."""
+
+    name: str
+    value: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class MetricGroup:
-    """One metric with all models; ``is_key`` where a brief report keeps it."""
+    """One metric with all models and the rules that need no model; ``is_key`` where a brief report keeps it."""
 
     name: str
     label: str
     summary: str
     rows: tuple[MetricRow, ...]
     is_key: bool
+    baselines: tuple[BaselineRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +162,17 @@ def _group(view: View, key: MetricKey, others: tuple[str, ...], is_key: bool) ->
         if model.id in by_model
     )
     summary = "" if known is None else str(known.summary)
-    return MetricGroup(key.metric, metric_label(key), summary, rows, is_key)
+    return MetricGroup(key.metric, metric_label(key), summary, rows, is_key, _baselines(view, key, decimals))
+
+
+def _baselines(view: View, key: MetricKey, decimals: int) -> tuple[BaselineRow, ...]:
+    return tuple(
+        BaselineRow(
+            BASELINES.get(r.name, visible(r.name)), numbers.number(r.value, decimals), visible(r.text)
+        )
+        for r in view.results.baselines
+        if MetricKey(r.metric, r.average, r.label) == key
+    )
 
 
 def _row(view: View, model: Model, record: MetricRecord, others: tuple[str, ...], decimals: int) -> MetricRow:
