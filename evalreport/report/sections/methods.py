@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalreport.report import wording
 from evalreport.report.naming import entry, label_of
+from evalreport.report.reasons import holds_here, why_chosen
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import View, text_of
 
@@ -50,15 +51,18 @@ def describe(view: View) -> Methods:
     metrics = dict.fromkeys(r.metric for r in results.metrics)
     intervals = dict.fromkeys(i.method for r in results.metrics for i in r.intervals)
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
-    tests = dict.fromkeys(r.test for r in results.comparisons)
+    tests = dict.fromkeys(r.test for r in (*results.comparisons, *results.omnibus))
     short = {key.metric for key in key_metrics(view)}
-    principles = [wording.NOT_EQUAL, wording.OVERLAP, wording.CONDITIONAL, wording.EXPLORATORY]
+    scope = wording.SCOPES.get(results.design, wording.CONDITIONAL)
+    apart = results.options.get("join") == "independent"
+    overlap = wording.OVERLAP_APART if apart else wording.OVERLAP
+    principles = [wording.NOT_EQUAL, overlap, scope, wording.EXPLORATORY]
     return Methods(
         found=tuple((f.what, text_of(view, f.value), text_of(view, f.why)) for f in results.found),
-        principles=tuple(principles if len(view.models) > 1 else [wording.CONDITIONAL]),
+        principles=tuple(principles if len(view.models) > 1 else [scope]),
         metrics=tuple(_method("metric", name, ("formula", "source"), name in short) for name in metrics),
         intervals=tuple(_method("interval", name, ("formula", "source")) for name in intervals),
-        tests=tuple(_method("test", name, ("null_hypothesis", "assumptions", "source")) for name in tests),
+        tests=tuple(_test(view, name) for name in tests),
         warnings=_warnings(view),
     )
 
@@ -77,6 +81,15 @@ def _method(kind: str, name: str, attributes: tuple[str, ...], is_key: bool = Tr
         return Method(label_of(kind, name), "", (), is_key)
     lines = tuple((TITLES[a], str(getattr(known, a, "") or "")) for a in attributes)
     return Method(str(known.label), str(known.summary), tuple(line for line in lines if line[1]), is_key)
+
+
+def _test(view: View, name: str) -> Method:
+    """Describe a test, why it is here and what is known of its assumptions on these data."""
+    method = _method("test", name, ("null_hypothesis", "assumptions", "source"))
+    here = [("Why this test", why_chosen(view, name)), ("Here", holds_here(view, name))]
+    last = [line for line in method.lines if line[0] == TITLES["source"]]
+    first = [line for line in method.lines if line not in last]
+    return replace(method, lines=(*first, *(line for line in here if line[1]), *last))
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:
