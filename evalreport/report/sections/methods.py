@@ -51,7 +51,7 @@ def describe(view: View) -> Methods:
     metrics = dict.fromkeys(r.metric for r in results.metrics)
     intervals = dict.fromkeys(i.method for r in results.metrics for i in r.intervals)
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
-    tests = dict.fromkeys(r.test for r in (*results.comparisons, *results.omnibus))
+    tests = dict.fromkeys([*(r.test for r in results.comparisons), *(r.test for r in results.omnibus)])
     short = {key.metric for key in key_metrics(view)}
     scope = wording.SCOPES.get(results.design, wording.CONDITIONAL)
     apart = results.options.get("join") == "independent"
