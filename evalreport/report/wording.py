@@ -48,6 +48,30 @@ CONDITIONAL = (
     "All intervals and tests are about these fitted models and examples drawn like these. They say nothing of "
     "what training again would change."
 )
+OVERLAP_APART = (
+    "Compare two models by the interval of their difference, not by whether their own intervals overlap: "
+    "intervals that overlap a little may belong to clearly different models."
+)
+BY_FOLDS = (
+    "What is computed over folds (the corrected t interval, the corrected resampled t and 5 × 2 cv tests) is about "
+    "the algorithms, trained on as many examples as here. What is computed over examples is about these fitted "
+    "models and says nothing of what training again would change."
+)
+BY_DATASETS = (
+    "All intervals and tests are about data sets drawn like these, not about the examples within one."
+)
+BY_FITS = (
+    "A value is the mean over the fits. Its interval and the tests are about these fits and examples drawn like "
+    "these; how much the fits differ among themselves stands apart."
+)
+SCOPES = {
+    "cross-validation": BY_FOLDS,
+    "5x2cv": BY_FOLDS,
+    "repeated-holdout": BY_FOLDS,
+    "datasets": BY_DATASETS,
+    "bootstrap": BY_FITS,
+    "seeds": BY_FITS,
+}
 EXPLORATORY = (
     "Only the recommended test of the primary metric belongs to the corrected family; every other p-value is "
     "exploratory and changes no verdict."

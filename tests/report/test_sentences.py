@@ -11,7 +11,7 @@ from evalreport.plots.style import MARKS, mark_of
 from evalreport.report import wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.markdown import summary_markdown
-from evalreport.report.sections import curves, leaderboard, metrics, pairs, verdict
+from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, verdict
 from evalreport.report.view import view_of
 from evalreport.results import GateRecord, Results
 
@@ -127,3 +127,24 @@ def test_metrics_without_any_value_are_one_sentence(simulate: Simulate) -> None:
     assert section is not None
     assert section.missing == ("Not computed for any model: Log loss; no probabilities.",)
     assert "log_loss" not in [group.name for group in section.groups]
+
+
+@pytest.mark.parametrize(
+    "design, words",
+    [("test-set", "these fitted models and examples"), ("cross-validation", "about the algorithms"),
+     ("datasets", "data sets drawn like these"), ("seeds", "mean over the fits")],
+)  # fmt: skip
+def test_the_scope_of_the_intervals_is_that_of_the_design(
+    simulate: Simulate, design: str, words: str
+) -> None:
+    """What an interval is about depends on what was repeated; exactly one sentence of the methods says it."""
+    said = methods.describe(view_of(dataclasses.replace(simulate(), design=design))).principles
+    assert sum(words in text for text in said) == 1
+    assert (wording.CONDITIONAL in said) == (design == "test-set")
+
+
+def test_independent_test_sets_are_not_said_to_share_examples(simulate: Simulate) -> None:
+    """With --join independent no sentence claims that the models were asked the same questions."""
+    found = simulate()
+    apart = dataclasses.replace(found, options=dict(found.options) | {"join": "independent"})
+    assert not any("same examples" in text for text in methods.describe(view_of(apart)).principles)
