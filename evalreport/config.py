@@ -54,6 +54,7 @@ class Options:
     cluster: str | None = None
     weight: str | None = None
     gates: tuple[str, ...] = ()
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +153,9 @@ KEYS: tuple[Key, ...] = (
     Key("gate", "gates", "list", "EXPR",
         "Repeatable: 'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500'.",
         '["forest.accuracy >= 0.90", "n >= 500"]'),
+    Key("exact", "exact", "flag", "",
+        "Resample rank metrics from the rows themselves, however many (default: above 200,000 rows from a"
+        " histogram).", "false"),
     Key("detail", "detail", "choice", "HOW", "How much stands in the PDF (default brief).",
         '"brief"', choices=get_args(Detail)),
     Key("templates", "templates", "path", "DIR",

@@ -52,7 +52,10 @@ def stream(seed: int, purpose: str, block: int) -> np.random.Generator:
 
 def blocks(n_resamples: int, n_units: int) -> Iterator[tuple[int, int]]:
     """Yield (block number, replicates in it); the size depends on ``n_units`` alone, not on the machine."""
-    size = max(1, min(n_resamples, _CELLS_IN_A_BLOCK // max(n_units, 1)))
+    n_units = max(n_units, 1)
+    # Very many rows: still several replicates side by side, as long as they fit into 128 MB.
+    several = min(16, 16 * _CELLS_IN_A_BLOCK // n_units)
+    size = max(1, min(n_resamples, max(_CELLS_IN_A_BLOCK // n_units, several)))
     for block, start in enumerate(range(0, n_resamples, size)):
         yield block, min(size, n_resamples - start)
 

@@ -24,7 +24,12 @@ def _quantiles(estimate: Estimate, probabilities: Floats) -> tuple[float, float]
     return float(low), float(high)
 
 
-NO_REPLICATES = Bounds(None, None, "too few bootstrap replicates in which the value is defined")
+def _why_not(estimate: Estimate) -> Bounds:
+    """Say why there are no bootstrap limits."""
+    if estimate.replicates is None:
+        reason = "not resampled: a replicate of this metric costs too much on so many rows (--exact takes the time)"
+        return Bounds(None, None, reason)
+    return Bounds(None, None, "too few bootstrap replicates in which the value is defined")
 
 
 def _equal_tails(level: float) -> Floats:
@@ -38,7 +43,7 @@ def bootstrap_percentile(estimate: Estimate, level: float) -> Bounds:
     """Quantiles of the bootstrap replicates."""
     limits = _quantiles(estimate, _equal_tails(level))
     if limits is None:
-        return NO_REPLICATES
+        return _why_not(estimate)
     return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
 
 
@@ -47,7 +52,7 @@ def bootstrap_basic(estimate: Estimate, level: float) -> Bounds:
     """Quantiles of the replicates, reflected at the value; covers badly near a boundary."""
     limits = _quantiles(estimate, _equal_tails(level))
     if limits is None:
-        return NO_REPLICATES
+        return _why_not(estimate)
     low, high = 2 * estimate.value - limits[1], 2 * estimate.value - limits[0]
     return Bounds(low, high, NO_WIDTH if low == high else None)
 
@@ -56,7 +61,7 @@ def bootstrap_basic(estimate: Estimate, level: float) -> Bounds:
 def bootstrap_normal(estimate: Estimate, level: float) -> Bounds:
     """Bias-corrected value plus or minus z standard deviations of the replicates."""
     if estimate.replicates is None or len(estimate.replicates_used) < 2:
-        return NO_REPLICATES
+        return _why_not(estimate)
     centre = 2 * estimate.value - float(estimate.replicates_used.mean())
     half = quantile(level) * float(estimate.replicates_used.std(ddof=1))
     return Bounds(centre - half, centre + half, NO_WIDTH if half == 0 else None)
@@ -72,7 +77,7 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     if estimate.derivative is None:
         return NOT_SMOOTH
     if estimate.replicates is None or len(estimate.replicates_used) < 2:
-        return NO_REPLICATES
+        return _why_not(estimate)
     acceleration = estimate.acceleration
     if acceleration is None:
         percentile = bootstrap_percentile(estimate, level)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.derivative import ratio
+from evalreport.engine.histogram import binned_average_precision, binned_roc_auc
 from evalreport.metrics.registry import SMOOTH_INTERVALS, ranking
 
 Array = npt.NDArray[Any]
@@ -32,6 +33,7 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     "ROC AUC",
     "P(score of a positive > score of a negative) + P(tie) / 2",
     derivative=_roc_auc_derivative,
+    binned=binned_roc_auc,
     intervals=("logit", "newcombe_auc", "delong", *SMOOTH_INTERVALS),
     difference_interval="delong",
     test="delong",
@@ -60,6 +62,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     "Average precision",
     "sum over thresholds of (R_k - R_(k-1)) P_k",
     derivative=_average_precision_derivative,
+    binned=binned_average_precision,
     undefined="no example is positive",
 )
 def average_precision(positives: Array, negatives: Array) -> Array:

@@ -62,6 +62,8 @@ class Metric:
     derivative
         Ranking: closed form by group, (d positives, d negatives), each (g,), from the two weights. Rows: closed
         form by example, (n,), from the state and weights (n,). None where there is none.
+    binned
+        Ranking only: the value from ``Bins`` and their weights (G, b), for replicates of very many rows.
     resampled
         Rows only: False where a replicate costs too much, so that there are no bootstrap intervals.
     proportion
@@ -103,6 +105,7 @@ class Metric:
     prepare: Function | None = None
     derivative: Function | None = None
     resampled: bool = True
+    binned: Function | None = None
     proportion: Function | None = None
     intervals: tuple[str, ...] = SMOOTH_INTERVALS
     difference_interval: str = "bootstrap_bca"

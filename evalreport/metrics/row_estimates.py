@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient
+from evalreport.engine.histogram import Bins, bin_weights, by_row
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.layout import Layout, Parts
@@ -23,6 +24,9 @@ Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 Columns = Any
 """Per-example columns (n, p), dense or scipy.sparse."""
+
+MOST_EXACT_ROWS = 200_000
+"""Up to so many rows the replicates of rank metrics come from the rows themselves."""
 
 TOO_LARGE = "the numbers are too large to be squared and added"
 
@@ -39,6 +43,10 @@ class RowData:
         (model, quantity) -> what the family ``rows`` prepared, a state for each ranked part.
     orders
         model -> its sorted scores, an order for each ranked part.
+    bins
+        model -> the histogram of its scores, one for each ranked part; only where there are very many rows.
+    exact
+        Whether the rows themselves are asked for, however many.
     """
 
     units: Units
@@ -46,6 +54,12 @@ class RowData:
     columns: Mapping[Key, Columns]
     states: Mapping[Key, tuple[Any, ...]]
     orders: Mapping[str, tuple[Order, ...]]
+    bins: Mapping[str, tuple[Bins, ...]] = field(default_factory=dict)
+    exact: bool = False
+
+    def is_binned(self, key: Key) -> bool:
+        """Whether a quantity's replicates come from the histogram instead of the rows themselves."""
+        return key[0] in self.bins and definition(key[1]).binned is not None
 
 
 def row_estimates(
@@ -62,12 +76,12 @@ def row_estimates(
     block = ColumnBlock.of(
         {key: data.columns[key] for key in drawn if key in data.columns}, data.units, data.layout
     )
-    by_row = [key for key in drawn if key not in data.columns]
+    ranked_or_rows = [key for key in drawn if key not in data.columns and _is_resampled(data, key)]
     for multiplicities in data.units.unit_draws(n_resamples, seed=seed):
         for key, sums in block.sums(multiplicities).items():
             drawn[key].append(definition(key[1]).function(sums).mean(axis=1))
-        if by_row:
-            for key, values in _by_row(data, by_row, data.units.expand(multiplicities)).items():
+        if ranked_or_rows:
+            for key, values in _by_row(data, ranked_or_rows, data.units.expand(multiplicities)).items():
                 drawn[key].append(values)
     for key, parts in drawn.items():
         if parts:
@@ -78,17 +92,34 @@ def row_estimates(
 def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Floats]:
     """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
     places = data.layout.ranked.rows()
-    found: dict[Key, list[Floats]] = {key: [] for key in keys if definition(key[1]).resampled}
+    found: dict[Key, list[Floats]] = {key: [] for key in keys}
+    exact = {key[0] for key in keys if key[0] not in data.bins}
     for j, rows in enumerate(places):
         part = weights if len(places) == 1 else weights[:, rows]
-        groups = {name: group_weights(part, orders[j]) for name, orders in data.orders.items()}
+        groups = {name: group_weights(part, data.orders[name][j]) for name in data.orders if name in exact}
+        rows_first = by_row(part) if data.bins else None
+        binned = {
+            name: bin_weights(rows_first, bins[j])
+            for name, bins in data.bins.items()
+            if rows_first is not None
+        }
         for key, values in found.items():
             metric = definition(key[1])
-            if metric.family == "ranking":
+            if data.is_binned(key):
+                assert metric.binned is not None
+                values.append(metric.binned(data.bins[key[0]][j], *binned[key[0]]))
+            elif metric.family == "ranking":
                 values.append(metric.function(*groups[key[0]]))
             else:
                 values.append(metric.function(data.states[key][j], part))
     return {key: mean_of_defined(np.stack(values)) for key, values in found.items()}
+
+
+def _is_resampled(data: RowData, key: Key) -> bool:
+    """Whether a by-row quantity has replicates: not where each would cost too much."""
+    metric = definition(key[1])
+    many = data.units.n > MOST_EXACT_ROWS and bool(data.bins or metric.family == "rows")
+    return metric.resampled and (data.is_binned(key) or not many or data.exact)
 
 
 def mean_of_defined(values: Floats) -> Floats:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.engine.histogram import bins_of
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Chosen, Metric
-from evalreport.metrics.row_estimates import Columns, RowData, row_estimates
+from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, Columns, RowData, row_estimates
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, undefined, view
 
@@ -56,7 +57,13 @@ class Sample:
 
 
 def estimate_all(
-    predictions: Predictions, quantities: Sequence[Quantity], *, units: Units, n_resamples: int, seed: int
+    predictions: Predictions,
+    quantities: Sequence[Quantity],
+    *,
+    units: Units,
+    n_resamples: int,
+    seed: int,
+    exact: bool = False,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
 
@@ -68,6 +75,8 @@ def estimate_all(
         What is drawn as one, and what each example weighs.
     n_resamples
         Bootstrap replicates B.
+    exact
+        Take the replicates of rank metrics from the rows themselves, however many there are.
     """
     layout = layout_of(predictions)
     missing = {(m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))}
@@ -77,6 +86,7 @@ def estimate_all(
     if tables is not None:
         estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
     rows = prepare_rows(predictions, quantities, units, layout)
+    rows = replace(rows, exact=exact) if exact or predictions.n <= MOST_EXACT_ROWS else _with_bins(rows)
     estimates |= row_estimates(predictions, rows, quantities, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
 
@@ -140,6 +150,16 @@ def _chosen(states: tuple[Any, ...], quantity: Quantity, predictions: Prediction
         return states
     code = None if quantity.label is None else predictions.classes.index(quantity.label)
     return tuple(Chosen(state, quantity.average, code) for state in states)
+
+
+def _with_bins(rows: RowData) -> RowData:
+    """Add the histograms of the scores, from which rank metrics draw where there are very many rows."""
+    places = rows.layout.ranked.rows()
+    bins = {
+        name: tuple(bins_of(order, rows.units.base[p]) for p, order in zip(places, orders, strict=True))
+        for name, orders in rows.orders.items()
+    }
+    return replace(rows, bins=bins)
 
 
 def _order(part: ModelView) -> Order:
