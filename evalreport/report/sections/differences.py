@@ -110,7 +110,7 @@ def describe(view: View) -> Differences | None:
     return Differences(
         size_heads=heads,
         sizes=sizes,
-        size_note=_size_note(view),
+        size_note=_size_note(heads),
         agreement=tuple(_agreement(view)),
         figure=_figure(view, kind),
         fit_title=f"Values on single {kind}",
@@ -143,9 +143,9 @@ def _sizes(view: View) -> tuple[tuple[str, ...], tuple[SizeRow, ...]]:
     return tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
 
 
-def _size_note(view: View) -> str:
+def _size_note(heads: tuple[str, ...]) -> str:
     """Say what the sizes mean, those that are shown."""
-    held = {r.effect for r in view.results.effects}
+    held = {effect for effect, label in SIZES.items() if any(head.startswith(label) for head in heads)}
     return " ".join([wording.SIZES, *(text for effect, text in wording.SIZE_NOTES.items() if effect in held)])
 
 

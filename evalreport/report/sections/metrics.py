@@ -47,8 +47,8 @@ class MetricRow:
 
 BASELINES = {
     "majority_class": "majority class",
-    "random_prevalence": "random, as frequent",
-    "random_even": "random, even",
+    "random_prevalence": "random guess",
+    "random_even": "even guess",
     "mean_truth": "mean of the truth",
 }
 
