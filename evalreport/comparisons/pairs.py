@@ -70,10 +70,10 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
     """Return the quantities that tests are run on: overall and averaged ones; the others only where named.
 
-    The others are single classes, and values that are never resampled: nothing could test their difference.
+    The others are single classes, and values of which no test of a difference is honest.
     """
     directed = (q for q in quantities if definition(q).greater_is_better is not None)
-    return tuple(q for q in directed if named or (q.label is None and definition(q).resampled))
+    return tuple(q for q in directed if named or (q.label is None and definition(q).testable))
 
 
 def _comparison(

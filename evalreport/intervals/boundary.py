@@ -72,7 +72,7 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     share = (estimate.value - low) / (high - low)
     units = float(estimate.n_units if estimate.rarest is None else min(estimate.n_units, estimate.rarest))
     limits = wilson_limits(share * units, units, level)
-    reason = "nothing varies here: Wilson's interval, as wide as a proportion's"
+    reason = "Wilson's interval, as wide as a proportion's"
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
 
 

@@ -50,7 +50,10 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
     if method.kind == "bootstrap" and not metric.resampled:
         return "not resampled: each replicate would be a fit of its own"
     if not metric.smooth and method.kind == "bootstrap" and method.name not in metric.intervals:
-        return "holds for smooth functions of the examples"
+        return "holds for smooth functions of the examples, and this is none"
+    few = estimate.rarest is not None and estimate.rarest < metric.least_of_a_class
+    if few and method.kind == "bootstrap":
+        return f"fewer than {metric.least_of_a_class} examples of a class: bootstrap limits are too narrow"
     if method.kind == "bootstrap" and estimate.clusters == 1:
         return "there is one unit only: nothing to draw again"
     if method.kind not in ("bootstrap", "smooth", "mean"):
@@ -201,6 +204,8 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
     bounds = _without_spread(estimate, level, value_of)
     if bounds is None:
         return interval
+    if interval.low is None and interval.reason:
+        bounds = replace(bounds, reason=f"{interval.reason}; {bounds.reason}")
     return _cut("wilson" if bounds.low is not None else interval.method, level, bounds, estimate.range)
 
 

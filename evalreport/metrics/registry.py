@@ -83,6 +83,8 @@ class Metric:
         Why no interval of one model's value is honest; empty where ``intervals`` are.
     extensive
         True where the value depends on how many examples there are, not only on their distribution.
+    least_of_a_class
+        With fewer examples of the rarest class its bootstrap intervals do not hold.
     least_classes
         Left out of a run that does not name it where there are fewer classes: it says nothing there.
     source
@@ -115,8 +117,19 @@ class Metric:
     why_undefined: Function | None = None
     no_interval: str = ""
     extensive: bool = False
+    least_of_a_class: int = 0
     least_classes: int = 0
     source: str = ""
+
+    @property
+    def replicates_hold(self) -> bool:
+        """Whether bootstrap replicates say how far the value, or a difference of two, may be."""
+        return self.resampled and not self.no_interval and bool({*BOOTSTRAP_INTERVALS} & {*self.intervals})
+
+    @property
+    def testable(self) -> bool:
+        """Whether some test of a difference is honest: by its replicates, or by swapping outputs."""
+        return self.replicates_hold or self.family in ("table", "binary_table", "moments", "ranking")
 
     @property
     def phrase(self) -> str:
