@@ -135,7 +135,8 @@ def lagrange(x: Floats) -> Floats:
     apart = x[:, None] - nodes
     exact = apart == 0
     terms = signs / np.where(exact, 1, apart)
-    return np.where(exact.any(axis=1)[:, None], exact, terms / terms.sum(axis=1)[:, None])
+    shares: Floats = np.where(exact.any(axis=1)[:, None], exact, terms / terms.sum(axis=1)[:, None])
+    return shares
 
 
 @rows(

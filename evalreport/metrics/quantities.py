@@ -90,7 +90,7 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
     if average is not None and average not in metric.averages:
         raise UsageError(f"metric {text!r}: {name} has the averages {', '.join(metric.averages)}")
     if task == "multiclass" and metric.averages and label is None:
-        return Quantity(name, average or metric.averages[0])  # type: ignore[arg-type]
+        return Quantity(name, average or metric.averages[0])
     return Quantity(name, None, label)
 
 
