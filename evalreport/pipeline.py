@@ -43,6 +43,7 @@ from evalreport.metrics.fits import with_fits
 from evalreport.metrics.formula import filled_in
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, chosen
+from evalreport.metrics.row_estimates import said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
 from evalreport.results import (
@@ -50,6 +51,7 @@ from evalreport.results import (
     ConfusionRecord,
     CurveRecord,
     FoldRecord,
+    FoundRecord,
     MetricRecord,
     RankingRecord,
     Results,
@@ -106,7 +108,7 @@ def evaluate(
         primary_metric=quantities[0].spelled,
         baseline=options.baseline,
         inputs=predictions.inputs,
-        found=predictions.found,
+        found=(*predictions.found, *of_each(samples, ranks_found)),
         metrics=of_each(samples, metric_records, options),
         baselines=() if apart else baseline_records(predictions, quantities, samples[0].units),
         folds=of_each(samples, fold_records),
@@ -167,6 +169,12 @@ def sampled(
 def of_each(samples: Sequence[Sample], records_of: Callable[..., tuple[T, ...]], *args: Any) -> tuple[T, ...]:
     """Return the records of every sample, one after the other."""
     return tuple(record for sample in samples for record in records_of(sample, *args))
+
+
+def ranks_found(sample: Sample) -> tuple[FoundRecord, ...]:
+    """Say how the ranks of very many rows were resampled."""
+    said = said_of_histograms(sample.rows, sample.estimates)
+    return () if said is None else (said,)
 
 
 def ranked(

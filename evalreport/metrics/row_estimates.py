@@ -12,13 +12,14 @@ from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient
-from evalreport.engine.histogram import Bins, bin_weights, by_row
+from evalreport.engine.histogram import Bins, bin_weights, by_row, variance_lost
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import undefined, value_range
+from evalreport.results import FoundRecord
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
@@ -285,3 +286,20 @@ def _rarest(predictions: Predictions) -> float | None:
         return None
     counts = np.bincount(predictions.y_true)
     return float(counts[counts > 0].min())
+
+
+def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
+    """Say how the rank metrics of very many rows were resampled and how much of their variance that loses."""
+    if not data.bins:
+        return None
+    lost = [
+        variance_lost(data.bins[key[0]][0], estimate.derivative, estimate.positive)
+        for key, estimate in estimates.items()
+        if data.is_binned(key) and estimate.derivative is not None and estimate.positive is not None
+        if data.units.plain
+    ]
+    most = max(len(bins.wins) for parts in data.bins.values() for bins in parts)
+    why = f"more than {MOST_EXACT_ROWS:,} rows: replicates come from bins of neighbouring scores, values from all rows"
+    if lost:
+        why += f"; at most {max(lost):.1e} of the variance lies inside bins and is lost (--exact loses none)"
+    return FoundRecord("resampling of ranks", f"histogram of up to {most:,} bins", why)
