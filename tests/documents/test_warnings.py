@@ -1,0 +1,40 @@
+"""The page of warnings: every code that the program can give stands there, and no other."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "warnings.md"
+
+
+def emitted() -> Iterator[str]:
+    """Yield the code of every WarningRecord that the package makes."""
+    for path in sorted((ROOT / "evalreport").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "WarningRecord":
+                continue
+            code = node.args[0]
+            assert isinstance(code, ast.Constant), (
+                f"{path}:{node.lineno}: a code must be written out to be found"
+            )
+            assert isinstance(code.value, str)
+            yield code.value
+
+
+def test_every_code_has_a_heading_and_every_heading_a_code():
+    """docs/warnings.md explains exactly the codes that the package can give, each once."""
+    headings = re.findall(r"^### `(\w+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(headings) == len(set(headings))
+    assert set(headings) == set(emitted())
+
+
+def test_every_entry_says_something():
+    """Below each code stand at least two sentences: what it means and what to do or to read."""
+    parts = re.split(r"^### `(\w+)`$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    for code, text in zip(parts[::2], parts[1::2], strict=True):
+        said = text.split("\n## ")[0]
+        assert len(re.findall(r"[.:] ?", said)) >= 2, code
