@@ -19,6 +19,7 @@ ANALYSED = frozenset(
         *("label metrics", "ranking metrics and curves", "probability metrics", "regression metrics"),
         *("mean outcome", "mean of scores", "paired tests", "tests on independent test sets"),
         *("cross-validation tests", "5x2cv tests", "tests over many data sets", "variance between seeds"),
+        "clusters",
     )
 )
 """The analyses that ``run`` makes in this version, where the data allow them."""
