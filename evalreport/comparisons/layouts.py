@@ -56,6 +56,8 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         return "mcnemar_midp"
     if test == "permutation" and pair.swapped is None:
         return "bootstrap_difference"
+    if pair.swapped is not None and (lacks(pair, test) or TESTS[test].function(pair).p_value is None):
+        return "permutation"  # nothing to estimate a spread from, as for a perfect and a constant ranking
     return test
 
 

@@ -15,7 +15,9 @@ from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.comparisons.swaps import Swapped, swap_distributions
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended
+from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
@@ -90,6 +92,8 @@ def _comparison(
     if lacking is not None:
         return Comparison(a, b, quantity, None, lacking)
     delta = difference(first, second)
+    if first.table is not None:
+        delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
     losses = _losses(sample, a, b, quantity)
     if losses is not None and first.trials is not None and second.trials is not None:
         delta = replace(delta, agreement=agreement(losses))
