@@ -15,7 +15,7 @@ from pathlib import Path
 
 from studies import coverage_page, intervals_page
 from studies.designs import every_design
-from studies.enumeration import paired, proportions
+from studies.enumeration import independent, paired, proportions
 from studies.rows import Row, exact_rows, simulated_rows, write
 from studies.simulation import simulate
 
@@ -26,6 +26,8 @@ TRUE_PROPORTIONS = (0.5, 0.8, 0.9, 0.95, 0.99)
 PAIRED_SIZES = (30, 100)
 DISCORDANCE = ((0.1, 0.0), (0.1, 0.05), (0.2, 0.0), (0.2, 0.1), (0.4, 0.0), (0.4, 0.1))
 """Share of examples on which only one of the two models is right, and the difference of the accuracies."""
+APART = ((0.8, 0.8), (0.9, 0.8), (0.95, 0.9), (0.99, 0.97))
+"""Accuracies of two models on test sets of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,11 @@ def enumerated() -> Iterator[Row]:
             name = f"discordance {discordance:g}, difference {delta:g}"
             tallies = paired(n, cells)
             yield from exact_rows(name, n, "difference", tallies, truth=delta, leader="newcombe_paired")
+    for n in SIZES:
+        for first, second in APART:
+            name, tallies = f"two test sets, p = {first:g} and {second:g}", independent(n, first, second)
+            leader = "newcombe_independent"
+            yield from exact_rows(name, n, "difference", tallies, truth=first - second, leader=leader)
 
 
 def simulated(settings: Settings, jobs: int) -> Iterator[Row]:

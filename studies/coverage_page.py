@@ -54,6 +54,7 @@ class Table:
     metrics: tuple[str, ...]
     exact: bool = False
     clusters: bool = False
+    apart: bool = False
 
 
 TABLES = (
@@ -69,6 +70,8 @@ TABLES = (
     Table("RMSE and R²", "value", ("rmse", "r2")),
     Table("Whole clusters drawn", "value", ("accuracy", "f1", "mcc"), clusters=True),
     Table("Difference of two accuracies on the same examples, enumerated", "difference", ("accuracy",), exact=True),
+    Table("Difference of two accuracies on two test sets, enumerated", "difference", ("accuracy",), exact=True,
+          apart=True),
     Table("Difference of two accuracies, simulated", "difference", ("accuracy",)),
     Table("Difference of F1, MCC, balanced accuracy", "difference", ("f1", "f1_macro", "mcc", "balanced_accuracy")),
     Table("Difference of two areas under the ROC curve", "difference", ("roc_auc",)),
@@ -77,7 +80,7 @@ TABLES = (
     Table("Difference of RMSE and R²", "difference", ("rmse", "r2")),
 )  # fmt: skip
 
-CLUSTERS = "clusters"
+CLUSTERS, APART = "clusters", "two test sets"
 
 
 def page(rows: Sequence[Row], replications: int, n_resamples: int, seed: int) -> str:
@@ -85,7 +88,7 @@ def page(rows: Sequence[Row], replications: int, n_resamples: int, seed: int) ->
     parts = [HEAD.format(errors=MONTE_CARLO_ERRORS, allowance=100 * DISCRETE_ALLOWANCE)]
     parts.append(_settings(replications, n_resamples, seed))
     parts.append(FIGURE)
-    parts += [_section(table, rows_in(table, rows)) for table in TABLES]
+    parts += [section(table, rows_in(table, rows)) for table in TABLES]
     parts += [_known(rows), _populations()]
     return "\n".join(parts)
 
@@ -99,6 +102,7 @@ def rows_in(table: Table, rows: Iterable[Row]) -> list[Row]:
         and row.metric in table.metrics
         and (row.sets == 0) == table.exact
         and row.design.startswith(CLUSTERS) == table.clusters
+        and row.design.startswith(APART) == table.apart
     ]
 
 
@@ -112,7 +116,8 @@ def _settings(replications: int, n_resamples: int, seed: int) -> str:
     )
 
 
-def _section(table: Table, rows: list[Row]) -> str:
+def section(table: Table, rows: list[Row]) -> str:
+    """Return one table with its heading and its line of reading."""
     present = {row.method for row in rows}
     methods = [name for name in INTERVALS if name in present]
     cells: dict[tuple[str, int, str, str, str], dict[str, Row]] = {}
@@ -177,6 +182,7 @@ def _populations() -> str:
     lines += [f"| {design.name} | {design.text} |" for design in every_design()]
     lines += [
         "| p = ... | a proportion with the true value p; its bootstrap distribution is the exact binomial one |",
+        "| two test sets, p and q | two models with these accuracies, each on n examples of its own |",
         "| discordance D, difference d | two models on the same examples; on a share D only one of them is right |",
     ]
     return "\n".join([*lines, ""])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from evalreport.intervals import leading, limits, recommended
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, unpaired_difference
 from evalreport.metrics.quantities import Quantity
 from studies.tally import LEADING, Tally, count
 
@@ -131,6 +131,26 @@ def paired_limits(n: int, level: float) -> dict[str, Floats]:
             found[name].append(known[key])
         found[LEADING].append(known[recommended(estimate), first, second])
     return {name: np.array(pairs, dtype=np.float64) for name, pairs in found.items()}
+
+
+INDEPENDENT_METHODS = ("newcombe_independent", "normal")
+NEGLIGIBLE_CHANCE = 1e-9
+"""Pairs of outcomes rarer than this are left out: all of them together have less than 1e-4 of the chance."""
+
+
+def independent(n: int, first: float, second: float, *, level: float = 0.95) -> dict[str, Tally]:
+    """Return the exact tallies of the difference of two proportions from independent test sets of n examples each."""
+    chances = [stats.binom.pmf(np.arange(n + 1), n, p) for p in (first, second)]
+    likely = np.outer(*chances)
+    xs, ys = np.nonzero(likely > NEGLIGIBLE_CHANCE)
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in (LEADING, *INDEPENDENT_METHODS)}
+    for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
+        estimate = unpaired_difference(_bare_estimate(x, n), _bare_estimate(y, n))
+        for name in found:
+            one = leading(estimate, level) if name == LEADING else limits(estimate, name, level)
+            given = one.low is not None and one.high is not None
+            found[name].append((one.low, one.high) if given else (np.nan, np.nan))  # type: ignore[arg-type]
+    return {name: count(first - second, np.array(pairs), likely[xs, ys]) for name, pairs in found.items()}
 
 
 def smallest_sample(p: float, *, at_least: float, largest: int, method: str = "normal") -> int:

@@ -1,0 +1,88 @@
+"""The study's populations have the true values that it judges intervals by, and its counting counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evalreport.metrics.sample import estimate_all
+from studies.designs import Design, every_design
+from studies.known_limits import KNOWN_LIMITS
+from studies.simulation import paired_difference, simulate
+from studies.tally import LEADING, Tally, count, one
+
+LARGE = 40_000
+
+
+@pytest.mark.parametrize("design", every_design(), ids=lambda design: design.name)
+def test_true_values_are_the_limits_of_large_samples(design: Design) -> None:
+    """On a large test set every estimate lies within five standard errors of the value that is called true.
+
+    Fixed class counts stay as they are: there the mean over many sets is compared instead. Five errors, because some
+    120 values are looked at.
+    """
+    fixed = design.name.startswith("(")
+    sets = max(1, LARGE // design.sizes[0]) if fixed else 1
+    size = design.sizes[0] if fixed else LARGE // (10 if design.name.startswith("clusters") else 1)
+    random = np.random.default_rng(8)
+    found: dict[object, list[float]] = {truth: [] for truth in design.truths}
+    errors: dict[object, list[float]] = {truth: [] for truth in design.truths}
+    for _ in range(min(sets, 200)):
+        predictions, units = design.draw(random, size)
+        sample = estimate_all(predictions, design.quantities, units=units, n_resamples=2, seed=0)
+        for truth in design.truths:
+            kind, model, quantity = truth
+            pair = kind == "difference"
+            estimate = paired_difference(sample, quantity) if pair else sample.estimates[model, quantity]
+            assert estimate.standard_error is not None
+            found[truth].append(estimate.value)
+            errors[truth].append(estimate.standard_error)
+    for truth, value in design.truths.items():
+        error = np.sqrt(np.mean(np.square(errors[truth])) / len(found[truth]))
+        assert abs(np.mean(found[truth]) - value) <= 5 * error, truth
+
+
+def test_tally_counts_each_side() -> None:
+    """An interval holds the truth, lies below it, lies above it, or is not there; a limit at the truth holds it."""
+    limits = np.array([[0.0, 0.5], [0.0, 0.2], [0.6, 0.9], [np.nan, np.nan]])
+    tally = count(0.5, limits, np.array([0.4, 0.3, 0.2, 0.1]))
+    assert (tally.held, tally.below, tally.above) == pytest.approx((0.4, 0.3, 0.2))
+    assert tally.coverage == pytest.approx(0.4 / 0.9)
+    assert tally.coverage_of_all == pytest.approx(0.4)
+    assert tally.error == 0.0
+    both = one(0.5, 0.4, 0.6) + one(0.5, 0.6, 0.7) + one(0.5, None, None) + Tally()
+    assert (both.sets, both.given, both.held, both.above) == (3, 2, 1, 1)
+    assert both.error == pytest.approx(np.sqrt(0.25 / 2))
+
+
+def test_jobs_change_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process or two, the same seed tallies the same; another seed does not."""
+    from studies import simulation
+
+    short = [d for d in every_design() if d.name.startswith("clusters")]
+    monkeypatch.setattr(simulation, "every_design", lambda: short)
+    monkeypatch.setattr(simulation, "CHUNK", 3)
+    monkeypatch.setattr(simulation, "_DESIGNS", [])
+
+    def tallies(seed: int, jobs: int) -> dict[object, Tally]:
+        found = simulate(replications=6, n_resamples=20, seed=seed, jobs=jobs, progress=lambda *_: None)
+        return {
+            (cell, truth): measured.tallies[LEADING]
+            for cell, part in found.items()
+            for truth, measured in part.items()
+        }
+
+    # Sums of widths are added in the order in which the parts arrive; their last digit may differ.
+    alone, together = tallies(1, 1), tallies(1, 2)
+    for key, tally in alone.items():
+        assert (tally.sets, tally.held) == (together[key].sets, together[key].held)
+        assert tally.width == pytest.approx(together[key].width, rel=1e-12)
+    other = tallies(2, 1)
+    assert any(alone[key].width != other[key].width for key in alone)
+
+
+def test_known_limits_are_cells_of_the_study() -> None:
+    """Each listed limit names an existing design; a misspelt one would hide nothing and excuse nothing."""
+    names = {design.name for design in every_design()}
+    for design, *_ in KNOWN_LIMITS:
+        assert design in names or design.startswith(("p = ", "discordance ", "two test sets")), design
