@@ -110,7 +110,9 @@ def _no_placements(pair: Pair) -> str | None:
 def _no_replicates(pair: Pair) -> str | None:
     metric = pair.difference.metric
     if not metric.replicates_hold:
-        return metric.no_interval or "bootstrap replicates of this metric vary too little: read its own interval"
+        return (
+            metric.no_interval or "bootstrap replicates of this metric vary too little: read its own interval"
+        )
     if pair.difference.n_units < 2:
         return "there is one example (or cluster) only: nothing to draw again; add examples"
     return None

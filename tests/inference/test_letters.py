@@ -9,7 +9,7 @@ import pytest
 
 from evalreport.comparisons.ranking import compact_letters
 
-from .sources import labels, run
+from .sources import labels, run, values
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -59,3 +59,11 @@ def test_a_model_without_the_metric_has_no_letter() -> None:
     by_model = {r.model: r for r in run(source, metrics=("roc_auc",)).ranking}
     assert (by_model["c"].rank, by_model["c"].letters, by_model["c"].value) == (3, "", None)
     assert by_model["a"].letters
+
+
+def test_a_metric_without_a_direction_ranks_nobody() -> None:
+    """A mean error of -5 is no better than one of +1: all models share rank 1, without letters or verdicts."""
+    truth = np.arange(30.0)
+    results = run(values(truth, a=truth + 1, b=truth - 5), metrics=("bias_error",))
+    assert [(r.model, r.rank, r.letters) for r in results.ranking] == [("a", 1, ""), ("b", 1, "")]
+    assert results.verdicts == ()
