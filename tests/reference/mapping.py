@@ -252,6 +252,7 @@ VALUES: Mapping[str, str] = {
     "pr_auc_trapezoid": "pr_auc",
     "brier": "brier",
     "brier_multiclass": "brier",
+    "macro_accuracy": "macro_accuracy",
     "log_loss": "log_loss",
     "mse_slovak": "complement_mse",
     "auc_ovo_macro": "roc_auc_ovo",

@@ -1,0 +1,1 @@
+"""Each metric against another implementation, its definition, and what holds for every one."""

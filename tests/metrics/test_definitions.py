@@ -1,0 +1,327 @@
+"""Metrics that no program has under the same definition, against that definition written out the slow way."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import special, stats
+from sklearn import metrics as sk
+
+from evalreport.engine.around import absolute_deviations, ascending, weighted_median
+from evalreport.engine.tables import Counts
+from evalreport.metrics.calibration import brier_decomposition
+from evalreport.metrics.labels import f_beta
+from evalreport.metrics.quantities import Quantity
+
+from .tables import Rows, binary_rows, estimates_of, ids, several_rows, value, value_rows
+
+SEEDS = range(4)
+
+
+def truth_and_scores(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return which examples are positive, and the probabilities."""
+    return np.array(rows["y_true"]) == "1", np.array(rows["p_1"])
+
+
+def ranked(positives: list[int], scores: list[float]) -> Rows:
+    """Return rows with given scores between 0 and 1."""
+    return {"id": ids(len(positives)), "y_true": [str(p) for p in positives], "p_1": scores}
+
+
+# --- the lectures' and other published numbers ----------------------------------------------------------------------
+
+
+def test_f_beta_by_beta_and_by_alpha() -> None:
+    """F by beta equals F by alpha = 1 / (1 + beta^2), and 1 / (alpha / P + (1 - alpha) / R) by hand: P 1/3, R 3/4."""
+    counts = Counts(*np.array([6.0, 12.0, 2.0, 130.0]))
+    for beta in (0.0, 0.3, 0.5, 1.0, 2.0, 7.0):
+        alpha = 1 / (1 + beta**2)
+        by_hand = 1 / (alpha / (1 / 3) + (1 - alpha) / (3 / 4))
+        assert f_beta(counts, beta=beta) == pytest.approx(by_hand, abs=1e-14)
+        assert f_beta(counts, alpha=alpha) == pytest.approx(by_hand, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"beta": 1, "alpha": 0.5}, {"beta": -1}, {"alpha": 1.1}, {"beta": np.nan}]
+)
+def test_f_beta_refuses_what_is_no_weight(given: dict[str, float]) -> None:
+    """Neither or both of beta and alpha, or one outside its range, raises."""
+    with pytest.raises(ValueError, match=r"beta|alpha"):
+        f_beta(Counts(*np.ones(4)), **given)
+
+
+# --- ranking --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_partial_auc_is_scikit_learns(seed: int) -> None:
+    """The standardised partial area equals scikit-learn's with max_fpr = 0.1, ties included."""
+    rows = binary_rows(seed, 97, decimals=1)
+    positive, scores = truth_and_scores(rows)
+    expected = sk.roc_auc_score(positive, scores, max_fpr=0.1)
+    assert value("binary", rows, "partial_auc") == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pr_auc_is_the_trapezoid(seed: int) -> None:
+    """The area joins scikit-learn's points of distinct thresholds, from (0, precision of the first)."""
+    rows = binary_rows(seed, 80, decimals=1)
+    precision, recall, _ = sk.precision_recall_curve(*truth_and_scores(rows))
+    precision, recall = precision[-2::-1], recall[-2::-1]  # its last point, (0, 1), is not on the curve
+    expected = np.trapezoid(np.append(precision[0], precision), np.append(0, recall))
+    assert value("binary", rows, "pr_auc") == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_eer_lies_on_the_polygon(seed: int) -> None:
+    """The equal error rate is where scikit-learn's ROC polygon meets FPR = 1 - TPR, by bisection."""
+    from scipy import optimize
+
+    rows = binary_rows(seed, 61, decimals=1)
+    fpr, tpr, _ = sk.roc_curve(*truth_and_scores(rows), drop_intermediate=False)
+    along = np.arange(len(fpr))
+    root = optimize.brentq(lambda x: np.interp(x, along, fpr) + np.interp(x, along, tpr) - 1, 0, len(fpr) - 1)
+    assert value("binary", rows, "eer") == pytest.approx(float(np.interp(root, along, fpr)), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_best_accuracy_over_all_thresholds(seed: int) -> None:
+    """The best accuracy is the largest over every threshold, with all and none predicted positive."""
+    rows = binary_rows(seed, 50)
+    positive, scores = truth_and_scores(rows)
+    best = max(float(np.mean((scores >= t) == positive)) for t in [*scores, 2.0])
+    assert value("binary", rows, "max_accuracy") == pytest.approx(best, abs=1e-14)
+
+
+def test_cut_inside_ties_is_the_expected_share() -> None:
+    """Precision, recall and F1 at 10 with ties at the cut: the mean over every order of the tied examples.
+
+    Eight examples above the cut, 3 of them positive; four tied, 1 positive; two places are left: hits 3 + 1/2.
+    """
+    truth = [1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0]
+    scores = [0.9] * 8 + [0.5] * 4 + [0.1] * 2
+    orders = list(itertools.permutations([1, 0, 0, 0]))
+    hits = Fraction(sum(3 + sum(order[:2]) for order in orders), len(orders))
+    assert hits == Fraction(7, 2)
+    rows = ranked(truth, scores)
+    assert value("binary", rows, "precision_at_10") == pytest.approx(float(hits / 10), abs=1e-14)
+    assert value("binary", rows, "recall_at_10") == pytest.approx(float(hits / 5), abs=1e-14)
+    assert value("binary", rows, "f1_at_10") == pytest.approx(float(2 * hits / 15), abs=1e-14)
+    # Five positives: the first five of the eight tied ones, of whom 3 are positive.
+    assert value("binary", rows, "r_precision") == pytest.approx(5 * 3 / 8 / 5, abs=1e-14)
+
+
+def test_fewer_than_ten_examples() -> None:
+    """With nine examples the metrics at 10 are null and say why; with ten they are there."""
+    truth, scores = [1, 0] * 5, np.linspace(0.95, 0.05, 10).tolist()
+    short = estimates_of("binary", ranked(truth[:9], scores[:9]))
+    for name in ("precision_at_10", "recall_at_10", "f1_at_10"):
+        assert np.isnan(short[Quantity(name)].value)
+        assert "fewer than ten" in (short[Quantity(name)].reason or "")
+    assert value("binary", ranked(truth, scores), "precision_at_10") == 0.5
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_soft_auc_is_the_mean_over_pairs(seed: int) -> None:
+    """The interpolated sum equals the mean of sigma(10 d) over all pairs, to rounding."""
+    rows = binary_rows(seed, 90, decimals=3) | {"p_1": np.random.default_rng(seed).random(90).tolist()}
+    positive, p = truth_and_scores(rows)
+    expected = special.expit(10 * (p[positive][:, None] - p[~positive])).mean()
+    assert value("binary", rows, "soft_auc") == pytest.approx(float(expected), abs=1e-13)
+
+
+def test_negated_scores_turn_the_area_round_and_swapping_classes_too_keeps_it() -> None:
+    """AUC of negated scores is 1 - AUC; with the classes swapped as well it is the same."""
+    rows = binary_rows(5)
+    negated = rows | {"p_1": [1 - p for p in rows["p_1"]]}
+    swapped = negated | {"y_true": [str(1 - int(t)) for t in rows["y_true"]]}
+    area = value("binary", rows, "roc_auc")
+    assert value("binary", negated, "roc_auc") == pytest.approx(1 - area, abs=1e-14)
+    assert value("binary", swapped, "roc_auc") == pytest.approx(area, abs=1e-14)
+    assert value("binary", rows, "eer") == pytest.approx(value("binary", swapped, "eer"), abs=1e-14)
+
+
+# --- several classes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_areas_of_several_classes(seed: int) -> None:
+    """One-vs-rest per class, macro, weighted, and one-vs-one equal scikit-learn's binary areas, pair by pair."""
+    rows = several_rows(seed, 70)
+    truth, estimates = np.array(rows["y_true"]), estimates_of("multiclass", rows)
+    classes = [f"c{k}" for k in range(4)]
+    scores = {c: np.array(rows[f"p_{c}"]) for c in classes}
+    rest = [sk.roc_auc_score(truth == c, scores[c]) for c in classes]
+    pairs = []
+    for c, other in itertools.permutations(classes, 2):
+        held = (truth == c) | (truth == other)
+        pairs.append(sk.roc_auc_score(truth[held] == c, scores[c][held]))
+    shares = [np.mean(truth == c) for c in classes]
+    for c, area in zip(classes, rest, strict=True):
+        assert estimates[Quantity("roc_auc_ovr", label=c)].value == pytest.approx(area, abs=1e-13)
+    assert estimates[Quantity("roc_auc_ovr", "macro")].value == pytest.approx(np.mean(rest), abs=1e-13)
+    assert estimates[Quantity("roc_auc_ovr", "weighted")].value == pytest.approx(
+        np.dot(shares, rest), abs=1e-13
+    )
+    assert estimates[Quantity("roc_auc_ovo")].value == pytest.approx(np.mean(pairs), abs=1e-13)
+
+
+def test_a_class_that_the_truth_lacks_has_no_area() -> None:
+    """A class of the p_ columns that never occurs: null with its reason, not an area of 0 in the mean."""
+    rows = several_rows(1, 40)
+    rows["y_true"] = ["c0" if label == "c3" else label for label in rows["y_true"]]
+    estimates = estimates_of("multiclass", rows)
+    for quantity in (
+        Quantity("roc_auc_ovr", "macro"),
+        Quantity("roc_auc_ovr", label="c3"),
+        Quantity("roc_auc_ovo"),
+    ):
+        assert np.isnan(estimates[quantity].value)
+        assert "lacks a class" in (estimates[quantity].reason or "")
+    assert not np.isnan(estimates[Quantity("roc_auc_ovr", label="c0")].value)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_top_k_counts_ties_as_hits(k: int, seed: int) -> None:
+    """The true class is a hit if fewer than k classes have more probability."""
+    rows = several_rows(seed, 60, classes=6)
+    p = np.column_stack([rows[f"p_c{j}"] for j in range(6)])
+    true = np.array([int(label[1:]) for label in rows["y_true"]])
+    hits = [sum(row > row[t]) < k for row, t in zip(p, true, strict=True)]
+    assert value("multiclass", rows, f"top_{k}_accuracy") == pytest.approx(np.mean(hits), abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_macro_accuracy_is_micro_accuracy(seed: int) -> None:
+    """The mean one-vs-rest accuracy is 1 - 2 (1 - accuracy) / K, which pooled counts give too."""
+    rows = several_rows(seed)
+    accuracy = value("multiclass", rows, "accuracy")
+    assert value("multiclass", rows, "macro_accuracy") == pytest.approx(1 - 2 * (1 - accuracy) / 4, abs=1e-14)
+
+
+# --- probabilities --------------------------------------------------------------------------------------------------
+
+
+def test_calibration_bins_are_closed_below() -> None:
+    """Probabilities on the edges belong to the upper bin, 1 to the last: by hand, gaps 0.1 and 0.7 of one example each.
+
+    0.1 lies in [0.1, 0.2) and 0.3 in [0.3, 0.4), as text 0.3 though 10 * 0.3 may round below 3.
+    """
+    rows = {"id": ids(4), "y_true": ["0", "1", "1", "1"], "p_1": [0.1, 0.3, 0.35, 1.0]}
+    # bin 1: |0.1 - 0|, bin 3: |0.325 - 1|, bin 9: 0
+    assert value("binary", rows, "ece") == pytest.approx((0.1 + 2 * 0.675) / 4, abs=1e-14)
+    assert value("binary", rows, "mce") == pytest.approx(0.675, abs=1e-14)
+
+
+def test_deviance_is_2n_log_losses() -> None:
+    """Deviance = -2 sum ln p(true), with p clipped as for the log loss."""
+    rows = binary_rows(2)
+    positive, p = truth_and_scores(rows)
+    expected = -2 * np.log(np.where(positive, p, 1 - p)).sum()
+    assert value("binary", rows, "deviance") == pytest.approx(float(expected), rel=1e-13)
+    assert value("binary", rows, "deviance") == pytest.approx(
+        2 * 60 * value("binary", rows, "log_loss"), rel=1e-14
+    )
+
+
+def test_complement_mse_is_brier_for_two_classes_only() -> None:
+    """The mean of (1 - p(true))^2 equals the Brier score of two classes, and not that of several."""
+    two, several = binary_rows(3), several_rows(3)
+    assert value("binary", two, "complement_mse") == pytest.approx(value("binary", two, "brier"), abs=1e-15)
+    assert abs(value("multiclass", several, "complement_mse") - value("multiclass", several, "brier")) > 0.01
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_brier_decomposition_adds_up(seed: int) -> None:
+    """Brier score = reliability - resolution + uncertainty, exactly, with weights too."""
+    random = np.random.default_rng(seed)
+    p, positive = np.round(random.random(200), 1), random.random(200) < 0.4
+    for weights in (None, random.random(200)):
+        parts = brier_decomposition(p, positive, weights)
+        brier = np.average((p - positive) ** 2, weights=weights)
+        assert parts.reliability - parts.resolution + parts.uncertainty == pytest.approx(
+            float(brier), abs=1e-14
+        )
+
+
+def test_calibration_line_and_its_errors_are_those_of_statsmodels() -> None:
+    """Slope, intercept and their robust errors equal statsmodels' logistic GLM with the HC0 sandwich."""
+    import statsmodels.api as sm
+
+    rows = binary_rows(4, 150)
+    positive, p = truth_and_scores(rows)
+    model = sm.GLM(
+        positive.astype(float), sm.add_constant(np.log(p / (1 - p))), family=sm.families.Binomial()
+    )
+    fit = model.fit(cov_type="HC0", tol=1e-14)
+    estimates = estimates_of("binary", rows)
+    for place, name in enumerate(("calibration_intercept", "calibration_slope")):
+        assert estimates[Quantity(name)].value == pytest.approx(fit.params[place], rel=1e-8)
+        assert estimates[Quantity(name)].standard_error == pytest.approx(fit.bse[place], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "p, reason",
+    [
+        ([0.0, 0.6, 0.7, 0.3, 0.5, 0.9], "exactly 0 or 1"),
+        ([0.1, 0.6, 0.2, 0.7, 0.3, 0.8], "separate the classes"),
+        ([0.1, 0.3, 0.3, 0.7, 0.3, 0.8], "separate the classes"),
+        ([0.4] * 6, "all probabilities are equal"),
+    ],
+)
+def test_calibration_line_that_is_not_there(p: list[float], reason: str) -> None:
+    """Null with the reason: a probability of 0 or 1, separation (ties at the edge too), one probability for all."""
+    estimates = estimates_of("binary", {"id": ids(6), "y_true": ["0", "1"] * 3, "p_1": p})
+    for name in ("calibration_slope", "calibration_intercept"):
+        assert np.isnan(estimates[Quantity(name)].value)
+        assert reason in (estimates[Quantity(name)].reason or "")
+
+
+# --- regression -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_relative_regression_errors(seed: int) -> None:
+    """RAE, RRSE, the squared correlation, the median and the largest error, written out with numpy and scipy."""
+    rows = value_rows(seed, 31 + seed)
+    y, f = np.array(rows["y_true"]), np.array(rows["y_pred"])
+    e = np.abs(f - y)
+    assert value("regression", rows, "rae") == pytest.approx(e.sum() / np.abs(y - y.mean()).sum(), rel=1e-13)
+    rrse = np.sqrt((e**2).sum() / ((y - y.mean()) ** 2).sum())
+    assert value("regression", rows, "rrse") == pytest.approx(rrse, rel=1e-12)
+    assert value("regression", rows, "r2_correlation") == pytest.approx(
+        stats.pearsonr(y, f)[0] ** 2, rel=1e-12
+    )
+    assert value("regression", rows, "medae") == pytest.approx(np.median(e), rel=1e-14)
+    assert value("regression", rows, "max_error") == e.max()
+
+
+def test_two_r2_are_two_things() -> None:
+    """A prediction turned round and far off has squared correlation 1 and a strongly negative R²."""
+    rows = value_rows(1)
+    rows["y_pred"] = [100 - 3 * y for y in rows["y_true"]]
+    assert value("regression", rows, "r2_correlation") == pytest.approx(1, abs=1e-12)
+    assert value("regression", rows, "r2") < -100
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_weighted_medians_and_deviations_equal_the_repeated_values(seed: int) -> None:
+    """Under whole-number weights: numpy's median and mean absolute deviation of the repeated values.
+
+    One row of weights puts all mass on few values, far outside the window that bootstrap weights stay in.
+    """
+    random = np.random.default_rng(seed)
+    values = np.round(random.normal(size=400), 1)
+    weights = random.multinomial(400, np.full(400, 1 / 400), size=30).astype(float)
+    weights[0] = 0
+    weights[0, :3] = 5, 2, 7
+    table = ascending(values)
+    copies = [np.repeat(values, w.astype(int)) for w in weights]
+    assert weighted_median(table, weights) == pytest.approx([np.median(c) for c in copies], abs=1e-14)
+    means = np.array([c.mean() for c in copies])
+    expected = [np.abs(c - c.mean()).sum() for c in copies]
+    assert absolute_deviations(table, weights, means) == pytest.approx(expected, rel=1e-12)

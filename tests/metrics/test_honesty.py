@@ -1,0 +1,106 @@
+"""A metric lists the intervals that hold for it; where none does, its record is null and says why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evalreport
+from evalreport.errors import UsageError
+from evalreport.intervals import INTERVALS
+from evalreport.metrics.registry import METRICS
+
+from .tables import ROWS, binary_rows, ids, options
+
+VALUE_ONLY = {"soft_auc", "deviance", "ece", "mce", "max_accuracy", "max_error"}
+NOT_SMOOTH = {"eer", "precision_at_10", "recall_at_10", "f1_at_10", "r_precision", "medae"} | VALUE_ONLY
+
+
+def test_what_is_smooth_and_what_has_no_interval() -> None:
+    """The registry says of each metric whether influence values exist and whether any interval holds."""
+    assert {m.name for m in METRICS.values() if m.no_interval} == VALUE_ONLY
+    assert {m.name for m in METRICS.values() if not m.smooth} == NOT_SMOOTH
+    for metric in METRICS.values():
+        assert bool(metric.intervals) != bool(metric.no_interval), metric.name
+        assert set(metric.intervals) <= set(INTERVALS), metric.name
+
+
+@pytest.mark.parametrize("task", ROWS)
+def test_every_record_has_limits_or_a_reason(task: str) -> None:
+    """All intervals asked for: null ones have a reason, and what is not smooth has no normal one."""
+    results = evalreport.evaluate(
+        {"m": ROWS[task]()}, options=options(task, resamples=60, intervals=("all",))
+    )
+    for record in results.metrics:
+        metric = METRICS[record.metric]
+        for one in record.intervals:
+            assert one.low is not None or one.reason, (record.metric, one.method)
+            if metric.no_interval and record.value is not None:
+                assert one.low is None, (record.metric, one.method)
+            if not metric.smooth and one.method in ("normal", "bootstrap_bca"):
+                assert one.low is None, (record.metric, one.method)
+        if record.value is not None and not metric.no_interval:
+            assert record.intervals[0].low is not None, record.metric
+
+
+def test_refused_intervals_show_the_metrics_own_reason() -> None:
+    """ECE's record says why its percentile interval is not shown."""
+    results = evalreport.evaluate(
+        {"m": binary_rows()}, options=options("binary", resamples=60, metrics=("ece",))
+    )
+    (record,) = results.metrics
+    assert record.value is not None
+    assert {one.reason for one in record.intervals} == {METRICS["ece"].no_interval}
+
+
+def test_few_positives_refuse_the_percentiles_of_the_equal_error_rate() -> None:
+    """With 6 positives the percentile limits are refused and Wilson's on 6 examples lead, and they are wide."""
+    random = np.random.default_rng(0)
+    truth = ["1"] * 6 + ["0"] * 60
+    scores = [float(0.6 * (t == "1") + 0.4 * random.random()) for t in truth]
+    rows = {"id": ids(66), "y_true": truth, "p_1": scores}
+    results = evalreport.evaluate({"m": rows}, options=options("binary", resamples=60, metrics=("eer",)))
+    first, *others = results.metrics[0].intervals
+    assert first.method == "wilson"
+    assert first.low == 0
+    assert first.high is not None
+    assert first.high > 0.3
+    assert "fewer than 20" in (first.reason or "")
+    assert all(one.low is None for one in others)
+
+
+def test_what_has_no_honest_test_is_compared_only_by_name() -> None:
+    """A run that names no metric tests no value-only metric; a named one is refused with its reason."""
+    rows = {"a": binary_rows(1), "b": binary_rows(1) | {"p_1": binary_rows(1)["p_1"][::-1]}}
+    everything = evalreport.evaluate(rows, options=options("binary", resamples=60))
+    compared = {row.metric for row in everything.comparisons}
+    assert {"soft_auc", "deviance", "max_accuracy", "precision_at_10"}.isdisjoint(compared)
+    assert {"ece", "eer", "informedness", "pr_auc"} <= compared
+    named = evalreport.evaluate(rows, options=options("binary", resamples=60, metrics=("max_accuracy",)))
+    assert [row.p_value for row in named.comparisons] == [None]
+    assert all(row.reason for row in named.comparisons)
+
+
+def test_calibration_errors_are_tested_by_swapping() -> None:
+    """ECE has no interval, but swapping two models' forecasts gives an honest p value."""
+    rows = {"a": binary_rows(1), "b": binary_rows(1) | {"p_1": binary_rows(1)["p_1"][::-1]}}
+    results = evalreport.evaluate(rows, options=options("binary", resamples=200, metrics=("ece",)))
+    (leading,) = (row for row in results.comparisons if row.recommended)
+    assert leading.test == "permutation"
+    assert leading.p_value is not None
+    assert leading.low is None
+
+
+def test_trivial_metrics_are_left_out_and_averages_that_are_not_there_refused() -> None:
+    """Top-5 accuracy of four classes says nothing, unless it is named; a micro AUC does not exist."""
+    rows = {"m": ROWS["multiclass"]()}
+    default = evalreport.evaluate(rows, options=options("multiclass", resamples=20))
+    seen = {record.metric for record in default.metrics}
+    assert "top_3_accuracy" in seen
+    assert "top_5_accuracy" not in seen
+    named = evalreport.evaluate(
+        rows, options=options("multiclass", resamples=20, metrics=("top_5_accuracy",))
+    )
+    assert named.metrics[0].value == 1.0
+    with pytest.raises(UsageError, match="macro, weighted"):
+        evalreport.evaluate(rows, options=options("multiclass", metrics=("roc_auc_ovr_micro",)))
