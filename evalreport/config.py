@@ -55,6 +55,7 @@ class Options:
     weight: str | None = None
     gates: tuple[str, ...] = ()
     exact: bool = False
+    fixed_class_counts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +154,9 @@ KEYS: tuple[Key, ...] = (
     Key("gate", "gates", "list", "EXPR",
         "Repeatable: 'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500'.",
         '["forest.accuracy >= 0.90", "n >= 500"]'),
+    Key("fixed_class_counts", "fixed_class_counts", "flag", "",
+        "Resample within the true classes: only where the design fixed how many examples of each there are.",
+        "false"),
     Key("exact", "exact", "flag", "",
         "Resample rank metrics from the rows themselves, however many (default: above 200,000 rows from a"
         " histogram).", "false"),

@@ -154,7 +154,12 @@ def sampled(
     predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, seed: int
 ) -> Sample:
     """Estimate every quantity of every model, on the whole and on every single fit."""
-    units = units_of(predictions, cluster=options.cluster, weight=options.weight)
+    units = units_of(
+        predictions,
+        cluster=options.cluster,
+        weight=options.weight,
+        fixed_class_counts=options.fixed_class_counts,
+    )
     sample = estimate_all(
         predictions,
         quantities,

@@ -104,6 +104,31 @@ def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -
         yield counts.reshape(size, n).astype(np.float64)
 
 
+def bootstrap_rows_within(strata: npt.NDArray[np.int64], n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield blocks (b, n) of row weights drawn within strata: every stratum keeps its number of rows."""
+    for block, size in blocks(n_resamples, len(strata)):
+        weights = np.zeros((size, len(strata)))
+        for stratum in np.unique(strata):
+            rows = np.flatnonzero(strata == stratum)
+            generator = stream(seed, f"bootstrap rows of stratum {stratum}", block)
+            weights[:, rows] = generator.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=size)
+        yield weights
+
+
+def bootstrap_cells_within(
+    counts: Floats, strata: npt.NDArray[np.int32], n_resamples: int, *, seed: int
+) -> Iterator[Floats]:
+    """Yield blocks (b, u) of weights of distinct cells drawn within strata: every stratum keeps its total."""
+    for block, size in blocks(n_resamples, len(counts)):
+        weights = np.zeros((size, len(counts)))
+        for stratum in np.unique(strata):
+            cells = np.flatnonzero(strata == stratum)
+            total = counts[cells].sum()
+            generator = stream(seed, f"bootstrap cells of stratum {stratum}", block)
+            weights[:, cells] = generator.multinomial(round(float(total)), counts[cells] / total, size=size)
+        yield weights
+
+
 def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield blocks of fair coins, one a row: (b, n) float64 of 0 and 1, for the paired swap test."""
     for block, size in blocks(n_resamples, n):

@@ -105,7 +105,7 @@ def recommended(estimate: Estimate) -> str:
         return own.get(metric.difference_interval, metric.difference_interval)
     if metric.name == "roc_auc" and estimate.positive is not None:
         smaller = min(int(estimate.positive.sum()), int((~estimate.positive).sum()))
-        return "logit" if smaller >= 30 and estimate.value <= 0.95 else "newcombe_auc"
+        return "logit" if smaller >= 30 and 0.05 <= estimate.value <= 0.95 else "newcombe_auc"
     if estimate.trials is not None:
         return "wilson"
     honest = (n for n in metric.intervals if n != "wilson" and lacks(INTERVALS[n], estimate) is None)

@@ -12,12 +12,12 @@ from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient, zero_where_undefined
-from evalreport.engine.draws import bootstrap_cells
+from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within
 from evalreport.engine.tables import Cells, Codes, Counts, distinct_cells, margin_columns, one_vs_rest
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.layout import Parts
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.units import Units
+from evalreport.metrics.units import Units, within
 from evalreport.metrics.views import value_range
 
 Floats = npt.NDArray[np.float64]
@@ -76,6 +76,8 @@ class LabelTables:
 
     def draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
         """Yield blocks (b, atoms) of bootstrap multiplicities."""
+        if self.cells is not None and self.units.strata is not None:
+            return bootstrap_cells_within(self.cells.counts, self.cells.true, n_resamples, seed=seed)
         if self.cells is not None:
             return bootstrap_cells(self.cells.counts, n_resamples, seed=seed)
         return self.units.unit_draws(n_resamples, seed=seed)
@@ -94,7 +96,11 @@ class LabelTables:
     def influence(self, model: int, slope: Floats) -> tuple[Floats, Floats]:
         """Return derivatives by the multiplicity of a unit, and how many units share each."""
         by_atom = np.asarray(self.columns[model] @ slope.ravel())
-        return by_atom, np.ones(len(by_atom)) if self.cells is None else self.cells.counts
+        if self.cells is None:
+            return by_atom, np.ones(len(by_atom))
+        if self.units.strata is not None:
+            by_atom = within(by_atom, self.cells.counts, self.cells.true)
+        return by_atom, self.cells.counts
 
 
 def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> Floats:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.predictions import Predictions
-from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, swaps
+from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
+from evalreport.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,11 +29,14 @@ class Units:
         (n,) code of each example's cluster, 0 to ``count`` - 1; None: every example is a unit of its own.
     weight
         (n,) example weights; None: every example weighs 1.
+    strata
+        (n,) class codes, where the design fixed how many examples of each class there are; None: it did not.
     """
 
     n: int
     cluster: npt.NDArray[np.int64] | None = None
     weight: Floats | None = None
+    strata: npt.NDArray[np.int64] | None = None
 
     @property
     def plain(self) -> bool:
@@ -58,6 +63,8 @@ class Units:
 
     def unit_draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
         """Yield blocks (b, count) of multiplicities of the units."""
+        if self.strata is not None:
+            return bootstrap_rows_within(self.strata, n_resamples, seed=seed)
         if self.cluster is None:
             return bootstrap_rows(self.n, n_resamples, seed=seed)
         return bootstrap_clusters(self.count, n_resamples, seed=seed)
@@ -73,16 +80,32 @@ class Units:
 
     def influence(self, derivative: Floats) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity, (count,)."""
+        if self.strata is not None:
+            return within(derivative, np.ones(self.n), self.strata)
         weighted = derivative if self.weight is None else derivative * self.weight
         if self.cluster is None:
             return weighted
         return np.bincount(self.cluster, weights=weighted, minlength=self.count).astype(np.float64)
 
 
-def units_of(predictions: Predictions, *, cluster: str | None, weight: str | None) -> Units:
+def within(derivative: Floats, counts: Floats, strata: npt.NDArray[Any]) -> Floats:
+    """Centre derivatives (u,) within strata: where class counts are fixed, differences of classes do not vary."""
+    totals = np.bincount(strata, weights=counts)
+    means = np.bincount(strata, weights=counts * derivative) / np.where(totals > 0, totals, 1)
+    return np.asarray(derivative - means[strata], dtype=np.float64)
+
+
+def units_of(
+    predictions: Predictions, *, cluster: str | None, weight: str | None, fixed_class_counts: bool = False
+) -> Units:
     """Return the units of a run: the clusters of ``--cluster``, else examples that are predicted repeatedly.
 
     Loading has checked that the columns named are there.
+
+    Raises
+    ------
+    UsageError
+        Where class counts are declared as fixed and there are no classes, or units are not single examples.
     """
     codes = None
     if cluster is not None:
@@ -91,4 +114,14 @@ def units_of(predictions: Predictions, *, cluster: str | None, weight: str | Non
     elif predictions.n > len(predictions.ids):
         codes = np.unique(predictions.example, return_inverse=True)[1].astype(np.int64)
     weights = None if weight is None else np.asarray(predictions.metadata[weight].values, dtype=np.float64)
-    return Units(predictions.n, codes, weights)
+    strata = None
+    if fixed_class_counts:
+        if predictions.y_true is None or not predictions.classes:
+            raise UsageError(f"--fixed-class-counts: the task is {predictions.task}, which has no classes")
+        if codes is not None or weights is not None:
+            raise UsageError(
+                "--fixed-class-counts holds for single examples: leave out --cluster and --weight, and predict"
+                " each example once"
+            )
+        strata = predictions.y_true.astype(np.int64)
+    return Units(predictions.n, codes, weights, strata)
