@@ -148,8 +148,9 @@ def _near_zero(sample: Sample, model: str) -> Iterator[WarningRecord]:
     relative = np.abs(outputs.y_pred - sample.predictions.y_true) / true
     small = true < 0.01 * np.median(true)
     if relative[small].sum() > 0.5 * relative.sum():
-        text = f"More than half of the MAPE of {model} comes from {count(int(small.sum()))} examples whose true value"
-        yield WarningRecord("truth_near_zero", text + " is nearly 0: read MAE or RMSE.", (model,))
+        few = int(small.sum())
+        text = f"More than half of the MAPE of {model} comes from {count(few)} example{'s' if few > 1 else ''} whose"
+        yield WarningRecord("truth_near_zero", text + " true value is nearly 0: read MAE or RMSE.", (model,))
 
 
 def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:

@@ -1,0 +1,1 @@
+"""Tests of what stands around the p-value: sizes, plans, warnings."""

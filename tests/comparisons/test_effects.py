@@ -1,0 +1,166 @@
+"""Sizes of differences: each against its definition, and turned round when the models are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalreport
+from evalreport.results import EffectRecord, Results
+
+
+def evaluate(models: dict[str, dict[str, Any]], **options: Any) -> Results:
+    """Evaluate with the fewest replicates: no size rests on them."""
+    return evalreport.evaluate(models, options=evalreport.Options(**{"resamples": 200, **options}))
+
+
+def size(results: Results, effect: str, unit: str = "example", a: str = "a") -> EffectRecord:
+    """Return the one record of an effect."""
+    (found,) = [r for r in results.effects if (r.effect, r.unit, r.a) == (effect, unit, a)]
+    return found
+
+
+def judged(both: int, only_a: int, only_b: int, neither: int, names: tuple[str, str] = ("a", "b")) -> Results:
+    """Evaluate two models with a given table of agreement, half of each cell positive where it is even."""
+    truth, said = [], {name: [] for name in names}
+    for count, right in ((both, (1, 1)), (only_a, (1, 0)), (only_b, (0, 1)), (neither, (0, 0))):
+        for i in range(count):
+            t = i % 2
+            truth.append(str(t))
+            for name, good in zip(names, right, strict=True):
+                said[name].append(str(t if good else 1 - t))
+    ids = [f"{i:05d}" for i in range(len(truth))]
+    return evaluate({m: {"id": ids, "y_true": truth, "y_pred": y} for m, y in said.items()})
+
+
+def test_sizes_of_a_table_of_agreement():
+    """With b : c = 40 : 15 of 1,000: odds 40/15, g = 40/55 - 1/2, superiority 1/2 + 25/2000 (by hand)."""
+    results = judged(800, 40, 15, 145)
+    (table,) = results.agreement
+    assert (table.both, table.only_a, table.only_b, table.neither) == (800, 40, 15, 145)
+    assert size(results, "odds_ratio_discordant").value == pytest.approx(40 / 15)
+    assert size(results, "cohen_g").value == pytest.approx(40 / 55 - 0.5)
+    assert size(results, "rank_biserial").value == pytest.approx(25 / 55)
+    assert size(results, "probability_of_superiority").value == pytest.approx(0.5125)
+
+
+def test_limits_of_the_odds_are_wilson_s_of_the_share():
+    """The share 40/55 has Wilson limits of statsmodels; the odds' are those, divided by one minus them."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(40, 55, method="wilson")
+    odds = size(judged(800, 40, 15, 145), "odds_ratio_discordant")
+    assert (odds.low, odds.high) == pytest.approx((low / (1 - low), high / (1 - high)))
+
+
+def test_errors_per_1000_cases():
+    """Errors of a alone and of b alone, by true class: 7 misses and 8 false alarms of b, 20 and 20 of a (of 1,000)."""
+    results = judged(800, 15, 40, 145)
+    # Of the 15 cells 8 are negatives (0, 2, 4 ...) and 7 positives; of the 40 half and half.
+    assert size(results, "misses_per_1000").value == pytest.approx(20 - 7)
+    assert size(results, "false_alarms_per_1000").value == pytest.approx(20 - 8)
+    assert "13 more misses" in size(results, "misses_per_1000").text
+
+
+def test_sizes_turn_round_with_the_models():
+    """Swapping the two models turns every size and its limits."""
+    ahead, behind = judged(800, 40, 15, 145), judged(800, 40, 15, 145, names=("z", "b"))
+    odds, turned = size(ahead, "odds_ratio_discordant"), size(behind, "odds_ratio_discordant", a="b")
+    assert turned.value == pytest.approx(1 / odds.value)
+    assert (turned.low, turned.high) == pytest.approx((1 / odds.high, 1 / odds.low))
+    for effect in ("cohen_g", "rank_biserial", "misses_per_1000", "false_alarms_per_1000"):
+        assert size(behind, effect, a="b").value == pytest.approx(-size(ahead, effect).value)
+
+
+def test_a_model_against_itself_has_no_size():
+    """No discordant example: no odds, an even superiority, no errors more or fewer, nothing raised."""
+    results = judged(80, 0, 0, 20)
+    assert size(results, "probability_of_superiority").value == 0.5
+    assert size(results, "misses_per_1000").value == 0
+    assert not [r for r in results.effects if r.effect in ("odds_ratio_discordant", "cohen_g", "cohen_d")]
+
+
+def test_all_disagreements_on_one_side_have_no_odds():
+    """Odds of b : 0 are no number; their lower limit is."""
+    odds = size(judged(80, 10, 0, 10), "odds_ratio_discordant")
+    assert odds.value is None
+    assert odds.low is not None
+    assert odds.high is None
+
+
+def values(seed: int = 1, n: int = 80) -> tuple[dict[str, dict[str, Any]], np.ndarray]:
+    """Return two regression models and the differences of their absolute errors."""
+    random = np.random.default_rng(seed)
+    truth = random.normal(10, 3, n)
+    first, second = truth + random.normal(size=n), truth + 1.4 * random.normal(size=n)
+    ids = [f"{i:03d}" for i in range(n)]
+    models = {
+        name: {"id": ids, "y_true": truth.tolist(), "y_pred": said.tolist()}
+        for name, said in (("a", first), ("b", second))
+    }
+    return models, np.abs(first - truth) - np.abs(second - truth)
+
+
+def test_sizes_of_mean_losses():
+    """Cohen's d is mean over standard deviation; superiority counts wins (smaller losses); scipy gives the ranks."""
+    models, d = values()
+    results = evaluate(models, metrics=("mae",))
+    assert size(results, "cohen_d").value == pytest.approx(d.mean() / d.std(ddof=1))
+    assert size(results, "probability_of_superiority").value == pytest.approx((d < 0).mean())
+    # scipy: the statistic is the smaller rank sum; r = 1 - 2 W / (n (n + 1) / 2) for the favoured side.
+    w = stats.wilcoxon(d).statistic
+    n = len(d)
+    assert abs(size(results, "rank_biserial").value) == pytest.approx(1 - 4 * w / (n * (n + 1)))
+    assert size(results, "rank_biserial").value > 0, "a has the smaller errors"
+
+
+def test_sizes_over_folds_have_no_limits():
+    """Folds share training data: their sizes stand, without limits; the pooled odds lose theirs too."""
+    n = 120
+    random = np.random.default_rng(5)
+    truth = [str(i % 2) for i in range(n)]
+    ids, fold = [f"{i:03d}" for i in range(n)], [str(i // 24) for i in range(n)]
+    models = {
+        m: {"id": ids, "fold": fold, "y_true": truth,
+            "y_pred": [t if random.random() < p else "1" if t == "0" else "0" for t in truth]}
+        for m, p in (("a", 0.9), ("b", 0.7))
+    }  # fmt: skip
+    results = evaluate(models)
+    x = np.array([r.value for r in results.folds if r.metric == "accuracy" and r.model == "a"])
+    x -= np.array([r.value for r in results.folds if r.metric == "accuracy" and r.model == "b"])
+    d = size(results, "cohen_d", "fold")
+    assert d.value == pytest.approx(x.mean() / x.std(ddof=1))
+    assert (d.low, d.high) == (None, None)
+    assert size(results, "odds_ratio_discordant").low is None
+
+
+def test_disagreements_put_the_widest_first():
+    """The example with most pairs apart and the widest probabilities stands first; agreed ones nowhere."""
+    ids, truth = ["q1", "q2", "q3", "q4"], ["1", "1", "0", "0"]
+    p = {"a": [0.9, 0.9, 0.2, 0.1], "b": [0.8, 0.4, 0.3, 0.2], "c": [0.7, 0.6, 0.9, 0.3]}
+    models = {m: {"id": ids, "y_true": truth, "p_1": v} for m, v in p.items()}
+    records = evaluate(models).disagreements
+    assert list(dict.fromkeys(r.id for r in records)) == ["q3", "q2"]
+    assert [(r.model, r.answer, r.correct) for r in records[:3]] == [
+        ("a", "0", True), ("b", "0", True), ("c", "1", False)
+    ]  # fmt: skip
+    assert records[0].truth == "0"
+
+
+def test_disagreements_are_at_most_twenty_examples():
+    """A hundred examples on which two models disagree: twenty are listed, by id where nothing else tells them apart."""
+    records = judged(0, 100, 0, 0).disagreements
+    assert [r.id for r in records[::2]] == [f"{i:05d}" for i in range(20)]
+
+
+def test_disagreements_of_numbers():
+    """Regression: the example with the largest distance between answers stands first."""
+    models, _ = values()
+    first = np.array(models["a"]["y_pred"]) - np.array(models["b"]["y_pred"])
+    record = evaluate(models).disagreements[0]
+    assert record.id == f"{int(np.abs(first).argmax()):03d}"
+    assert record.spread == pytest.approx(np.abs(first).max())
+    assert record.correct is None
