@@ -21,7 +21,7 @@ Written by `make docs` from the program itself; do not edit. Every name here is 
 
 def reference() -> str:
     """Return the whole document."""
-    return "\n".join([HEAD, *_options(), *_metrics(), *_intervals(), *_tests()])
+    return "\n".join([HEAD, *_options(), *_plan(), *_metrics(), *_intervals(), *_tests()])
 
 
 def _options() -> list[str]:
@@ -34,6 +34,28 @@ def _options() -> list[str]:
         rows.append((flags, takes, _cell(key.summary)))
     intro = "Of `evalreport run`; in `evalreport.toml` the same names without dashes in front, underscores inside."
     return ["## Options", "", intro, "", *_table(("option", "takes", "meaning"), rows)]
+
+
+def _plan() -> list[str]:
+    import click
+
+    from evalreport.cli.plan import plan_command
+
+    rows = []
+    for option in plan_command.params:
+        if not isinstance(option, click.Option):
+            continue
+        takes = (
+            " \\| ".join(option.type.choices)
+            if isinstance(option.type, click.Choice)
+            else option.metavar or ""
+        )
+        given = option.default not in (None, ()) and type(option.default) in (str, int, float)
+        default = f" (default {option.default})" if given else ""
+        flags = ", ".join(f"`{flag}`" for flag in sorted(option.opts, key=len))
+        rows.append((flags, takes, _cell(option.help or "") + default))
+    intro = "Of `evalreport plan`, which reads no file: how many examples are needed, or what they can show."
+    return ["## Planning", "", intro, "", *_table(("option", "takes", "meaning"), rows)]
 
 
 def _metrics() -> list[str]:

@@ -23,6 +23,7 @@ FORBIDDEN = {
 ABOUT = (
     "that does not make them equal",
     "does not mean that the models are equally good",
+    "no difference of nearly equal numbers, so h can be",  # of numbers, in the complex step
 )
 
 
