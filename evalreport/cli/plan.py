@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,12 +67,20 @@ def plan_command(
     """Answer a question of planning and print it; the help text is HELP."""
     if len(expected) > 2:
         raise UsageError("--expected is given once for each of at most two models")
+    _require_finite({**asked, "confidence": confidence, "expected": sum(expected)})
     from evalreport.comparisons.answers import Question, answers
 
     question = Question(**asked, expected=expected, alpha=(1 - confidence) / pairs)
     found = answers(question)
     click.echo(_as_json(found) if form == "json" else "\n\n".join(_as_text(answer) for answer in found))
     return 0
+
+
+def _require_finite(values: Mapping[str, Any]) -> None:
+    """Refuse nan and inf, which pass every range."""
+    for name, value in values.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"--{name.replace('_', '-')}: {value} is no finite number")
 
 
 def _as_text(answer: Answer) -> str:

@@ -1,0 +1,164 @@
+"""Where models differ: what the section shows is what the results hold, whatever the files said."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+from evalreport.config import OutputOptions
+from evalreport.plots.ranks import Ranked, critical_differences
+from evalreport.plots.strip import Strip, strip
+from evalreport.report import render
+from evalreport.report.figures import drawn
+from evalreport.report.reasons import holds_here, why_chosen
+from evalreport.report.sections import differences, omnibus
+from evalreport.report.view import view_of
+from evalreport.results import (
+    AgreementRecord,
+    AverageRankRecord,
+    BaselineRecord,
+    DisagreementRecord,
+    EffectRecord,
+    FoldRecord,
+    OmnibusRecord,
+    RankingRecord,
+    Results,
+)
+
+TWO = {"forest": 1.8, "tree": 0.6}
+BAD = "<script>alert('x')</script>\u202e{{ 7 * 7 }}"
+
+
+def page(results: Results, folder: Path) -> str:
+    """Return the HTML of a report."""
+    render(results, folder, options=OutputOptions(formats=("html",)))
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def with_differences(results: Results) -> Results:
+    """Add sizes, agreement, disagreements and baselines of the two models."""
+    a, b = results.models
+    return dataclasses.replace(
+        results,
+        effects=(
+            EffectRecord(a, b, "accuracy", "odds_ratio_discordant", 2.5, 1.2, None, "25 : 10"),
+            EffectRecord(a, b, "error_rate", "misses_per_1000", -12.34, -20.0, -4.0, "12 fewer misses"),
+        ),
+        agreement=(AgreementRecord(a, b, "accuracy", 900.0, 25.0, 10.0, 265.0),),
+        disagreements=(
+            DisagreementRecord(BAD, "Yes", a, "Yes", True, 1.0, "pairs of models that disagree"),
+            DisagreementRecord(BAD, "Yes", b, "No" + BAD, False, 1.0, "pairs of models that disagree"),
+        ),
+        baselines=(BaselineRecord("majority_class", "accuracy", None, None, 0.65, "always answers No"),),
+    )
+
+
+def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]) -> None:
+    """Results without sizes, folds and disagreements have no such section, nor one on all models at once."""
+    view = view_of(simulate(TWO))
+    assert differences.describe(view) is None
+    assert omnibus.describe(view) is None
+
+
+def test_sizes_and_agreement_stand_as_the_results_hold_them(
+    simulate: Callable[..., Results], tmp_path: Path
+) -> None:
+    """Odds 2.50 with an open limit, 12.3 misses fewer, the four counts, and the baseline beside its metric."""
+    text = re.sub(r"<[^>]*>", " ", page(with_differences(simulate(TWO)), tmp_path))
+    text = " ".join(text.split())
+    assert "2.50 [1.20, ∞]" in text
+    assert "−12.3 [−20.0, −4.0]" in text
+    assert "right 900 75.0 % 25 2.1 %" in text
+    assert "wrong 10 0.8 % 265 22.1 %" in text
+    assert "majority class 0.65" in text
+
+
+def test_hostile_ids_and_answers_are_escaped(simulate: Callable[..., Results], tmp_path: Path) -> None:
+    """An id that is a script is shown as text, a direction mark by its code point; a wrong answer says so."""
+    html = page(with_differences(simulate(TWO)), tmp_path)
+    assert "<script>alert('x')" not in html
+    assert "&lt;script&gt;alert(" in html
+    assert "\u202e" not in html
+    assert "49" not in re.findall(r"alert[^<]*", html)
+    assert re.search(r'class="m\d wrong">No', html)
+
+
+def folds(results: Results) -> Results:
+    """Turn results into those of five folds."""
+    values = {results.models[0]: (0.9, 0.8, 0.85, 0.7, 0.95), results.models[1]: (0.8, 0.8, 0.75, 0.75, 0.85)}
+    records = tuple(
+        FoldRecord(m, None, str(i), "accuracy", None, None, v, 30)
+        for m, held in values.items()
+        for i, v in enumerate(held)
+    )
+    return dataclasses.replace(results, design="cross-validation", folds=records)
+
+
+def test_a_strip_shows_the_difference_on_every_fold(simulate: Callable[..., Results]) -> None:
+    """By hand: 0.1, 0, 0.1, -0.05, 0.1, their mean 0.05 marked; and the table's mean 0.84, standard deviation 0.096."""
+    found = differences.describe(view_of(folds(simulate(TWO))))
+    assert found is not None
+    assert found.figure is not None
+    assert "mean +0.0500" in found.figure.description
+    axes = Canvas().subplots()
+    found.figure.draw[0](axes)
+    points, mean = axes.get_lines()[1:3]
+    assert points.get_xdata() == pytest.approx([0.1, 0.0, 0.1, -0.05, 0.1])
+    assert mean.get_xdata() == pytest.approx([0.05, 0.05])
+    first = found.fits[0]
+    assert first.cells[:2] == ("5", "0.840")
+    assert float(first.cells[2]) == pytest.approx(0.0962, abs=1e-3)
+    assert "share training data" in found.figure.caption
+
+
+def ranked(results: Results, letters: dict[str, str]) -> Results:
+    """Give results average ranks 1, 2, 3 ... by name and these letters."""
+    return dataclasses.replace(
+        results,
+        average_ranks=tuple(
+            AverageRankRecord("accuracy", m, float(i + 1), "datasets", 14, 1.25, 0.95)
+            for i, m in enumerate(results.models)
+        ),
+        ranking=tuple(
+            RankingRecord(m, "accuracy", 1 - i / 10, i + 1, letters[m]) for i, m in enumerate(results.models)
+        ),
+        omnibus=(OmnibusRecord("accuracy", "iman_davenport", 4.59, 3.0, 0.008, results.models, 39.0, "datasets", 14),),
+    )  # fmt: skip
+
+
+def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results]) -> None:
+    """Models that share a letter are joined, whatever Nemenyi's distance says: one table decides everything."""
+    results = ranked(simulate({"a": 1.9, "b": 1.5, "c": 0.6}), {"a": "a", "b": "ab", "c": "b"})
+    found = omnibus.describe(view_of(results))
+    assert found is not None
+    assert found.figure is not None
+    axes = Canvas().subplots()
+    found.figure.draw[0](axes)
+    bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() == 2.6]
+    assert [list(map(float, bar)) for bar in bars] == [[1.0, 2.0], [2.0, 3.0]]
+    assert found.rows[0].statistic == "4.59 (df 3, 39)"
+    assert found.rows[0].blocks == "14 data sets"
+    assert drawn(found.figure) == drawn(found.figure), "the same bytes twice"
+
+
+def test_plots_draw_on_the_given_axes_and_survive_hostile_labels() -> None:
+    """The axes come back, and a label is text, never mathematics."""
+    axes = Canvas().subplots()
+    models = [Ranked("$x_1", 1.2, 0, "m0"), Ranked("<b>", 1.8, 1, "m1")]
+    assert critical_differences(models, [[0, 1]], axes, critical_difference=5.0) is axes
+    assert strip([Strip("$x - <b>", (0.1, -0.2), 0, "m0_m1")], axes, axis_label="$d") is axes
+    axes.figure.canvas.draw()
+
+
+def test_each_test_says_why_it_is_there(simulate: Callable[..., Results]) -> None:
+    """The leading test says that it leads, a companion that it stands beside; few disagreements are counted."""
+    view = view_of(with_differences(simulate(TWO)))
+    assert why_chosen(view, "mcnemar_midp").startswith("leads here")
+    assert "beside" in why_chosen(view, "mcnemar_exact")
+    assert "b + c is 35: enough" in holds_here(view, "mcnemar")
+    assert "independence of the examples is assumed" in holds_here(view, "mcnemar_midp")
