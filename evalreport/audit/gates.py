@@ -80,7 +80,19 @@ def judge(results: Results, expressions: Sequence[str]) -> Results:
         A gate that cannot be parsed, or about a model, metric or comparison that the results do not hold.
     """
     gates = [parse(text, models=results.models) for text in expressions]
-    return replace(results, gates=tuple(decide(gate, results) for gate in gates))
+    decided = [decide(gate, results) for gate in gates]
+    blockers = [warning for warning in results.warnings if warning.level == "blocker"]
+    if blockers:
+        # What takes the verdict lets no metric pass; a failure stands, and a count needs no verdict.
+        decided = [
+            _blocked(record, blockers[0].text) if gate.terms and record.outcome == "pass" else record
+            for gate, record in zip(gates, decided, strict=True)
+        ]
+    return replace(results, gates=tuple(decided))
+
+
+def _blocked(record: GateRecord, why: str) -> GateRecord:
+    return replace(record, outcome="undecided", text=f"{record.text}; not decided: {why}")
 
 
 def parse(text: str, *, models: Iterable[str]) -> Gate:

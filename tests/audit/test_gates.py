@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evalreport
 from evalreport.audit.gates import decide, judge, outcome_of, parse
 from evalreport.errors import UsageError
-from evalreport.results import ComparisonRecord, Interval, MetricRecord, Results, Slice
+from evalreport.results import ComparisonRecord, Interval, MetricRecord, Results, Slice, WarningRecord
 
 
 def metric(model, name, value, low, high, *, average=None, label=None, slice=None, reason=None):  # noqa: A002
@@ -216,6 +218,41 @@ def test_judge_decides_the_gates_of_the_options_in_their_order():
     judged = judge(ACCURACY, ["n >= 1000", "forest.accuracy > 0.5"])
     assert [gate.outcome for gate in judged.gates] == ["fail", "pass"]
     assert judge(ACCURACY, []) == ACCURACY
+
+
+def test_a_blocker_lets_nothing_pass_but_a_count():
+    """An example both trained and tested on: a pass becomes undecided with the reason, a failure stays one."""
+    leaked = WarningRecord("trained_on_test", "10 examples are both", level="blocker")
+    texts = ("forest.accuracy >= 0.89", "forest.accuracy >= 0.95", "n >= 500")
+    gates = judge(dataclasses.replace(ACCURACY, warnings=(leaked,)), texts).gates
+    assert [gate.outcome for gate in gates] == ["undecided", "fail", "pass"]
+    assert "10 examples are both" in gates[0].text
+    only_a_warning = dataclasses.replace(leaked, level="warning")
+    assert judge(dataclasses.replace(ACCURACY, warnings=(only_a_warning,)), texts).gates[0].outcome == "pass"
+
+
+@pytest.mark.parametrize("limit, expected", [("0.80", "pass"), ("0.86", "undecided"), ("0.95", "fail")])
+def test_on_folds_the_corrected_interval_decides(limit, expected):
+    """Cross-validation: three outcomes by the interval that allows for shared training data, differences too."""
+    n = 120
+    truth = [str(i // 2 % 2) for i in range(n)]
+    wrong = {"a": range(0, n, 7), "b": range(0, n, 4)}
+    models = {
+        name: {
+            "id": [f"{i:03d}" for i in range(n)],
+            "fold": [str(i * 7 % 5) for i in range(n)],
+            "y_true": truth,
+            "y_pred": [str(1 - int(t)) if i in places else t for i, t in enumerate(truth)],
+        }
+        for name, places in wrong.items()
+    }
+    gates = (f"a.accuracy >= {limit}", "a.accuracy - b.accuracy > -0.3", "a.accuracy - b.accuracy > 0.5")
+    results = evalreport.evaluate(models, options=evalreport.Options(resamples=200, gates=gates))
+    value, better, far_better = results.gates
+    assert value.outcome == expected
+    assert "corrected_t" in value.text
+    assert (better.outcome, far_better.outcome) == ("pass", "fail")
+    assert "corrected_t" in better.text
 
 
 def test_the_text_never_shows_a_limit_on_the_gate_that_does_not_stand_on_it():
