@@ -72,6 +72,8 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
         return "not a mean over the examples"
     if method.kind == "auc" and metric.name != "roc_auc":
         return "holds for the area under the ROC curve only"
+    if method.kind == "auc" and estimate.positive is None:
+        return "holds for one ranking of all examples: scores of several fits have no common scale"
     if method.kind == "auc" and estimate.is_difference and method.name != "delong":
         return "not an interval of a difference"
     if method.kind in ("bootstrap", "smooth", "mean"):
