@@ -35,13 +35,15 @@ class Omnibus:
     rows: tuple[OmnibusRow, ...]
     figure: Figure | None
     note: str
+    remarks: bool
 
 
 def describe(view: View) -> Omnibus | None:
     """Lay out the omnibus tests and the diagram; nothing where there is neither."""
     rows = tuple(_row(view, record) for record in view.results.omnibus)
     figure = _figure(view)
-    return Omnibus(rows, figure, wording.OMNIBUS) if rows or figure is not None else None
+    remarks = any(row.remark for row in rows)
+    return Omnibus(rows, figure, wording.OMNIBUS, remarks) if rows or figure is not None else None
 
 
 def _row(view: View, record: OmnibusRecord) -> OmnibusRow:
