@@ -34,6 +34,14 @@ TWO: Mapping[str, Callable[[Labels, Labels], float]] = {
     "f0_5": lambda t, p: sk.fbeta_score(t, p, beta=0.5, pos_label="1"),
     "f2": lambda t, p: sk.fbeta_score(t, p, beta=2, pos_label="1"),
     "jaccard": lambda t, p: sk.jaccard_score(t, p, pos_label="1"),
+    "informedness": lambda t, p: sk.balanced_accuracy_score(t, p, adjusted=True),
+    "markedness": lambda t, p: (
+        sk.precision_score(t, p, pos_label="1") + sk.precision_score(t, p, pos_label="0") - 1
+    ),
+    "prevalence": lambda t, _: float(np.mean(t == "1")),
+    "rule_support": lambda t, p: float(np.mean((t == "1") & (p == "1"))),
+    "rule_confidence": lambda t, p: sk.precision_score(t, p, pos_label="1"),
+    "rule_lift": lambda t, p: sk.precision_score(t, p, pos_label="1") / float(np.mean(t == "1")),
 }
 SCORED: Mapping[str, Callable[[Labels, Labels], float]] = {
     "roc_auc": lambda t, p: sk.roc_auc_score(t == "1", p),
@@ -66,7 +74,37 @@ WHOLE = ("accuracy", "balanced_accuracy", "mcc", "cohen_kappa")
 ELSEWHERE = {
     "scott_pi": "reference values from R",
     "mean_outcome": "a plain mean, tested with the task outcome",
+    "mean_value": "a plain mean, tested with the task scores",
     "specificity": "averages over classes: reference values from R",
+    # written out by their definitions, or from scikit-learn's curves and parts, in the tests of metrics
+    **dict.fromkeys(
+        (
+            "partial_auc",
+            "pr_auc",
+            "roc_auc_ovr",
+            "roc_auc_ovo",
+            "eer",
+            "max_accuracy",
+            "soft_auc",
+            "precision_at_10",
+            "recall_at_10",
+            "f1_at_10",
+            "r_precision",
+            "top_2_accuracy",
+            "top_3_accuracy",
+            "top_5_accuracy",
+            "macro_accuracy",
+            "deviance",
+            "ece",
+            "mce",
+            "calibration_slope",
+            "calibration_intercept",
+            "r2_correlation",
+            "rae",
+            "rrse",
+        ),
+        "the tests of metrics",
+    ),
 }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import evalreport
+from evalreport.metrics.registry import METRICS
 from evalreport.results import Results
 
 from .sources import evaluate, labelled, noisy_scores, paired_counts
@@ -69,7 +70,9 @@ def test_u_overlap_is_never_advised(tmp_path: Path) -> None:
         if re.search(r"overlap", sentence, re.IGNORECASE):
             assert re.search(r"\bnot?\b|never|instead", sentence, re.IGNORECASE), sentence
     for row in results.comparisons:
-        if row.recommended:
+        if METRICS[row.metric].no_interval:
+            assert row.reason
+        elif row.recommended:
             assert row.interval_method
             assert row.low is not None
             assert row.high is not None
