@@ -73,10 +73,10 @@ def test_bad_input_leaves_the_previous_report_as_it_was(run, models):
 
 @pytest.mark.parametrize(
     "words",
-    [["--slice", "site"], ["--cluster", "who"], ["--weight", "w"], ["--join", "independent"]],
+    [["--slice", "site"], ["--cluster", "who"], ["--weight", "w"]],
 )
-def test_an_option_that_is_not_served_is_refused(run, models, words):
-    """Never silently ignored."""
+def test_a_column_that_is_not_there_is_refused(run, models, words):
+    """An option that names a column is never silently ignored."""
     outcome = run("run", models, *words)
     assert outcome.code == 2
     assert words[0] in outcome.err
