@@ -7,7 +7,6 @@ from collections.abc import Mapping
 OTHER_PLACE = "compared in its own test of this folder"
 NOT_OFFERED = "evalreport offers no such number"
 DERIVED = "follows from a number that is compared"
-NEED_LATER = "the data or test it belongs to are not read in this version"
 
 # quantity -> reason. A quantity is named exactly, or by a beginning that ends with `*`.
 NOT_COMPARED: Mapping[str, str] = {
@@ -93,23 +92,35 @@ NOT_COMPARED: Mapping[str, str] = {
     "bonferroni-adjusted p values of a list*": OTHER_PLACE,
     "holm-adjusted p values of a list*": OTHER_PLACE,
     "BH-adjusted p values of a list*": OTHER_PLACE,
-    # layouts of later versions
-    "difference of two proportions as if independent*": "the predictions are paired, and so is our interval",
-    "pooled two-proportion z test as if independent": "the predictions are paired, and so is our test",
-    "diff_*": NEED_LATER,
-    "pooled_z": NEED_LATER,
+    # folds, data sets and independent test sets
+    "difference of two proportions as if independent*": "the predictions are paired; read in test_layouts",
+    "pooled two-proportion z test as if independent": "the predictions are paired; read in test_layouts",
+    "diff_wald": OTHER_PLACE,
+    "diff_newcombe": OTHER_PLACE,
+    "diff_*": NOT_OFFERED,
+    "pooled_z": OTHER_PLACE,
     "fisher_exact": NOT_OFFERED,
-    "5x2cv*": NEED_LATER,
-    "tests on a list of fold differences": NEED_LATER,
-    "average_ranks": NEED_LATER,
-    "friedman*": NEED_LATER,
-    "iman_davenport*": NEED_LATER,
+    "5x2cv*": OTHER_PLACE,
+    "tests on a list of fold differences": OTHER_PLACE,
+    "average_ranks": OTHER_PLACE,
+    "friedman_uncorrected": "ours is corrected for ties",
+    "friedman*": OTHER_PLACE,
+    "iman_davenport_uncorrected": "ours is corrected for ties",
+    "iman_davenport*": OTHER_PLACE,
     "kendall_w": NOT_OFFERED,
     "quade": NOT_OFFERED,
-    "nemenyi*": NEED_LATER,
-    "conover*": NEED_LATER,
+    "nemenyi*": OTHER_PLACE,
+    "conover*": OTHER_PLACE,
     "siegel*": NOT_OFFERED,
     "vs_best_*": NOT_OFFERED,
+    "shaffer_p": NOT_OFFERED,
+    "bergmann_hommel_p": NOT_OFFERED,
+    "mean and standard deviation of the fold*": DERIVED,
+    "the ten differences*": DERIVED,
+    "the five variances*": DERIVED,
+    "corrected resampled t test on fold*": "ours takes the exact ratio of test to training examples",
+    "Wilcoxon signed rank on fold_*": "ours has no continuity correction",
+    "Wilcoxon signed rank on auc*": "ours has no continuity correction",
 }
 
 
