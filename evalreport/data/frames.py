@@ -19,6 +19,7 @@ from evalreport.results import InputRecord
 
 _PREDICTED = ("y_pred", "score", "outcome", "value")
 _DEFAULTS = Options()
+IDS_AT_ONCE = 100_000
 
 
 def memory_tables(source: Any, options: Options) -> list[Table]:
@@ -173,16 +174,9 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
     # Rebuilt, so that equal ids have equal buffers.
     ids = pa.concat_arrays([predictions.ids, pa.array([], predictions.ids.type)])
     yield pc.binary_length(ids).to_numpy(zero_copy_only=False).tobytes()
-    yield (
-        "".join(ids.to_pylist()).encode()
-        if len(ids) < 100_000
-        else pc.binary_join(
-            pa.LargeListArray.from_arrays(pa.array([0, len(ids)], pa.int64()), ids.cast(pa.large_string())),
-            "",
-        )[0]
-        .as_py()
-        .encode()
-    )
+    # Piece by piece: Arrow cannot join them in one go, and a list of all of them would be large.
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        yield "".join(ids.slice(start, IDS_AT_ONCE).to_pylist()).encode()
     yield predictions.example.tobytes()
     if predictions.y_true is not None:
         yield predictions.y_true.tobytes()

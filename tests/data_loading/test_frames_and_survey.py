@@ -235,3 +235,17 @@ def test_only_one_prediction_an_example_is_one_test_set(
     assert (words is None) == (reason is None)
     assert words is None or words in (reason or "")
     assert ("label metrics" in possible(predictions)) == (words is None)
+
+
+def test_very_many_ids_in_memory_have_a_digest_that_tells_them_apart() -> None:
+    """Beyond 100,000 ids the digest is taken piece by piece: one id that differs changes it, nothing raises."""
+    n = 100_001
+    ids = [f"{i:06d}" for i in range(n)]
+    label = np.arange(n) % 2
+    digests = {
+        load({"a": {"id": [*ids[:-1], last], "y_true": label, "y_pred": label}}, options=Options())
+        .inputs[0]
+        .sha256
+        for last in (ids[-1], "x")
+    }
+    assert len(digests) == 2
