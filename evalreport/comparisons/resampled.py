@@ -22,6 +22,8 @@ def bootstrap_difference(pair: Pair) -> Outcome:
     if pair.difference.replicates is None or not len(pair.difference.replicates_used):
         return Outcome(None, None, reason="no bootstrap replicate in which both values are defined")
     used = pair.difference.replicates_used
+    if pair.independent and pair.difference.value == 0:
+        return Outcome(0.0, 1.0)  # separate draws of equal values lie about 0 unevenly by chance alone
     tail = min(int((used <= ROUNDING).sum()), int((used >= -ROUNDING).sum()))
     return Outcome(pair.difference.value, probability(2 * (1 + tail) / (len(used) + 1)))
 

@@ -1,0 +1,118 @@
+"""Small made-up predictions in every layout: folds, repeats, halves, replicates, seeds, data sets, own test sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import evalreport
+from evalreport.results import Results
+
+Source = dict[str, dict[str, Any]]
+MODELS = ("m0", "m1", "m2")
+
+
+def _answers(random: np.random.Generator, keys: dict[str, list[Any]], strength: float) -> dict[str, Any]:
+    """Return one model's labels and probabilities of class 1 for rows whose truth is the parity of the id."""
+    truth = np.array([int(i) % 2 for i in keys["id"]])
+    score = strength * (truth - 0.5) + random.normal(size=len(truth))
+    return {
+        **keys,
+        "y_true": [str(t) for t in truth],
+        "p_1": (1 / (1 + np.exp(-2 * score))).round(3).tolist(),
+    }
+
+
+def _folds(n: int, repeats: int, folds: int, seed: int) -> dict[str, list[Any]]:
+    random = np.random.default_rng(seed)
+    keys: dict[str, list[Any]] = {"id": [], "repeat": [], "fold": []}
+    for repeat in range(repeats):
+        place = random.permutation(n) % folds
+        keys["id"] += [f"{i:03d}" for i in range(n)]
+        keys["repeat"] += [repeat + 1] * n
+        keys["fold"] += (place + 1).tolist()
+    return keys
+
+
+def _repeated(n: int, column: str, times: int) -> dict[str, list[Any]]:
+    return {
+        "id": [f"{i:03d}" for _ in range(times) for i in range(n)],
+        column: [k + 1 for k in range(times) for _ in range(n)],
+    }
+
+
+def _holdout(n: int, repeats: int, seed: int) -> dict[str, list[Any]]:
+    random = np.random.default_rng(seed)
+    keys: dict[str, list[Any]] = {"id": [], "repeat": [], "train_size": []}
+    for repeat in range(repeats):
+        chosen = np.sort(random.permutation(n)[: n // 3])
+        keys["id"] += [f"{i:03d}" for i in chosen]
+        keys["repeat"] += [repeat + 1] * len(chosen)
+        keys["train_size"] += [n - len(chosen)] * len(chosen)
+    return keys
+
+
+def _datasets(n: int, count: int) -> dict[str, list[Any]]:
+    return {
+        "id": [f"{i:03d}" for _ in range(count) for i in range(n)],
+        "dataset": [f"set{k:02d}" for k in range(count) for _ in range(n)],
+    }
+
+
+KEYS = {
+    "test-set": {"id": [f"{i:03d}" for i in range(60)]},
+    "cross-validation": _folds(50, 1, 5, 1),
+    "repeated cross-validation": _folds(40, 3, 4, 2),
+    "5x2cv": _folds(40, 5, 2, 3),
+    "repeated-holdout": _holdout(60, 6, 4),
+    "bootstrap": _repeated(30, "replicate", 6),
+    "seeds": _repeated(30, "seed", 4),
+    "datasets": _datasets(20, 8),
+}
+"""By layout, the columns that every model of it shares."""
+
+
+def predictions(layout: str, seed: int = 0) -> Source:
+    """Return three models of different strength in one layout."""
+    random = np.random.default_rng(seed)
+    return {name: _answers(random, KEYS[layout], 0.5 + 0.4 * k) for k, name in enumerate(MODELS)}
+
+
+def scores(seed: int = 0, count: int = 9) -> Source:
+    """Return three models' values on data sets, rounded so that ties and zeros of differences occur."""
+    random = np.random.default_rng(seed)
+    names = [f"set{k:02d}" for k in range(count)]
+    level = random.uniform(0.6, 0.9, count)
+    return {
+        name: {"dataset": names, "value": (level + random.normal(0.01 * k, 0.02, count)).round(2).tolist()}
+        for k, name in enumerate(MODELS)
+    }
+
+
+def own_test_sets(seed: int = 0) -> Source:
+    """Return three models, each on a test set of its own."""
+    source = predictions("test-set", seed)
+    return {
+        name: {**columns, "id": [f"{name}-{i}" for i in columns["id"]]} for name, columns in source.items()
+    }
+
+
+LAYOUTS = (*KEYS, "scores", "independent")
+
+
+def source_of(layout: str, seed: int = 0) -> Source:
+    """Return the models of a layout."""
+    if layout == "scores":
+        return scores(seed)
+    return own_test_sets(seed) if layout == "independent" else predictions(layout, seed)
+
+
+def evaluate(source: Source, layout: str, **fields: Any) -> Results:
+    """Evaluate with every test and few replicates on a metric of labels, one of ranks and one of losses."""
+    given: dict[str, Any] = {"tests": ("all",), "resamples": 100, **fields}
+    if layout != "scores":
+        given = {"positive": "1", "metrics": ("accuracy", "roc_auc", "log_loss"), **given}
+    if layout == "independent":
+        given["join"] = "independent"
+    return evalreport.evaluate(source, options=evalreport.Options(**given))

@@ -1,0 +1,154 @@
+"""Every registered test inherits the same invariances, in every layout of the data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from evalreport.comparisons.registry import TESTS
+from evalreport.results import ComparisonRecord, Results
+
+from .layouts import LAYOUTS, MODELS, evaluate, source_of
+from .strategies import same
+
+RECOMMENDED = {
+    "test-set": "mcnemar_midp",
+    "cross-validation": "corrected_resampled_t",
+    "repeated cross-validation": "corrected_resampled_t",
+    "5x2cv": "5x2cv_f",
+    "repeated-holdout": "corrected_resampled_t",
+    "bootstrap": "bootstrap_difference",
+    "seeds": "permutation",
+    "datasets": "wilcoxon",
+    "scores": "wilcoxon",
+    "independent": "two_proportions_z",
+}
+
+MONTE_CARLO_LIMITS = "bootstrap"
+"""Quantiles of finitely many replicates are not exactly symmetric."""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_test_of_the_layout_leads(layout: str) -> None:
+    """One test a pair is recommended on the primary metric, the layout's own, and it alone is adjusted."""
+    results = evaluate(source_of(layout), layout)
+    leading = [r for r in results.comparisons if r.recommended and r.metric == results.primary_metric and r.b]
+    assert [r.test for r in leading] == [RECOMMENDED[layout]] * 3
+    assert all(r.p_adjusted is not None for r in leading)
+    others = [r for r in results.comparisons if r not in leading]
+    assert all(r.p_adjusted is None and (r.caution or "").startswith("exploratory") for r in others)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_model_against_itself(layout: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """A model against itself has difference 0 and p = 1 in every test, and nothing stands on stderr."""
+    source = source_of(layout)
+    twin = {"a": source["m0"], "b": source["m0"], "c": source["m0"]}
+    results = evaluate(twin, layout, margin=0.05)
+    rows = [r for r in results.comparisons if r.b is not None and r.test != "tost"]
+    assert rows
+    for row in rows:
+        assert row.difference == 0, row
+        assert row.p_value == 1 or (row.p_value is None and row.reason), row
+    assert all(row.p_value == 1 for row in rows if row.recommended)
+    assert all(row.p_value == 1 for row in results.omnibus)
+    assert not {v.verdict for v in results.verdicts} & {"better", "worse"}
+    assert capfd.readouterr().err == ""
+
+
+def key(row: ComparisonRecord) -> tuple[Any, ...]:
+    """Return what a row is about, without the order of its models."""
+    return frozenset((row.a, row.b)), row.test, row.metric
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_swapped_models(layout: str) -> None:
+    """Renaming models so that pairs turn round keeps every p and flips every difference with its limits."""
+    source = source_of(layout)
+    turned = {"m0": "z", "m1": "y", "m2": "x"}
+    one = evaluate(source, layout)
+    renamed = evaluate({turned[name]: columns for name, columns in source.items()}, layout)
+    back = {new: old for old, new in turned.items()}
+    image = {
+        (frozenset((back[r.a], back[r.b])), r.test, r.metric): r
+        for r in renamed.comparisons
+        if r.b is not None
+    }
+    for row in one.comparisons:
+        if row.b is None:
+            continue
+        mirror = image[key(row)]
+        assert same(row.p_value, mirror.p_value), row
+        assert row.difference is not None
+        assert mirror.difference is not None
+        assert same(row.difference, -mirror.difference), row
+        if row.low is not None and not (row.interval_method or "").startswith(MONTE_CARLO_LIMITS):
+            assert mirror.high is not None
+            assert same(row.low, -mirror.high), row
+        if row.test.startswith("bayes"):
+            assert same(row.details["a_better"], mirror.details["b_better"]), row
+    assert [(r.test, r.metric, r.p_value) for r in one.omnibus] == [
+        (r.test, r.metric, pytest.approx(r.p_value, rel=1e-9)) for r in renamed.omnibus
+    ]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_p_values_are_probabilities(layout: str) -> None:
+    """Every p lies in (0, 1]; where there is none, a reason stands."""
+    results = evaluate(source_of(layout), layout, margin=0.05)
+    for row in (*results.comparisons, *results.omnibus):
+        if row.p_value is None:
+            assert row.reason, row
+        else:
+            assert 0 < row.p_value <= 1, row
+            assert math.isfinite(row.p_value)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_order_of_rows_changes_nothing(layout: str) -> None:
+    """Another order of the rows, another one for each model, gives the same records."""
+    source = source_of(layout)
+    turned = {
+        name: {column: values[::-1] if k else values[7:] + values[:7] for column, values in columns.items()}
+        for k, (name, columns) in enumerate(source.items())
+    }
+    one, other = evaluate(source, layout), evaluate(turned, layout)
+    assert one.comparisons == other.comparisons
+    assert (one.omnibus, one.average_ranks, one.variance) == (
+        other.omnibus,
+        other.average_ranks,
+        other.variance,
+    )
+
+
+def reached(results: Results) -> set[str]:
+    """Return the tests that found something: a p-value or posterior probabilities."""
+    rows = {r.test for r in results.comparisons if r.p_value is not None or "a_better" in r.details}
+    return rows | {r.test for r in results.omnibus if r.p_value is not None}
+
+
+def test_every_registered_test_is_reached() -> None:
+    """The invariances above see every registered test find something in one of the layouts."""
+    seen: set[str] = set()
+    for layout in LAYOUTS:
+        seen |= reached(evaluate(source_of(layout), layout, margin=0.05))
+    assert seen == set(TESTS)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("test", sorted(TESTS))
+def test_a_named_test_is_made_or_refused_with_a_remedy(layout: str, test: str) -> None:
+    """A test that is named finds something, or stands there refused with what is missing."""
+    results = evaluate(source_of(layout), layout, tests=(test,))
+    rows = [r for r in results.comparisons if r.test == test] + [r for r in results.omnibus if r.test == test]
+    assert rows or layout == "independent", (layout, test)
+    for row in rows:
+        if row.p_value is None and not getattr(row, "details", {}):
+            assert (row.reason or "").startswith("refused: "), row
+
+
+def test_three_models_are_enough_for_posthoc_tests() -> None:
+    """The layouts hold the three models that omnibus and post hoc tests need."""
+    assert len(MODELS) == 3
