@@ -36,15 +36,18 @@ def _named(options: Options, among: Sequence[str]) -> tuple[str, ...]:
 
 
 def omnibus_records(
-    sample: Sample, quantities: Sequence[Quantity], options: Options
+    samples: Sequence[Sample], quantities: Sequence[Quantity], options: Options
 ) -> tuple[OmnibusRecord, ...]:
     """Test all models at once: on the primary metric by default, on every metric where tests are named.
 
     Parameters
     ----------
+    samples
+        One of all models; one a model on test sets of their own, where nothing compares them all at once.
     quantities
         Those that are compared, the primary one first.
     """
+    sample = samples[0]
     found: list[OmnibusRecord] = []
     for place, quantity in enumerate(quantities):
         if options.tests:
@@ -119,7 +122,10 @@ def _right(
 
 
 def average_rank_records(
-    sample: Sample, omnibus: Sequence[OmnibusRecord], quantities: Sequence[Quantity], options: Options
+    samples: Sequence[Sample],
+    omnibus: Sequence[OmnibusRecord],
+    quantities: Sequence[Quantity],
+    options: Options,
 ) -> tuple[AverageRankRecord, ...]:
     """Return the average ranks behind every Friedman test, with Nemenyi's critical difference at the run's level."""
     ranked_by = {
@@ -129,7 +135,7 @@ def average_rank_records(
     for quantity in quantities:
         ranked = None
         if quantity.spelled in ranked_by:
-            ranked = ranked_models(sample, quantity, lower_is_better=options.lower_is_better)
+            ranked = ranked_models(samples[0], quantity, lower_is_better=options.lower_is_better)
         if ranked is None:
             continue
         m, k = ranked.ranks.shape

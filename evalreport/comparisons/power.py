@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from scipy import optimize, stats
 
 from evalreport.metrics.estimate import Estimate
@@ -16,7 +17,8 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
 
     For the difference of two accuracies, from the observed share of discordant examples p_d (Connett, Smith and
     McHugh 1987): the d that solves sqrt(n) d = z_{1-alpha/2} sqrt(p_d) + z_power sqrt(p_d - d^2). For any other
-    metric (z_{1-alpha/2} + z_power) times the standard error of the difference.
+    metric (z_{1-alpha/2} + z_power) times the standard error of the difference; on folds Student's quantiles times
+    the error of the corrected resampled t test.
 
     Parameters
     ----------
@@ -37,6 +39,11 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
     >>> round(detectable_accuracy_difference(1000, 0.1, 0.05), 3)
     0.028
     """
+    on_folds = corrected_fold_error(difference)
+    if on_folds is not None and difference.fits is not None:
+        df = len(difference.fits.values) - 1
+        quantiles = float(stats.t.ppf(1 - alpha / 2, df)) + float(stats.t.ppf(power, df))
+        return quantiles * on_folds if on_folds > 0 else None
     if difference.agreement is not None:
         n = sum(difference.agreement)
         discordant = (difference.agreement[1] + difference.agreement[2]) / n
@@ -44,6 +51,16 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
     z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
     error = difference.standard_error
     return (z_alpha + z_power) * error if error else None
+
+
+def corrected_fold_error(difference: Estimate) -> float | None:
+    """Return the error of the mean fold difference as the corrected resampled t test has it; None without folds."""
+    fits = difference.fits
+    if fits is None or not difference.of_folds or len(fits.values) < 2:
+        return None
+    if np.isnan(fits.values).any() or math.isnan(fits.test_train_ratio):
+        return None
+    return math.sqrt((1 / len(fits.values) + fits.test_train_ratio) * float(fits.values.var(ddof=1)))
 
 
 def detectable_accuracy_difference(n: float, discordant: float, alpha: float, power: float = POWER) -> float:
@@ -69,9 +86,12 @@ def detectable_accuracy_difference(n: float, discordant: float, alpha: float, po
 
 
 def examples_needed(difference: Estimate, alpha: float, power: float = POWER) -> int | None:
-    """Return how many examples a true difference of the observed size would need; None where it is 0 or unknown."""
+    """Return how many examples (data sets, where those are the units) a true difference of the observed size needs.
+
+    None where it is 0 or unknown, and on folds, where more examples would also train other models.
+    """
     detectable = detectable_difference(difference, alpha, power)
-    if detectable is None or difference.value == 0:
+    if detectable is None or difference.value == 0 or difference.of_folds:
         return None
     if difference.agreement is not None:
         # The equation of the detectable difference, solved for n.
@@ -79,4 +99,5 @@ def examples_needed(difference: Estimate, alpha: float, power: float = POWER) ->
         z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
         spread = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - d * d)
         return math.ceil((spread / d) ** 2)
-    return math.ceil(difference.n * (detectable / difference.value) ** 2)
+    units = difference.n_units if difference.over_datasets else difference.n
+    return math.ceil(units * (detectable / difference.value) ** 2)

@@ -239,8 +239,10 @@ def _not_settled(decision: Decision, pair: Pair, options: Options) -> str:
         return text + _why_not_detectable(pair) + "."
     text += f". This test could reliably detect only a difference of {number(detectable, decimals)} or more"
     needed = examples_needed(pair.difference, alpha)
-    if needed is not None and needed > pair.difference.n:
-        text += f"; a true difference as small as the observed one would need about {count(_rounded(needed))} examples"
+    over_datasets = pair.difference.over_datasets
+    have, units = (pair.difference.n_units, "data sets") if over_datasets else (pair.difference.n, "examples")
+    if needed is not None and needed > have:
+        text += f"; a true difference as small as the observed one would need about {count(_rounded(needed))} {units}"
     low, high = decision.limits.low, decision.limits.high
     if low is not None and high is not None and not low <= 0 <= high:
         text += BORDERLINE
