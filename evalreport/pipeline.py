@@ -93,7 +93,7 @@ def evaluate(
     family_rows, decisions = decide(family, predictions, options)
     others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
     rows = (*family_rows, *others, *one_sample_records(samples, quantities[0], options))
-    omnibus = () if apart else omnibus_records(samples[0], tested, options)
+    omnibus = omnibus_records(samples, tested, options)
     curves = of_each(samples, curve_records)
     say("putting together", 0.9)
     results = Results(
@@ -116,7 +116,7 @@ def evaluate(
         curves=curves,
         comparisons=rows,
         omnibus=omnibus,
-        average_ranks=() if apart else average_rank_records(samples[0], omnibus, tested, options),
+        average_ranks=average_rank_records(samples, omnibus, tested, options),
         variance=of_each(samples, variance_records),
         ranking=ranked(samples, decisions, quantities[0], options),
         effects=() if apart else effects(samples[0], family, options.confidence),
