@@ -19,7 +19,7 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check study-coverage bench \
+.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check study-coverage study-tests bench \
         peers clean distclean
 
 help: ## this list
@@ -51,6 +51,9 @@ wheel-check: env libraries ## build the wheel, install it outside the checkout, 
 
 study-coverage: env ## measure the coverage of every interval; writes docs/coverage.* and docs/intervals.md
 	$(BIN)/python -m studies.coverage
+
+study-tests: env ## measure how often the tests reject; writes docs/tests.*
+	$(BIN)/python -m studies.tests
 
 bench: env peers ## measure the speed against other programs; writes docs/benchmarks.md (QUICK=1: small, printed only)
 	PYTHONPATH=.cache/peers $(BIN)/python -m benchmarks $(if $(QUICK),--quick)
