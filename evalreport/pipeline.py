@@ -101,7 +101,7 @@ def evaluate(
         options=plain_options(options),
         task=predictions.task,
         design=predictions.design,
-        n=predictions.n,
+        n=predictions.n_examples,
         classes=predictions.classes,
         positive=predictions.positive,
         models=tuple(model.name for model in predictions.models),
@@ -339,7 +339,7 @@ def signature(predictions: Predictions, options: Options) -> str:
     joined = "\n".join(f"{record.path} {record.sha256}" for record in predictions.inputs)
     digest = hashlib.sha256(joined.encode()).hexdigest()[:16]
     return (
-        f"evalreport {evalreport.__version__}; {predictions.task}; {predictions.design}; n={predictions.n};"
+        f"evalreport {evalreport.__version__}; {predictions.task}; {predictions.design}; n={predictions.n_examples};"
         f" models={len(predictions.models)}; resamples={options.resamples}; seed={options.seed};"
         f" confidence={options.confidence:g}; inputs={digest}"
     )

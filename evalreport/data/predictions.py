@@ -106,6 +106,13 @@ class Predictions:
         return len(self.example)
 
     @property
+    def n_examples(self) -> int:
+        """Number of examples: an id that is predicted repeatedly (folds of repeats, replicates, seeds) counts once."""
+        if self.design == "datasets" or any(model.present is not None for model in self.models):
+            return self.n
+        return len(np.unique(self.example))
+
+    @property
     def positive_code(self) -> int:
         """Code of the positive class of a binary task."""
         assert self.positive is not None

@@ -173,7 +173,7 @@ def _estimate(
         quantity,
         value,
         definition(quantity).undefined if undefined else None,
-        predictions.n,
+        predictions.n_examples,
         value_range(definition(quantity), predictions),
         derivative=None if undefined else derivative,
         counts=counts,

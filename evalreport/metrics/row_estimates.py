@@ -196,7 +196,7 @@ def _estimate(
         key[1],
         value,
         None,
-        predictions.n,
+        predictions.n_examples,
         value_range(definition(key[1]), predictions),
         derivative=by_unit,
         counts=None if by_unit is None else np.ones(len(by_unit)),

@@ -69,4 +69,4 @@ def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]
 def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: str) -> Estimate:
     """Return the estimate of a quantity that a model does not have, with the reason."""
     value_limits = value_range(definition(key[1]), predictions)
-    return Estimate(key[0], key[1], np.nan, reason, predictions.n, value_limits)
+    return Estimate(key[0], key[1], np.nan, reason, predictions.n_examples, value_limits)
