@@ -210,7 +210,8 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
         ]
         smooth = "bootstrap_bca" if delta.derivative is not None else "bootstrap_percentile"
         return limits(delta, named[0] if named else smooth, level)
-    if test.startswith("wilcoxon") and delta.paired is not None and delta.fits is not None:
+    asked_for = delta.fits is not None or "hodges_lehmann" in options.intervals
+    if test.startswith("wilcoxon") and delta.paired is not None and asked_for:
         return limits(delta, "hodges_lehmann", level)
     return limits(delta, OWN_INTERVAL.get(needs, recommended(delta)), level)
 

@@ -78,7 +78,7 @@ NOT_COMPARED: Mapping[str, str] = {
     "Wilcoxon signed rank on absolute_error, normal approximation with*": NOT_OFFERED,
     "Wilcoxon signed rank on squared_error, exact*": "ours is exact up to n = 50 without ties; here n = 148",
     "Wilcoxon signed rank on absolute_error, exact*": "ours is exact up to n = 50 without ties; here n = 148",
-    "Hodges-Lehmann estimate*": NOT_OFFERED,
+    "Hodges-Lehmann estimate*": OTHER_PLACE,
     "Diebold-Mariano*": NOT_OFFERED,
     "hochberg-adjusted*": NOT_OFFERED,
     "hommel-adjusted*": NOT_OFFERED,

@@ -234,6 +234,27 @@ def test_independent_test_sets_agree_with_r(record: Record) -> None:
             assert ours == pytest.approx(min(1.0, max(-1.0, theirs)), abs=CLOSED_FORM)
 
 
+# --- shifts of paired losses ----------------------------------------------------------------------------------------
+
+SHIFTS = [r for r in records_of("diabetes_test") if r["quantity"].startswith("Hodges-Lehmann")]
+LOSSES = {"squared_error": "mse", "absolute_error": "mae"}
+
+
+@pytest.mark.parametrize("record", SHIFTS, ids=lambda r: r["id"])
+def test_hodges_lehmann_limits_agree_with_r(record: Record) -> None:
+    """The limits beside Wilcoxon's test are the order statistics that R's exact interval has."""
+    metric = LOSSES[record["quantity"].rsplit(" ", 1)[-1]]
+    results = evaluated("diabetes_test", tests=("wilcoxon",), intervals=("hodges_lehmann",))
+    row, sign = lookup.comparison(
+        results, tuple(record["models"]), metric, chosen=lambda r: r.test == "wilcoxon"
+    )
+    assert row.interval_method == "hodges_lehmann"
+    low, high = lookup.signed_limits(row, sign)
+    # Differences are rounded to 10 decimals first, as the test's are.
+    assert low == pytest.approx(record["value"]["lower"], abs=1e-9)
+    assert high == pytest.approx(record["value"]["upper"], abs=1e-9)
+
+
 # --- lists of differences -------------------------------------------------------------------------------------------
 
 
