@@ -37,6 +37,7 @@ from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.apart import sampled_apart
 from evalreport.metrics.baselines import baseline_records
+from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.curves import precision_recall, roc
 from evalreport.metrics.datasets import over_datasets
 from evalreport.metrics.fits import with_fits
@@ -109,7 +110,10 @@ def evaluate(
         baseline=options.baseline,
         inputs=predictions.inputs,
         found=(*predictions.found, *of_each(samples, ranks_found)),
-        metrics=of_each(samples, metric_records, options),
+        metrics=(
+            *of_each(samples, metric_records, options),
+            *criteria_records(loaded, options.metrics, options.confidence),
+        ),
         baselines=() if apart else baseline_records(predictions, quantities, samples[0].units),
         folds=of_each(samples, fold_records),
         confusion=of_each(samples, confusion_records),

@@ -13,6 +13,7 @@ from evalreport.metrics import ranking
 from evalreport.metrics import class_ranking
 from evalreport.metrics import cuts
 from evalreport.metrics import regression
+from evalreport.metrics import criteria
 
 # isort: on
 from evalreport.metrics.registry import METRICS, Metric
@@ -29,4 +30,5 @@ __all__ = [
     "class_ranking",
     "cuts",
     "regression",
+    "criteria",
 ]

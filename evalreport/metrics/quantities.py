@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -94,10 +95,18 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
     return Quantity(name, None, label)
 
 
+def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:
+    """Return the criteria of training rows among the names; with no names all that the task has."""
+    found = [m.name for m in METRICS.values() if m.family == "training" and task in m.tasks]
+    return tuple(Quantity(name) for name in found if not names or name in names)
+
+
 def available(predictions: Predictions) -> tuple[Quantity, ...]:
     """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
     found: list[Quantity] = []
     for metric in METRICS.values():
+        if metric.family == "training":
+            continue  # criteria of training rows: no quantity of test predictions
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
         if predictions.task == "multiclass" and metric.averages:
@@ -112,7 +121,12 @@ def chosen(predictions: Predictions, names: tuple[str, ...]) -> tuple[Quantity, 
     """Return the quantities of a run, the primary one first: those named, else all that the task has."""
     if names:
         named = [parse(name, predictions.task, predictions.classes) for name in names]
-        return tuple(dict.fromkeys(named))
+        if definition(named[0]).family == "training":
+            raise UsageError(
+                f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
+                " metric of test predictions first, for the verdict to be about"
+            )
+        return tuple(q for q in dict.fromkeys(named) if definition(q).family != "training")
     primary = parse(PRIMARY[predictions.task], predictions.task, predictions.classes)
     if predictions.classes and all(m.y_pred is None for m in predictions.models):
         # Bare scores without a threshold: no model has labels, so none has an accuracy.

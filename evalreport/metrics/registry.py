@@ -17,8 +17,8 @@ from evalreport.config import Task
 from evalreport.engine.derivative import ratio
 from evalreport.registry import Registry, summary_of
 
-Family = Literal["binary_table", "table", "moments", "ranking", "rows"]
-Needs = Literal["labels", "scores", "probabilities", "values", "outcomes"]
+Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]
+Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "training"]
 Average = Literal["macro", "micro", "weighted"]
 Function = Callable[..., Any]
 
@@ -43,6 +43,7 @@ class Metric:
         ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
         ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores;
+        ``training``: a criterion of training rows (``metrics.criteria``), no function of test predictions;
         ``rows``: function of a prepared state and weights (b, n), for what none of the others can express.
     tasks, needs
         Where it is defined; which output of the model it needs.

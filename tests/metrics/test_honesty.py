@@ -12,7 +12,8 @@ from evalreport.metrics.registry import METRICS
 
 from .tables import ROWS, binary_rows, ids, options
 
-VALUE_ONLY = {"soft_auc", "deviance", "ece", "mce", "max_accuracy", "max_error"}
+CRITERIA = {"aic", "bic", "mdl", "vc_bound"}
+VALUE_ONLY = {"soft_auc", "deviance", "ece", "mce", "max_accuracy", "max_error"} | CRITERIA
 NOT_SMOOTH = {"eer", "precision_at_10", "recall_at_10", "f1_at_10", "r_precision", "medae"} | VALUE_ONLY
 
 

@@ -73,6 +73,7 @@ WHOLE = ("accuracy", "balanced_accuracy", "mcc", "cohen_kappa")
 # Registered metrics that scikit-learn has not under the same definition, with what holds them instead.
 ELSEWHERE = {
     "scott_pi": "reference values from R",
+    **dict.fromkeys(("aic", "bic", "mdl", "vc_bound"), "training rows: tested against statsmodels"),
     "mean_outcome": "a plain mean, tested with the task outcome",
     "mean_value": "a plain mean, tested with the task scores",
     "specificity": "averages over classes: reference values from R",
