@@ -56,6 +56,7 @@ class Options:
     gates: tuple[str, ...] = ()
     exact: bool = False
     fixed_class_counts: bool = False
+    against: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +159,9 @@ KEYS: tuple[Key, ...] = (
         "Resample within the true classes: only where the design fixed how many examples of each there are.",
         "false"),
     Key("exact", "exact", "flag", "",
-        "Resample rank metrics from the rows themselves, however many (default: above 200,000 rows from a"
-        " histogram).", "false"),
+        "Resample rank metrics from all rows (default: above 200,000 rows from a histogram).", "false"),
+    Key("against", "against", "number", "X",
+        "Accuracy that binomial_exact tests against (default: that of the most frequent class).", "0.9"),
     Key("detail", "detail", "choice", "HOW", "How much stands in the PDF (default brief).",
         '"brief"', choices=get_args(Detail)),
     Key("templates", "templates", "path", "DIR",
@@ -363,9 +365,10 @@ def check_ranges(options: Options) -> None:
     if options.seed < 0:
         raise UsageError(f"seed must be a whole number of at least 0, not {options.seed}")
     if options.margin is not None and options.margin <= 0:
-        raise UsageError(
-            f"margin must be greater than 0, not {options.margin:g}: the smallest difference that matters"
-        )
+        said = "the smallest difference that matters"
+        raise UsageError(f"margin must be greater than 0, not {options.margin:g}: {said}")
+    if options.against is not None and not 0 < options.against < 1:
+        raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
 
 
 def _plain_fields(given: Mapping[str, Any], record: type[Options | OutputOptions]) -> dict[str, Any]:

@@ -179,17 +179,25 @@ def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Optio
     assert sample.predictions.y_true is not None
     assert estimate.trials is not None
     assert estimate.successes is not None
-    rate = float(np.bincount(sample.predictions.y_true).max()) / sample.predictions.n
+    rate, said = options.against, "the stated value"
+    if rate is None:
+        rate = float(np.bincount(sample.predictions.y_true).max()) / sample.predictions.n
+        said = "always answering the most frequent class, right in"
     outcome = TESTS["binomial_exact"].function(AgainstRate(estimate.successes, estimate.trials, rate))
     found = _one_sample(model, estimate.quantity, outcome, options)
     exact = limits(estimate, "clopper_pearson", options.confidence)
-    return _with_limits(found, estimate.value - rate, rate, exact.low, exact.high)
+    return _with_limits(found, estimate.value - rate, rate, exact.low, exact.high, said)
 
 
 def _with_limits(
-    record: ComparisonRecord, difference: float, rate: float, low: float | None, high: float | None
+    record: ComparisonRecord,
+    difference: float,
+    rate: float,
+    low: float | None,
+    high: float | None,
+    against: str,
 ) -> ComparisonRecord:
-    said = f"; one-sided (greater): against always answering the most frequent class, right in {rate:.4g}"
+    said = f"; one-sided (greater): against {against} {rate:.4g}"
     return replace(
         record,
         difference=difference,

@@ -63,7 +63,7 @@ PROMISED = [
 
 
 # What came beside the promise; an addition is free, but it is named here.
-ADDED = {"--exact", "--fixed-class-counts"}
+ADDED = {"--exact", "--fixed-class-counts", "--against"}
 
 
 def test_run_takes_every_promised_option(run):
