@@ -98,17 +98,7 @@ def evaluate(
     curves = of_each(samples, curve_records)
     say("putting together", 0.9)
     results = Results(
-        signature=signature(predictions, options),
-        options=plain_options(options),
-        task=predictions.task,
-        design=predictions.design,
-        n=predictions.n_examples,
-        classes=predictions.classes,
-        positive=predictions.positive,
-        models=tuple(model.name for model in predictions.models),
-        primary_metric=quantities[0].spelled,
-        baseline=options.baseline,
-        inputs=predictions.inputs,
+        **provenance(predictions, quantities[0], options),
         found=(*predictions.found, *of_each(samples, ranks_found)),
         metrics=(
             *of_each(samples, metric_records, options),
@@ -128,7 +118,6 @@ def evaluate(
         disagreements=disagreements(predictions),
         verdicts=verdict_records(decisions, options),
         warnings=all_cautions(predictions, samples, family, options, rows=rows, curves=curves),
-        environment=environment(),
     )
     say("done", 1.0)
     return results
@@ -328,6 +317,24 @@ def verdict_records(decisions: Sequence[Decision], options: Options) -> tuple[An
 
 
 # --- what makes a run reproducible ----------------------------------------------------------------------------------
+
+
+def provenance(predictions: Predictions, primary: Quantity, options: Options) -> dict[str, Any]:
+    """Return the fields of the results that say what was analysed, by what and how."""
+    return {
+        "signature": signature(predictions, options),
+        "options": plain_options(options),
+        "task": predictions.task,
+        "design": predictions.design,
+        "n": predictions.n_examples,
+        "classes": predictions.classes,
+        "positive": predictions.positive,
+        "models": tuple(model.name for model in predictions.models),
+        "primary_metric": primary.spelled,
+        "baseline": options.baseline,
+        "inputs": predictions.inputs,
+        "environment": environment(),
+    }
 
 
 def plain_options(options: Options) -> dict[str, Any]:
