@@ -73,7 +73,8 @@ TABLES = (
     Table("Difference of two accuracies on two test sets, enumerated", "difference", ("accuracy",), exact=True,
           apart=True),
     Table("Difference of two accuracies, simulated", "difference", ("accuracy",)),
-    Table("Difference of F1, MCC, balanced accuracy", "difference", ("f1", "f1_macro", "mcc", "balanced_accuracy")),
+    Table("Difference of F1, MCC, balanced accuracy", "difference",
+          ("f1", "f1_macro", "f1_weighted", "mcc", "balanced_accuracy")),
     Table("Difference of two areas under the ROC curve", "difference", ("roc_auc",)),
     Table("Difference of two average precisions", "difference", ("average_precision",)),
     Table("Difference of mean losses", "difference", ("log_loss", "brier", "mae", "mse")),
@@ -166,7 +167,8 @@ def _known(rows: Sequence[Row]) -> str:
     lines += ["The cells marked †: the report says the same where it can see them.", ""]
     lines += ["| population | n | what | leads | covers | best other | why it leads |", "| --- " * 7 + "|"]
     for row in missing:
-        others = [r for r in rows if r.key == row.key and r.method != LEADING and r.given > 0.99]
+        same = (LEADING, row.leader)
+        others = [r for r in rows if r.key == row.key and r.method not in same and r.given > 0.99]
         best = min(others, key=lambda r: abs(r.coverage - NOMINAL))
         what = f"difference of {row.metric}" if row.kind == "difference" else row.metric
         why = KNOWN_LIMITS.get(row.key, "**not listed**")
