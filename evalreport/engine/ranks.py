@@ -36,11 +36,26 @@ class Order:
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     """Sort scores once and group their ties."""
     values, inverse = np.unique(score, return_inverse=True)
-    g, n = len(values), len(score)
-    group = g - 1 - inverse
+    return _grouped(values[::-1].copy(), len(values) - 1 - inverse, positive)
+
+
+def _grouped(thresholds: Floats, group: npt.NDArray[np.int64], positive: npt.NDArray[np.bool_]) -> Order:
+    g, n = len(thresholds), len(group)
     column = np.where(positive, group, g + group)
     columns = sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, 2 * g))
-    return Order(values[::-1].copy(), group, positive, columns)
+    return Order(thresholds, group, positive, columns)
+
+
+def merged(order: Order) -> Order:
+    """Merge neighbouring groups without a positive.
+
+    Between two positives the order of the negatives is of no account to the areas under both curves, nor to what is
+    measured at the corners of the ROC curve. So the work is that of the rarer class.
+    """
+    g = len(order.thresholds)
+    held = np.bincount(order.group[order.positive], minlength=g) > 0
+    starts = held | np.concatenate([[True], held[:-1]])
+    return _grouped(order.thresholds[starts], (np.cumsum(starts) - 1)[order.group], order.positive)
 
 
 def group_weights(weights: Floats, order: Order) -> tuple[Floats, Floats]:

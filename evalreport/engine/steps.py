@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.memory import LastUse
-from evalreport.engine.ranks import Order, descending_order, group_weights
+from evalreport.engine.ranks import Order, descending_order, group_weights, merged
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,8 +48,4 @@ class Steps:
 
 def steps_of(score: Floats, positive: npt.NDArray[np.bool_]) -> Steps:
     """Sort scores, group their ties, and merge neighbouring groups without a positive."""
-    distinct, group = np.unique(-score, return_inverse=True)
-    held = np.bincount(group, weights=positive, minlength=len(distinct)) > 0
-    starts = held | np.concatenate([[True], held[:-1]])
-    merged = np.cumsum(starts) - 1
-    return Steps(descending_order(-merged[group].astype(np.float64), positive))
+    return Steps(merged(descending_order(score, positive)))

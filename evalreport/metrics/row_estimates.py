@@ -44,6 +44,8 @@ class RowData:
         (model, quantity) -> what the family ``rows`` prepared, a state for each ranked part.
     orders
         model -> its sorted scores, an order for each ranked part.
+    merged
+        The same with neighbouring groups without a positive merged, for the replicates.
     bins
         model -> the histogram of its scores, one for each ranked part; only where there are very many rows.
     exact
@@ -55,6 +57,7 @@ class RowData:
     columns: Mapping[Key, Columns]
     states: Mapping[Key, tuple[Any, ...]]
     orders: Mapping[str, tuple[Order, ...]]
+    merged: Mapping[str, tuple[Order, ...]] = field(default_factory=dict)
     bins: Mapping[str, tuple[Bins, ...]] = field(default_factory=dict)
     exact: bool = False
 
@@ -97,7 +100,9 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
     exact = {key[0] for key in keys if key[0] not in data.bins}
     for j, rows in enumerate(places):
         part = weights if len(places) == 1 else weights[:, rows]
-        groups = {name: group_weights(part, data.orders[name][j]) for name in data.orders if name in exact}
+        groups = {
+            name: group_weights(part, orders[j]) for name, orders in data.merged.items() if name in exact
+        }
         rows_first = by_row(part) if data.bins else None
         binned = {
             name: bin_weights(rows_first, bins[j])
