@@ -63,7 +63,7 @@ def delong(*, quick: bool) -> Iterator[Row]:
         pass
     else:
         peer = "MLstatkit 0.1.91"
-        theirs = best_of(lambda: package.Delong_test(true, a, b, return_ci=False, return_auc=False), 2)
+        theirs = best_of(lambda: package.Delong_test(true, a, b), 2)
     yield Row(f"DeLong test, n = {n:,}", peer, best_of(lambda: our_delong(two)), theirs, least_ratio=30)
 
 

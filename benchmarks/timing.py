@@ -46,8 +46,10 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as long the peer takes."""
-        return None if self.theirs is None else self.theirs.seconds / self.ours.seconds
+        """How many times as long the peer takes; None where the goal is a time and the peer a mark to read it by."""
+        if self.theirs is None or self.most_seconds is not None:
+            return None
+        return self.theirs.seconds / self.ours.seconds
 
     @property
     def met(self) -> bool | None:

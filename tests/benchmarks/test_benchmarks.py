@@ -1,0 +1,53 @@
+"""The benchmarks say honestly what was measured: ratios, goals, what was scaled. No time is asserted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from benchmarks import page
+from benchmarks.data import binary_models, labels, truth
+from benchmarks.labels import f1_along, packed_codes
+from benchmarks.timing import Row, Timed, scaled
+
+
+def test_ratio_and_goal() -> None:
+    """The ratio is the peer's time over ours; the goal is met from the goal on."""
+    row = Row("work", "peer", Timed(0.5), Timed(100.0), least_ratio=200)
+    assert row.ratio == 200
+    assert row.met is True
+    assert Row("work", "peer", Timed(0.5), Timed(99.0), least_ratio=200).met is False
+    assert Row("work", "none", Timed(0.5), None).met is None
+    timed = Row("work", "python", Timed(0.1), Timed(0.01), most_seconds=0.15)
+    assert timed.met is True
+    assert timed.ratio is None
+
+
+def test_scaled_time_is_said() -> None:
+    """A loop of which few replicates ran is scaled by their number, and the page says so."""
+    calls = []
+    timed = scaled(lambda: calls.append(sum(range(100_000))), 4, 1000)
+    assert len(calls) == 5  # one to warm up
+    assert timed.note == "scaled from 4 of 1,000 replicates"
+    assert timed.seconds > 0
+    row = Row("work", "peer", Timed(0.5), timed)
+    assert "scaled from 4 of 1,000 replicates" in page.line(row)
+
+
+def test_missed_goals_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missed goal stands in bold on the page; the day comes from SOURCE_DATE_EPOCH where it is set."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    text = page.page([Row("slow work", "peer", Timed(1.0), Timed(3.0), least_ratio=1000)])
+    assert "| slow work | peer | 1 s | 3 s | 3 | ≥ 1,000 | **no** |" in text
+    assert "1970-01-02;" in text
+
+
+def test_peers_compute_the_same() -> None:
+    """The vectorised F1 given to scipy is scikit-learn's, and the packed code holds truth and every label."""
+    predictions = binary_models(500)
+    true, said = truth(predictions), labels(predictions)
+    assert f1_along(true, said[0], -1) == pytest.approx(f1_score(true, said[0]), rel=1e-12)
+    packed = packed_codes(true, said)
+    for bit, column in enumerate([true, *said]):
+        assert np.array_equal((packed >> bit) & 1, column)
