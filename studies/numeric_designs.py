@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -138,7 +139,7 @@ def regression_designs() -> list[Design]:
 
 
 # A log-normal variable of shape 1 has the mean e^(1/2) and the variance (e - 1) e.
-_SCALE = NOISE / float(np.sqrt((np.e - 1) * np.e))
+_SCALE = NOISE / float(np.sqrt((math.e - 1) * math.e))
 
 
 def _normal_errors(generator: np.random.Generator, n: int) -> Floats:
