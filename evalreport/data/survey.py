@@ -24,6 +24,9 @@ ANALYSED = frozenset(
 )
 """The analyses that ``run`` makes in this version, where the data allow them."""
 
+RESAMPLE = "evalreport resample PLAN (in a later version)"
+"""The command that will make folds, replicates and curves."""
+
 Answer = tuple[str, str] | str
 """What the data say: a reason why it is possible, or (a reason why not, what would make it possible)."""
 
@@ -144,27 +147,30 @@ def _independent(p: Predictions) -> Answer:
 
 def _folds(p: Predictions) -> Answer:
     if p.design not in ("cross-validation", "repeated-holdout"):
-        return "there are no folds", "write the columns repeat and fold, or run: evalreport resample PLAN"
+        return (
+            "there are no folds",
+            "write the columns repeat and fold, or run: " + RESAMPLE,
+        )
     return _two_models(p, f"the design is {p.design}")
 
 
 def _five_by_two(p: Predictions) -> Answer:
     if p.design != "5x2cv":
-        remedy = "make 5 repeats of 2 folds, for example with: evalreport resample PLAN"
+        remedy = "make 5 repeats of 2 folds, for example with: " + RESAMPLE
         return "there are no 5 repeats of 2 folds, which one test set cannot replace", remedy
     return _two_models(p, "there are 5 repeats of 2 folds")
 
 
 def _bias_variance(p: Predictions) -> Answer:
     if p.design != "bootstrap" or p.y_true is None:
-        remedy = "refit on bootstrap samples and write the column replicate: evalreport resample PLAN"
+        remedy = "refit on bootstrap samples and write the column replicate: " + RESAMPLE
         return "there are no bootstrap replicates with true values", remedy
     column = p.keys["replicate"]
     return f"there are {len(column.categories or ())} replicates"
 
 
 def _error_estimates(p: Predictions) -> Answer:
-    remedy = "write replicate, inbag and the training predictions (part = train): evalreport resample PLAN"
+    remedy = "write replicate, inbag and the training predictions (part = train): " + RESAMPLE
     if p.design != "bootstrap" or not ("inbag" in p.keys or any("inbag" in m.columns for m in p.models)):
         return "there are no replicates with a column inbag", remedy
     part = p.keys.get("part")
@@ -177,7 +183,7 @@ def _datasets(p: Predictions) -> Answer:
     if p.design != "datasets":
         return (
             "there is no column dataset with several data sets",
-            "write the column dataset: evalreport resample PLAN",
+            "write the column dataset: " + RESAMPLE,
         )
     return _two_models(p, f"there are {len(p.keys['dataset'].categories or ())} data sets")
 
@@ -230,7 +236,7 @@ def _learning_curves(p: Predictions) -> Answer:
         columns = [p.keys.get(name), *(m.columns.get(name) for m in p.models)]
         if any(column is not None and len(np.unique(column.values)) > 1 for column in columns):
             return f"there are several values of {name}"
-    remedy = "fit on growing samples and write the column train_size: evalreport resample PLAN"
+    remedy = "fit on growing samples and write the column train_size: " + RESAMPLE
     return "there are no predictions after training on different numbers of rows", remedy
 
 
