@@ -1,7 +1,6 @@
 """The options of a run: what changes results, what changes only the outputs, and evalreport.toml.
 
-Every option stands once, in ``KEYS``: the command line's flags, the keys of evalreport.toml and the file
-that ``evalreport init`` writes all come from there.
+What each option is called and takes stands in ``keys``.
 """
 
 from __future__ import annotations
@@ -11,18 +10,12 @@ import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from evalreport.errors import UsageError
+from evalreport.keys import FORMATS, KEYS, Correction, Detail, Format, Join, Key, Kind, Task
 from evalreport.registry import unknown_name
 
-Task = Literal["binary", "multiclass", "regression", "outcome", "scores"]
-Join = Literal["error", "intersect", "independent"]
-Correction = Literal["holm", "bh", "bonferroni", "none"]
-Format = Literal["html", "pdf", "json", "md"]
-Detail = Literal["brief", "full"]
-
-FORMATS: tuple[Format, ...] = ("html", "pdf", "json", "md")
 STANDARD_OUTPUT = Path("-")
 
 
@@ -72,106 +65,6 @@ class OutputOptions:
     jobs: int = 1
     quiet: bool = False
     verbose: bool = False
-
-
-Kind = Literal["text", "number", "integer", "flag", "path", "choice", "list", "formats"]
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One option: its name in evalreport.toml, the field it fills, what it takes and what it does."""
-
-    name: str
-    field: str
-    kind: Kind
-    metavar: str
-    summary: str
-    example: str
-    choices: tuple[str, ...] = ()
-    short: str | None = None
-    loading: bool = False
-    """True where reading the files depends on it, so that ``evalreport check`` takes it as well."""
-
-    @property
-    def flag(self) -> str:
-        """The spelling on the command line."""
-        return "--" + self.name.replace("_", "-")
-
-
-KEYS: tuple[Key, ...] = (
-    Key("output", "output", "path", "DIR",
-        "Folder of the report; `-` with -f json writes the JSON to standard output"
-        " (default evalreport-out).",
-        '"evalreport-out"', short="-o"),
-    Key("format", "formats", "formats", "LIST",
-        "Any of html,pdf,json,md, separated by commas (default: all).",
-        '["html", "pdf", "json", "md"]', short="-f"),
-    Key("truth", "truth", "path", "FILE", "True values by id, when they are not in the prediction files.",
-        '"truth.csv"', loading=True),
-    Key("task", "task", "choice", "NAME", "Kind of task (default: found from the data, and said).",
-        '"binary"', choices=get_args(Task), loading=True),
-    Key("positive", "positive", "text", "LABEL",
-        "Positive class of a binary task (default: found, and said).", '"1"', loading=True),
-    Key("threshold", "threshold", "number", "X",
-        "Positive where p >= X, for models without y_pred (default 0.5 on probabilities, none on scores).",
-        "0.5", loading=True),
-    Key("join", "join", "choice", "HOW",
-        "What to do where models do not have the same ids (default error; independent: separate test sets).",
-        '"error"', choices=get_args(Join), loading=True),
-    Key("outcome", "outcome", "text", "COLUMN", "Column of outcomes judged elsewhere, 0/1 or any number.",
-        '"correct"', loading=True),
-    Key("value", "value", "text", "COLUMN", "Column of scores, one a row for a model on a data set.",
-        '"auc"', loading=True),
-    Key("lower_is_better", "lower_is_better", "flag", "", "Smaller outcomes or values are better.",
-        "false", loading=True),
-    Key("baseline", "baseline", "text", "MODEL",
-        "Compare every model with this one (default: every pair of models).", '"logreg"', short="-b"),
-    Key("metric", "metrics", "list", "NAME",
-        "Repeatable. The first is the primary metric, which the verdict is about; only those named are"
-        " computed (default: all that the data allow). Spelled f1, f1_macro, recall[class=3]; see"
-        " `evalreport list metrics`.",
-        '["accuracy", "f1"]', short="-m"),
-    Key("interval", "intervals", "list", "NAME|all",
-        "Repeatable (default: the recommended one, normal, bootstrap_percentile and bootstrap_bca).",
-        '["wilson", "bootstrap_bca"]'),
-    Key("test", "tests", "list", "NAME|all",
-        "Repeatable (default: the recommended test and the ones usually shown beside it).",
-        '["mcnemar_midp", "permutation"]'),
-    Key("confidence", "confidence", "number", "X",
-        "Confidence level of the intervals (default 0.95).", "0.95"),
-    Key("resamples", "resamples", "integer", "N", "Bootstrap replicates (default 2000).", "2000"),
-    Key("seed", "seed", "integer", "N", "Seed of every random draw (default 0).", "0"),
-    Key("correction", "correction", "choice", "NAME",
-        "Correction of the verdict's p-values for several comparisons (default holm).",
-        '"holm"', choices=get_args(Correction)),
-    Key("margin", "margin", "number", "X",
-        "Smallest difference that matters, in the primary metric's units; without it nothing is called"
-        " equivalent or non-inferior.", "0.01"),
-    Key("slice", "slices", "list", "COLUMN", "Repeatable: every metric by the values of this column.",
-        '["age_group"]'),
-    Key("cluster", "cluster", "text", "COLUMN", "Resample and compute standard errors by whole clusters.",
-        '"patient"'),
-    Key("weight", "weight", "text", "COLUMN", "Example weights.", '"weight"'),
-    Key("gate", "gates", "list", "EXPR",
-        "Repeatable: 'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500'.",
-        '["forest.accuracy >= 0.90", "n >= 500"]'),
-    Key("fixed_class_counts", "fixed_class_counts", "flag", "",
-        "Resample within the true classes: only where the design fixed how many examples of each there are.",
-        "false"),
-    Key("exact", "exact", "flag", "",
-        "Resample rank metrics from all rows (default: above 200,000 rows from a histogram).", "false"),
-    Key("against", "against", "number", "X",
-        "Accuracy that binomial_exact tests against (default: that of the most frequent class).", "0.9"),
-    Key("detail", "detail", "choice", "HOW", "How much stands in the PDF (default brief).",
-        '"brief"', choices=get_args(Detail)),
-    Key("templates", "templates", "path", "DIR",
-        "Folder searched before the built-in templates.", '"templates"'),
-    Key("title", "title", "text", "TEXT", "Title of the report.", '"Comparison of the models"'),
-    Key("jobs", "jobs", "integer", "N", "Threads to use; no figure depends on it (default 1).", "1"),
-    Key("quiet", "quiet", "flag", "", "Print errors only.", "false", short="-q"),
-    Key("verbose", "verbose", "flag", "",
-        "Print every warning, and a traceback on a defect.", "false", short="-v"),
-)  # fmt: skip
 
 
 def validate(options: Options) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-import platform
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
-from pathlib import PurePath
 from typing import Any, TypeVar
 
-import numpy as np
-
-import evalreport
+from evalreport.assembly import (
+    confusion_records,
+    curve_records,
+    fold_records,
+    metric_records,
+    verdict_records,
+)
 from evalreport.comparisons.apart import compare_apart
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.disagreements import disagreements
@@ -25,7 +24,7 @@ from evalreport.comparisons.everyone import (
 )
 from evalreport.comparisons.pairs import Comparison, comparable, compare, records
 from evalreport.comparisons.ranking import rank
-from evalreport.comparisons.verdicts import Decision, family_records, verdict
+from evalreport.comparisons.verdicts import Decision, family_records
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
@@ -33,37 +32,27 @@ from evalreport.data.scores import one_value_a_dataset
 from evalreport.data.selection import test_rows
 from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
-from evalreport.intervals import all_intervals
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.apart import sampled_apart
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.criteria import criteria_records
-from evalreport.metrics.curves import precision_recall, roc
 from evalreport.metrics.datasets import over_datasets
 from evalreport.metrics.fits import with_fits
-from evalreport.metrics.formula import filled_in
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, chosen
 from evalreport.metrics.row_estimates import said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
-from evalreport.results import (
+from evalreport.provenance import provenance
+from evalreport.records import (
     ComparisonRecord,
-    ConfusionRecord,
-    CurveRecord,
-    FoldRecord,
     FoundRecord,
-    MetricRecord,
     RankingRecord,
-    Results,
     WarningRecord,
 )
+from evalreport.results import Results
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
 DEFAULTS = Options()
-MOST_WHOLE = 50
-"""Confusion matrices of up to so many classes are written with their zeros."""
 
 
 def evaluate(
@@ -225,142 +214,3 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
         )
     if options.slices:
         raise UsageError("--slice is not served by this version: leave it out")
-
-
-def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]:
-    """Return every model's value of every quantity with its intervals, the recommended one first."""
-    predictions = sample.predictions
-    found = []
-    for model in predictions.models:
-        for quantity in sample.quantities:
-            estimate = sample.estimates[model.name, quantity]
-            value_of = (
-                as_tables(table_function(quantity, predictions)) if estimate.table is not None else None
-            )
-            code = predictions.classes.index(quantity.label) if quantity.label is not None else None
-            if code is None and predictions.task == "binary":
-                code = predictions.positive_code
-            found.append(
-                MetricRecord(
-                    model=model.name,
-                    metric=quantity.metric,
-                    average=quantity.average,
-                    label=quantity.label,
-                    slice=None,
-                    value=None if np.isnan(estimate.value) else float(estimate.value),
-                    standard_error=estimate.standard_error if estimate.defined else None,
-                    n=estimate.n,
-                    reason=estimate.reason,
-                    intervals=all_intervals(estimate, options.intervals, options.confidence, value_of),
-                    formula=filled_in(estimate, code),
-                )
-            )
-    return tuple(found)
-
-
-def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:
-    """Return every model's value of every overall and averaged quantity on each single fit."""
-    layout = sample.rows.layout
-    parts = layout.pooled if sample.predictions.design == "datasets" else layout.fits
-    if parts.count == 1:
-        return ()
-    names = [dict(name) for name in parts.names]
-    found = []
-    for (model, quantity), estimate in sample.estimates.items():
-        if estimate.fits is None or quantity.label is not None:
-            continue
-        for name, value, n in zip(names, estimate.fits.values, estimate.fits.n_test, strict=True):
-            repeat = name.get("repeat") or name.get("replicate") or name.get("seed") or name.get("dataset")
-            found.append(
-                FoldRecord(
-                    model=model,
-                    repeat=repeat,
-                    fold=name.get("fold"),
-                    metric=quantity.metric,
-                    average=quantity.average,
-                    label=None,
-                    value=None if np.isnan(value) else float(value),
-                    n=int(n),
-                )
-            )
-    return tuple(found)
-
-
-def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
-    """Return every label model's confusion matrix, cell by cell; with very many classes only the cells in use."""
-    classes, found = sample.predictions.classes, []
-    if sample.tables is None:
-        return ()
-    for name, table in zip(sample.label_models, sample.tables.tables, strict=True):
-        found += [
-            ConfusionRecord(name, true, predicted, float(table[t, p]))
-            for t, true in enumerate(classes)
-            for p, predicted in enumerate(classes)
-            if len(classes) <= MOST_WHOLE or table[t, p]
-        ]
-    return tuple(found)
-
-
-def curve_records(sample: Sample) -> tuple[CurveRecord, ...]:
-    """Return the ROC and precision-recall curves of every model that gives scores."""
-    found: list[CurveRecord] = []
-    for name, orders in sample.rows.orders.items():
-        order = orders[0]
-        if len(orders) == 1 and order.positive.any() and not order.positive.all():
-            found += [roc(name, order), precision_recall(name, order)]
-    return tuple(found)
-
-
-def verdict_records(decisions: Sequence[Decision], options: Options) -> tuple[Any, ...]:
-    """Return the verdict of each pair on the primary metric."""
-    return tuple(verdict(decision, options) for decision in decisions)
-
-
-# --- what makes a run reproducible ----------------------------------------------------------------------------------
-
-
-def provenance(predictions: Predictions, primary: Quantity, options: Options) -> dict[str, Any]:
-    """Return the fields of the results that say what was analysed, by what and how."""
-    return {
-        "signature": signature(predictions, options),
-        "options": plain_options(options),
-        "task": predictions.task,
-        "design": predictions.design,
-        "n": predictions.n_examples,
-        "classes": predictions.classes,
-        "positive": predictions.positive,
-        "models": tuple(model.name for model in predictions.models),
-        "primary_metric": primary.spelled,
-        "baseline": options.baseline,
-        "inputs": predictions.inputs,
-        "environment": environment(),
-    }
-
-
-def plain_options(options: Options) -> dict[str, Any]:
-    """Return the options as they stand in results.json; of a truth file its name, since its digest is recorded."""
-    plain = {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(options).items()}
-    if options.truth is not None:
-        plain["truth"] = PurePath(options.truth).name
-    return plain
-
-
-def signature(predictions: Predictions, options: Options) -> str:
-    """Return one line that says what was computed from what."""
-    joined = "\n".join(f"{record.path} {record.sha256}" for record in predictions.inputs)
-    digest = hashlib.sha256(joined.encode()).hexdigest()[:16]
-    return (
-        f"evalreport {evalreport.__version__}; {predictions.task}; {predictions.design}; n={predictions.n_examples};"
-        f" models={len(predictions.models)}; resamples={options.resamples}; seed={options.seed};"
-        f" confidence={options.confidence:g}; inputs={digest}"
-    )
-
-
-def environment() -> dict[str, str]:
-    """Return the versions of what computed the figures."""
-    libraries = ("numpy", "scipy", "duckdb")
-    return {
-        "evalreport": evalreport.__version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in libraries},
-    }

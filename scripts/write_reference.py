@@ -25,7 +25,7 @@ def reference() -> str:
 
 
 def _options() -> list[str]:
-    from evalreport.config import KEYS
+    from evalreport.keys import KEYS
 
     rows = []
     for key in KEYS:

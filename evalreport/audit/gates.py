@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from evalreport import numbers
-from evalreport.config import Task
 from evalreport.errors import UsageError
+from evalreport.keys import Task
+from evalreport.records import ComparisonRecord, GateRecord, MetricRecord
 from evalreport.registry import unknown_name
-from evalreport.results import ComparisonRecord, GateRecord, MetricRecord, Results
+from evalreport.results import Results
 
 Outcome = Literal["pass", "fail", "undecided"]
 Comparator = Literal[">=", ">", "<=", "<"]

@@ -9,9 +9,7 @@ from typing import Any
 
 from evalreport.config import (
     EXPECTED,
-    KEYS,
     STANDARD_OUTPUT,
-    Key,
     Options,
     OutputOptions,
     check_ranges,
@@ -23,6 +21,7 @@ from evalreport.config import (
     validate_output,
 )
 from evalreport.errors import UsageError
+from evalreport.keys import KEYS, Key
 from evalreport.registry import unknown_name
 
 CONFIG_NAME = "evalreport.toml"

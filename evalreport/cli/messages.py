@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from evalreport.results import FoundRecord, WarningRecord
+    from evalreport.records import FoundRecord, WarningRecord
 
 WARNINGS_SHOWN = 3
 

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from evalreport.config import KEYS, Key, parse_formats
+from evalreport.config import parse_formats
+from evalreport.keys import KEYS, Key
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from evalreport.cli.configuration import CONFIG_NAME
-from evalreport.config import KEYS
 from evalreport.errors import UsageError
+from evalreport.keys import KEYS
 
 PREAMBLE = """\
 # Configuration of evalreport: every key and its default, or an example where there is no default.

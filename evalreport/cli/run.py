@@ -18,7 +18,8 @@ from evalreport.errors import OutputError, UsageError
 from evalreport.registry import unknown_name
 
 if TYPE_CHECKING:
-    from evalreport.results import GateRecord, Results
+    from evalreport.records import GateRecord
+    from evalreport.results import Results
 
 EXIT_GATE_FAILED = 1
 EXIT_GATE_UNDECIDED = 3

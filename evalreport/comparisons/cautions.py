@@ -16,7 +16,7 @@ from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, percent
-from evalreport.results import ComparisonRecord, CurveRecord, WarningRecord
+from evalreport.records import ComparisonRecord, CurveRecord, WarningRecord
 
 FEW_FOR_BCA = 300
 """Below so many units BCa intervals of differences were measured to be short (docs/coverage.md)."""

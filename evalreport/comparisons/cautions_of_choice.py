@@ -13,7 +13,7 @@ from evalreport.data.predictions import ModelOutputs
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import percent
-from evalreport.results import ComparisonRecord, CurveRecord, WarningRecord
+from evalreport.records import ComparisonRecord, CurveRecord, WarningRecord
 
 Floats = npt.NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from evalreport.config import Options
 from evalreport.metrics.layout import POOLED_BY, Parts, parts_by
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count
-from evalreport.results import ComparisonRecord, WarningRecord
+from evalreport.records import ComparisonRecord, WarningRecord
 
 FOLDED = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
 FEW_IN_FOLD = 30

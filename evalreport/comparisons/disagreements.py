@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.results import DisagreementRecord
+from evalreport.records import DisagreementRecord
 
 Floats = npt.NDArray[np.float64]
 MOST_EXAMPLES = 20

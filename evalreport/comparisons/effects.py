@@ -20,7 +20,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, number
-from evalreport.results import AgreementRecord, EffectRecord
+from evalreport.records import AgreementRecord, EffectRecord
 
 Floats = npt.NDArray[np.float64]
 Limits = tuple[float | None, float | None]

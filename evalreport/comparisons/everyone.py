@@ -17,7 +17,7 @@ from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.results import AverageRankRecord, ComparisonRecord, OmnibusRecord, VarianceRecord
+from evalreport.records import AverageRankRecord, ComparisonRecord, OmnibusRecord, VarianceRecord
 
 OF_RANKS = ("friedman", "iman_davenport")
 TOO_FEW = "refused: needs three or more models on the same examples, folds or data sets, each with a value on every one"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.config import Correction
+from evalreport.keys import Correction
 
 
 def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:

@@ -21,7 +21,7 @@ from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
-from evalreport.results import ComparisonRecord, Interval
+from evalreport.records import ComparisonRecord, Interval
 
 Floats = npt.NDArray[np.float64]
 

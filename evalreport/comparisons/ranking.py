@@ -8,7 +8,7 @@ from string import ascii_letters
 
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import greater_is_better
-from evalreport.results import RankingRecord
+from evalreport.records import RankingRecord
 
 LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω"
 FIRST_FURTHER = 0x3400

@@ -22,7 +22,7 @@ from evalreport.comparisons.power import detectable_difference, examples_needed
 from evalreport.comparisons.registry import Pair
 from evalreport.config import Options
 from evalreport.numbers import count, decimals_of, interval, number, p_phrase
-from evalreport.results import ComparisonRecord, Interval, Verdict, VerdictRecord
+from evalreport.records import ComparisonRecord, Interval, Verdict, VerdictRecord
 
 BORDERLINE = (
     "; borderline: test and interval rest on different methods and disagree, the verdict follows the test"

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.config import Join
 from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.gathering import Rows, fault, place_of, whence
 from evalreport.data.predictions import Column
 from evalreport.data.values import category_column, shown
 from evalreport.errors import InputError
-from evalreport.results import FoundRecord
+from evalreport.keys import Join
+from evalreport.records import FoundRecord
 
 Indices = npt.NDArray[np.int64]
 _SECOND_IDENTITY = ("train_size", "complexity")

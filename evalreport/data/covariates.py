@@ -25,8 +25,8 @@ from evalreport.data.values import (
     used_only,
 )
 from evalreport.errors import UsageError
+from evalreport.records import WarningRecord
 from evalreport.registry import unknown_name
-from evalreport.results import WarningRecord
 
 PARTS = ("test", "train", "validation")
 

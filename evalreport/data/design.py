@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from evalreport.data.alignment import Alignment, Indices
 from evalreport.data.predictions import Column, Design
-from evalreport.results import FoundRecord
+from evalreport.records import FoundRecord
 
 Mask = npt.NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalreport.data.reading import FORMATS, UNSAFE_SUFFIXES, file_format
 from evalreport.errors import InputError
-from evalreport.results import WarningRecord
+from evalreport.records import WarningRecord
 
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
 _ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")

@@ -15,7 +15,7 @@ from evalreport.data.gathering import Table
 from evalreport.data.predictions import Column, Predictions
 from evalreport.data.reading import Choose, Columns, empty_file
 from evalreport.errors import InputError
-from evalreport.results import InputRecord
+from evalreport.records import InputRecord
 
 _PREDICTED = ("y_pred", "score", "outcome", "value")
 _DEFAULTS = Options()

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import Predictions
 from evalreport.data.values import shown
-from evalreport.results import WarningRecord
+from evalreport.records import WarningRecord
 
 FITS = ("repeat", "fold", "replicate", "seed", "dataset", "train_size", "complexity")
 """The columns that tell one fitted model from another."""

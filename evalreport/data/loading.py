@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evalreport.config import Options, Task
+from evalreport.config import Options
 from evalreport.data.alignment import align
 from evalreport.data.columns import Roles, require_usable, understand
 from evalreport.data.covariates import covariates
@@ -20,7 +20,8 @@ from evalreport.data.predictions import Predictions
 from evalreport.data.reading import Columns, model_name, read_file
 from evalreport.data.task import find_task
 from evalreport.data.truth import attach_truth, true_values
-from evalreport.results import FoundRecord, InputRecord, WarningRecord
+from evalreport.keys import Task
+from evalreport.records import FoundRecord, InputRecord, WarningRecord
 
 _DEFAULTS = Options()
 

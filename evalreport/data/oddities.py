@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.data.leaks import leaks
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.values import shown
-from evalreport.results import WarningRecord
+from evalreport.records import WarningRecord
 
 FEW_EXAMPLES = 30
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")

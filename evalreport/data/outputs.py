@@ -15,7 +15,7 @@ from evalreport.data.predictions import Codes, Floats, ModelOutputs
 from evalreport.data.task import FoundTask, no_number
 from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode, shown, truth_number
 from evalreport.errors import InputError
-from evalreport.results import FoundRecord, WarningRecord
+from evalreport.records import FoundRecord, WarningRecord
 
 SUM_TOLERANCE = 1e-3
 

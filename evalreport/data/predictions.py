@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.config import Task
-from evalreport.results import FoundRecord, InputRecord, WarningRecord
+from evalreport.keys import Task
+from evalreport.records import FoundRecord, InputRecord, WarningRecord
 
 Design = Literal[
     "test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"

@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
-from evalreport.results import FoundRecord
+from evalreport.records import FoundRecord
 
 
 def one_value_a_dataset(predictions: Predictions) -> Predictions:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.errors import InputError
-from evalreport.results import FoundRecord
+from evalreport.records import FoundRecord
 
 Rows = npt.NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.config import Options, Task
+from evalreport.config import Options
 from evalreport.data.gathering import Rows, fault, whence
 from evalreport.data.values import (
     dictionary_codes,
@@ -22,7 +22,8 @@ from evalreport.data.values import (
     whole,
 )
 from evalreport.errors import InputError, UsageError
-from evalreport.results import FoundRecord, WarningRecord
+from evalreport.keys import Task
+from evalreport.records import FoundRecord, WarningRecord
 
 MOST_CLASSES = 1000
 MOST_WHOLE_CLASSES = 20

@@ -14,7 +14,7 @@ from evalreport.data.outputs import label_numbers
 from evalreport.data.task import FoundTask
 from evalreport.data.values import dictionary_codes, recode, shown
 from evalreport.errors import InputError
-from evalreport.results import FoundRecord, WarningRecord
+from evalreport.records import FoundRecord, WarningRecord
 
 
 def attach_truth(rows: Rows, table: Table) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:

@@ -15,7 +15,7 @@ from evalreport.intervals.blocks import MOST_BLOCKS
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
-from evalreport.results import Interval
+from evalreport.records import Interval
 
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
 """Shown after the recommended one, unless others are named."""

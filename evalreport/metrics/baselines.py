@@ -16,7 +16,7 @@ from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Chosen
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView
-from evalreport.results import BaselineRecord
+from evalreport.records import BaselineRecord
 
 Floats = npt.NDArray[np.float64]
 

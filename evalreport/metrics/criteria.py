@@ -20,7 +20,7 @@ from evalreport.metrics.means import log_loss
 from evalreport.metrics.quantities import Quantity, definition, named_criteria
 from evalreport.metrics.registry import Function, register
 from evalreport.metrics.views import ModelView, view
-from evalreport.results import MetricRecord
+from evalreport.records import MetricRecord
 
 Floats = npt.NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.ranks import Order, group_weights
-from evalreport.results import CurveRecord
+from evalreport.records import CurveRecord
 
 Floats = npt.NDArray[np.float64]
 

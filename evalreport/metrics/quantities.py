@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from evalreport.config import Task
 from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError
+from evalreport.keys import Task
 from evalreport.metrics.registry import METRICS, Average, Metric
 
 PRIMARY: dict[Task, str] = {

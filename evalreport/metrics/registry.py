@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.config import Task
 from evalreport.engine.derivative import ratio
+from evalreport.keys import Task
 from evalreport.registry import Registry, summary_of
 
 Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]

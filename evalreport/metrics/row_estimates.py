@@ -19,7 +19,7 @@ from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import undefined, value_range
-from evalreport.results import FoundRecord
+from evalreport.records import FoundRecord
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]

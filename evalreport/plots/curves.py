@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
-from evalreport.results import CurveRecord, Results
+from evalreport.records import CurveRecord
+from evalreport.results import Results
 
 MOST_IN_LEGEND = 10
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from evalreport import numbers
+from evalreport.records import ComparisonRecord
 from evalreport.report.view import View, key_of, text_of
-from evalreport.results import ComparisonRecord
 
 LEADS = {
     "mcnemar_midp": "right or wrong answers of two models to the same examples: only those on which they disagree tell "

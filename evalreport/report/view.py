@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from evalreport.numbers import decimals_of
 from evalreport.plots.style import mark_of
+from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
-from evalreport.results import ComparisonRecord, MetricRecord, RankingRecord, Results, VerdictRecord
+from evalreport.results import Results
 
 SHORT_NAME = 24
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import evalreport
 from evalreport.audit.gates import decide, judge, outcome_of, parse
 from evalreport.errors import UsageError
-from evalreport.results import ComparisonRecord, Interval, MetricRecord, Results, Slice, WarningRecord
+from evalreport.records import ComparisonRecord, Interval, MetricRecord, Slice, WarningRecord
+from evalreport.results import Results
 
 
 def metric(model, name, value, low, high, *, average=None, label=None, slice=None, reason=None):  # noqa: A002

@@ -13,7 +13,8 @@ import pytest
 
 import evalreport
 from evalreport.cli import main
-from evalreport.results import FoundRecord, Interval, MetricRecord, Results, WarningRecord
+from evalreport.records import FoundRecord, Interval, MetricRecord, WarningRecord
+from evalreport.results import Results
 
 
 @dataclass

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.results import Results, WarningRecord
+from evalreport.records import WarningRecord
+from evalreport.results import Results
 
 Columns = dict[str, list[Any]]
 

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 import evalreport
-from evalreport.results import EffectRecord, Results
+from evalreport.records import EffectRecord
+from evalreport.results import Results
 
 
 def evaluate(models: dict[str, dict[str, Any]], **options: Any) -> Results:

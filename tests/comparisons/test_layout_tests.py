@@ -12,7 +12,8 @@ import evalreport
 from evalreport.comparisons.bayes import DRAWS
 from evalreport.comparisons.omnibus import critical_difference
 from evalreport.intervals.blocks import signed_rank_distribution
-from evalreport.results import ComparisonRecord, Results
+from evalreport.records import ComparisonRecord
+from evalreport.results import Results
 
 
 def of_values(columns: dict[str, list[Any]], values: dict[str, list[float]], **fields: Any) -> Results:

@@ -132,7 +132,7 @@ def test_local_links_lead_somewhere(document: Path):
 def test_every_option_that_is_named_exists(document: Path):
     """No document names a flag that the program does not have."""
     from evalreport.cli.plan import plan_command
-    from evalreport.config import KEYS
+    from evalreport.keys import KEYS
 
     known = {key.flag for key in KEYS} | {"--config", "--help", "--version"}
     known |= {flag for option in plan_command.params for flag in option.opts}

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport
-from evalreport.results import ComparisonRecord, Results
+from evalreport.records import ComparisonRecord
+from evalreport.results import Results
 
 Source = dict[str, dict[str, Any]]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.results import Interval
+from evalreport.records import Interval
 
 from .sources import Source, labels, row, run, scores
 

@@ -15,7 +15,7 @@ from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity
-from evalreport.results import Interval
+from evalreport.records import Interval
 
 from .sources import labels, row, run, values
 

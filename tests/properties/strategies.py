@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.results import MetricRecord, Results
+from evalreport.records import MetricRecord
+from evalreport.results import Results
 
 Source = dict[str, dict[str, Any]]
 FEW = 100

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from evalreport.comparisons.registry import TESTS
-from evalreport.results import ComparisonRecord, Results
+from evalreport.records import ComparisonRecord
+from evalreport.results import Results
 
 from .layouts import LAYOUTS, MODELS, evaluate, source_of
 from .strategies import same

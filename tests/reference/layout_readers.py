@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from evalreport.comparisons.multiplicity import adjust
-from evalreport.results import ComparisonRecord, Results
+from evalreport.records import ComparisonRecord
+from evalreport.results import Results
 
 from . import lookup
 from .records import Record

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evalreport.results import ComparisonRecord, Interval, MetricRecord, Results
+from evalreport.records import ComparisonRecord, Interval, MetricRecord
+from evalreport.results import Results
 
 Missing = LookupError
 TANGO = "tango"

@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
 
-from evalreport.results import ComparisonRecord, Results
+from evalreport.records import ComparisonRecord
+from evalreport.results import Results
 
 from . import lookup
 from .records import Record

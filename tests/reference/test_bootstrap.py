@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 import evalreport
-from evalreport.results import Interval, Results
+from evalreport.records import Interval
+from evalreport.results import Results
 
 from . import lookup
 from .conftest import RESAMPLES, Evaluated

@@ -9,7 +9,7 @@ from math import erf, sqrt
 import numpy as np
 import pytest
 
-from evalreport.results import (
+from evalreport.records import (
     ComparisonRecord,
     ConfusionRecord,
     CurveRecord,
@@ -19,10 +19,10 @@ from evalreport.results import (
     Interval,
     MetricRecord,
     RankingRecord,
-    Results,
     VerdictRecord,
     WarningRecord,
 )
+from evalreport.results import Results
 
 SIGNALS = {"boosting": 1.9, "forest": 1.85, "knn": 1.0, "logreg": 1.45, "tree": 0.6}
 Z = 1.959963984540054

@@ -13,12 +13,7 @@ from matplotlib.figure import Figure as Canvas
 from evalreport.config import OutputOptions
 from evalreport.plots.ranks import Ranked, critical_differences
 from evalreport.plots.strip import Strip, strip
-from evalreport.report import render
-from evalreport.report.figures import drawn
-from evalreport.report.reasons import holds_here, why_chosen
-from evalreport.report.sections import differences, omnibus
-from evalreport.report.view import view_of
-from evalreport.results import (
+from evalreport.records import (
     AgreementRecord,
     AverageRankRecord,
     BaselineRecord,
@@ -27,8 +22,13 @@ from evalreport.results import (
     FoldRecord,
     OmnibusRecord,
     RankingRecord,
-    Results,
 )
+from evalreport.report import render
+from evalreport.report.figures import drawn
+from evalreport.report.reasons import holds_here, why_chosen
+from evalreport.report.sections import differences, omnibus
+from evalreport.report.view import view_of
+from evalreport.results import Results
 
 TWO = {"forest": 1.8, "tree": 0.6}
 BAD = "<script>alert('x')</script>\u202e{{ 7 * 7 }}"

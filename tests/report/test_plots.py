@@ -13,10 +13,11 @@ from evalreport.plots.curves import precision_recall, prevalence_of, roc
 from evalreport.plots.forest import Difference, forest
 from evalreport.plots.style import MARKS
 from evalreport.plots.svg import to_svg
+from evalreport.records import ConfusionRecord
 from evalreport.report.figures import drawn
 from evalreport.report.sections import confusion as confusion_section
 from evalreport.report.view import view_of
-from evalreport.results import ConfusionRecord, Results
+from evalreport.results import Results
 
 
 @pytest.mark.parametrize("plot", [roc, precision_recall])

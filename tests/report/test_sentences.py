@@ -8,12 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from evalreport.plots.style import MARKS, mark_of
+from evalreport.records import GateRecord
 from evalreport.report import wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, verdict
 from evalreport.report.view import view_of
-from evalreport.results import GateRecord, Results
+from evalreport.results import Results
 
 Simulate = Callable[..., Results]
 

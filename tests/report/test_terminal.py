@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from rich.console import Console
 
+from evalreport.records import GateRecord
 from evalreport.report.notebook import leaderboard_html
 from evalreport.report.terminal import oneliner, summary
-from evalreport.results import GateRecord, Results
+from evalreport.results import Results
 
 
 def printed(results: Results) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.results import Interval, MetricRecord, Results
+from evalreport.records import Interval, MetricRecord
+from evalreport.results import Results
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {

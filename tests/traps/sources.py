@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.results import ComparisonRecord, Interval, MetricRecord, Results
+from evalreport.records import ComparisonRecord, Interval, MetricRecord
+from evalreport.results import Results
 
 Source = dict[str, dict[str, Any]]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.results import ComparisonRecord, to_json
+from evalreport.records import ComparisonRecord
+from evalreport.results import to_json
 
 from .sources import (
     Source,

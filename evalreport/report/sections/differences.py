@@ -9,13 +9,13 @@ from statistics import fmean, stdev
 
 from evalreport import numbers
 from evalreport.plots.strip import Strip, strip
+from evalreport.records import AgreementRecord, EffectRecord
 from evalreport.report import wording
 from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import listed
 from evalreport.report.sections.leaderboard import Cell
 from evalreport.report.view import Model, View, metric_decimals, text_of
-from evalreport.results import AgreementRecord, EffectRecord
 
 SIZES = {
     "odds_ratio_discordant": "Odds of disagreement",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
+from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
@@ -18,7 +19,6 @@ from evalreport.report.view import (
     overall_keys,
     text_of,
 )
-from evalreport.results import ComparisonRecord, MetricRecord
 
 MOST_TEST_ROWS = 1500
 OTHERS = ("normal", "bootstrap_percentile", "bootstrap_bca")

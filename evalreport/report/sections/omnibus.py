@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.plots.ranks import Ranked, critical_differences
+from evalreport.records import AverageRankRecord, OmnibusRecord
 from evalreport.report import wording
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, label_of, metric_label
 from evalreport.report.view import View, ranking_record, text_of
-from evalreport.results import AverageRankRecord, OmnibusRecord
 
 BLOCKS = {"datasets": "data sets", "folds": "folds", "examples": "examples", "seeds": "training seeds"}
 MOST_DRAWN = 24

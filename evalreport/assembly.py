@@ -1,0 +1,115 @@
+"""From samples to records: the values, folds, confusion matrices and curves that stand in the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from evalreport.comparisons.verdicts import Decision, verdict
+from evalreport.config import Options
+from evalreport.intervals import all_intervals
+from evalreport.intervals.choice import table_function as as_tables
+from evalreport.metrics.curves import precision_recall, roc
+from evalreport.metrics.formula import filled_in
+from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.sample import Sample
+from evalreport.records import (
+    ConfusionRecord,
+    CurveRecord,
+    FoldRecord,
+    MetricRecord,
+)
+
+MOST_WHOLE = 50
+"""Confusion matrices of up to so many classes are written with their zeros."""
+
+
+def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]:
+    """Return every model's value of every quantity with its intervals, the recommended one first."""
+    predictions = sample.predictions
+    found = []
+    for model in predictions.models:
+        for quantity in sample.quantities:
+            estimate = sample.estimates[model.name, quantity]
+            value_of = (
+                as_tables(table_function(quantity, predictions)) if estimate.table is not None else None
+            )
+            code = predictions.classes.index(quantity.label) if quantity.label is not None else None
+            if code is None and predictions.task == "binary":
+                code = predictions.positive_code
+            found.append(
+                MetricRecord(
+                    model=model.name,
+                    metric=quantity.metric,
+                    average=quantity.average,
+                    label=quantity.label,
+                    slice=None,
+                    value=None if np.isnan(estimate.value) else float(estimate.value),
+                    standard_error=estimate.standard_error if estimate.defined else None,
+                    n=estimate.n,
+                    reason=estimate.reason,
+                    intervals=all_intervals(estimate, options.intervals, options.confidence, value_of),
+                    formula=filled_in(estimate, code),
+                )
+            )
+    return tuple(found)
+
+
+def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:
+    """Return every model's value of every overall and averaged quantity on each single fit."""
+    layout = sample.rows.layout
+    parts = layout.pooled if sample.predictions.design == "datasets" else layout.fits
+    if parts.count == 1:
+        return ()
+    names = [dict(name) for name in parts.names]
+    found = []
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.fits is None or quantity.label is not None:
+            continue
+        for name, value, n in zip(names, estimate.fits.values, estimate.fits.n_test, strict=True):
+            repeat = name.get("repeat") or name.get("replicate") or name.get("seed") or name.get("dataset")
+            found.append(
+                FoldRecord(
+                    model=model,
+                    repeat=repeat,
+                    fold=name.get("fold"),
+                    metric=quantity.metric,
+                    average=quantity.average,
+                    label=None,
+                    value=None if np.isnan(value) else float(value),
+                    n=int(n),
+                )
+            )
+    return tuple(found)
+
+
+def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
+    """Return every label model's confusion matrix, cell by cell; with very many classes only the cells in use."""
+    classes, found = sample.predictions.classes, []
+    if sample.tables is None:
+        return ()
+    for name, table in zip(sample.label_models, sample.tables.tables, strict=True):
+        found += [
+            ConfusionRecord(name, true, predicted, float(table[t, p]))
+            for t, true in enumerate(classes)
+            for p, predicted in enumerate(classes)
+            if len(classes) <= MOST_WHOLE or table[t, p]
+        ]
+    return tuple(found)
+
+
+def curve_records(sample: Sample) -> tuple[CurveRecord, ...]:
+    """Return the ROC and precision-recall curves of every model that gives scores."""
+    found: list[CurveRecord] = []
+    for name, orders in sample.rows.orders.items():
+        order = orders[0]
+        if len(orders) == 1 and order.positive.any() and not order.positive.all():
+            found += [roc(name, order), precision_recall(name, order)]
+    return tuple(found)
+
+
+def verdict_records(decisions: Sequence[Decision], options: Options) -> tuple[Any, ...]:
+    """Return the verdict of each pair on the primary metric."""
+    return tuple(verdict(decision, options) for decision in decisions)

@@ -1,0 +1,325 @@
+"""The records of results.json: flat, frozen, free of formatting; each list opens as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class InputRecord:
+    """One input file: path relative to MODELS, SHA-256 of its bytes, rows used, model (null: several)."""
+
+    path: str
+    sha256: str
+    rows: int
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One interval; ``low`` and ``high`` are None where the method is dishonest or undefined, with a reason."""
+
+    method: str
+    level: float
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A subgroup: a metadata column and one of its values."""
+
+    column: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRecord:
+    """One model's value of one metric with its intervals, the recommended one first."""
+
+    model: str
+    metric: str
+    average: str | None
+    label: str | None
+    slice: Slice | None
+    value: float | None
+    standard_error: float | None
+    n: int
+    reason: str | None
+    intervals: tuple[Interval, ...]
+    formula: str | None = None
+    """The definition with this model's counts filled in, where the metric is a function of counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRecord:
+    """The value of a metric that needs no model: what always answering one class, or guessing, would have.
+
+    ``name``: majority_class, random_prevalence, random_even or mean_truth. ``text`` says what it does; ``reason``
+    why a value stands by convention.
+    """
+
+    name: str
+    metric: str
+    average: str | None
+    label: str | None
+    value: float
+    text: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldRecord:
+    """One model's value of one metric on one fold."""
+
+    model: str
+    repeat: str | None
+    fold: str | None
+    metric: str
+    average: str | None
+    label: str | None
+    value: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionRecord:
+    """One cell of one model's confusion matrix."""
+
+    model: str
+    true: str
+    predicted: str
+    count: float
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRecord:
+    """One curve of one model; x, y, threshold, low, high are arrays of equal length (or None)."""
+
+    model: str
+    curve: str
+    label: str | None
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    threshold: tuple[float | None, ...] | None = None
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord:
+    """One test (or one interval) of the difference a - b of one metric."""
+
+    a: str
+    b: str | None
+    metric: str
+    average: str | None
+    label: str | None
+    slice: Slice | None
+    test: str
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    correction: str | None
+    difference: float | None
+    level: float
+    low: float | None
+    high: float | None
+    interval_method: str | None
+    effect: str | None
+    effect_size: float | None
+    recommended: bool
+    caution: str | None
+    reason: str | None
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class OmnibusRecord:
+    """One test of all models at once; ``by`` and ``blocks`` say what the models were compared on, and on how many."""
+
+    metric: str
+    test: str
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    models: tuple[str, ...]
+    df2: float | None = None
+    by: str = "examples"
+    blocks: int | None = None
+    caution: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AverageRankRecord:
+    """One model's average rank over the blocks, 1 the best; average ranks that differ by less than
+    ``critical_difference`` are not told apart by Nemenyi's test at ``level``.
+    """
+
+    metric: str
+    model: str
+    average_rank: float
+    by: str
+    blocks: int
+    critical_difference: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceRecord:
+    """How much a value varies, and with what: ``source`` is ``seeds``, ``replicates`` or ``test set``.
+
+    Between seeds or replicates: the variance (divisor J - 1) of the values of single fits on the same test
+    examples. Test set: the squared standard error of the mean value, from the examples.
+    """
+
+    model: str
+    metric: str
+    source: str
+    value: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRecord:
+    """One model's place on the primary metric; models that share a letter cannot be told apart."""
+
+    model: str
+    metric: str
+    value: float | None
+    rank: int
+    letters: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecompositionRecord:
+    """One model's expected loss split into bias and variance."""
+
+    model: str
+    loss: str
+    expected_loss: float
+    bias: float
+    variance: float
+    variance_unbiased: float | None
+    variance_biased: float | None
+    noise: float | None
+    n_replicates: int
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEstimateRecord:
+    """One resampling estimate of a learning algorithm's error."""
+
+    model: str
+    estimator: str
+    metric: str
+    value: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    details: Mapping[str, Any]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRecord:
+    """What may be said of a seen from b on the primary metric; limits simultaneous over the family."""
+
+    about: tuple[str, str]
+    metric: str
+    verdict: Verdict
+    level: float
+    low: float | None
+    high: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateRecord:
+    """One gate: pass, fail or undecided, by the interval."""
+
+    gate: str
+    outcome: Literal["pass", "fail", "undecided"]
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRecord:
+    """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words.
+
+    ``unit`` is what the size is over: example, fold, replicate, seed or dataset.
+    """
+
+    a: str
+    b: str
+    metric: str
+    effect: str
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+    unit: str = "example"
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementRecord:
+    """On how many examples both models of a pair are right, only the first, only the second, neither."""
+
+    a: str
+    b: str
+    metric: str
+    both: float
+    only_a: float
+    only_b: float
+    neither: float
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementRecord:
+    """One model's answer to one of the examples on which the models disagree most, the widest first.
+
+    ``spread`` is how far the answers lie apart (``measure`` says in what); ``correct`` is None for numbers.
+    """
+
+    id: str
+    truth: str | None
+    model: str
+    answer: str
+    correct: bool | None
+    spread: float
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarningRecord:
+    """One automatic warning with its stable code; ``about`` names models, metrics or columns.
+
+    A blocker leaves the numbers and takes the verdict; ``info`` changes no reading of it.
+    """
+
+    code: str
+    text: str
+    about: tuple[str, ...] = ()
+    level: Literal["info", "warning", "blocker"] = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """One thing that was found in the files and is said: task, design, positive class, threshold ..."""
+
+    what: str
+    value: str
+    why: str
