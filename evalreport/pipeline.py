@@ -65,13 +65,14 @@ def evaluate(
 ) -> Results:
     """Compare models on their predictions: see ``evalreport.evaluate`` for parameters and errors.
 
+    A source that is ``Predictions`` already was loaded under these options, and is not read again.
     Every figure of the report comes from here; no figure depends on ``jobs``.
     """
     say = progress or (lambda _stage, _fraction: None)
     say("reading and checking", 0.0)
-    loaded = load(source, options=options, truth=truth)
+    loaded = source if isinstance(source, Predictions) else load(source, options=options, truth=truth)
     require_analysable(loaded, options)
-    predictions = one_value_a_dataset(test_rows(loaded))
+    predictions = analysed(loaded)
     quantities = chosen(predictions, options.metrics)
     say("resampling", 0.1)
     apart = options.join == "independent"
@@ -110,6 +111,11 @@ def evaluate(
     )
     say("done", 1.0)
     return results
+
+
+def analysed(loaded: Predictions) -> Predictions:
+    """Return the rows that metrics and comparisons are about: test predictions, one value a data set."""
+    return one_value_a_dataset(test_rows(loaded))
 
 
 def decide(

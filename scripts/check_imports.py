@@ -23,7 +23,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("data",),
     ("engine",),
     ("metrics",),
-    ("intervals", "learning"),
+    ("intervals",),
+    ("learning",),
     ("comparisons",),
     ("assembly", "provenance"),
     ("pipeline",),
@@ -43,7 +44,7 @@ LIGHT_ROOMS = frozenset({"", "cli", "errors", "registry", "numbers", "keys", "re
 HEAVY = frozenset(
     {
         "dask", "distributed", "duckdb", "jinja2", "joblib", "matplotlib", "narwhals", "numpy", "pandas",
-        "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "weasyprint",
+        "polars", "psycopg", "pyarrow", "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "weasyprint",
     }
 )  # fmt: skip
 # Slow to import and needed by few commands: inside functions only, in every room.
@@ -55,6 +56,7 @@ LAZY_EVERYWHERE = frozenset(
         "matplotlib",
         "pandas",
         "polars",
+        "psycopg",
         "sklearn",
         "sqlalchemy",
         "statsmodels",
