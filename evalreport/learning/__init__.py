@@ -1,0 +1,1 @@
+"""About learning algorithms rather than fitted models."""

@@ -1,0 +1,74 @@
+"""Standard error and interval of a mean of contributions, one an example (or a cluster of examples)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evalreport.intervals.proportions import wilson_limits
+
+Floats = npt.NDArray[np.float64]
+
+NEGLIGIBLE = 1e-13
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """A standard error and limits with the method's name; None where there is no spread to take them from."""
+
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    method: str
+
+
+def over_examples(
+    contributions: Floats,
+    cluster: npt.NDArray[np.int64] | None,
+    level: float,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+    centre: float | None = None,
+) -> Precision:
+    """Return the precision of the mean of contributions (n,), nan left out, by Student's t.
+
+    It holds for these fits on other examples; how the fits themselves vary with their training data is in it only as
+    far as it differs from example to example.
+
+    Parameters
+    ----------
+    cluster
+        (n,) codes; their sums are then the independent units, with the factor G / (G - 1).
+    limits
+        The range of the quantity, to which the interval is cut.
+    centre
+        The estimate, where it is not the mean of the contributions (a cap).
+    """
+    defined = ~np.isnan(contributions)
+    values = contributions[defined]
+    n = len(values)
+    if n == 0:
+        return Precision(None, None, None, "none")
+    mean = float(values.mean())
+    centre = mean if centre is None else centre
+    deviations = values - mean
+    if cluster is not None:
+        deviations = np.bincount(np.unique(cluster[defined], return_inverse=True)[1], weights=deviations)
+    units = len(deviations)
+    if units < 2:
+        return Precision(None, None, None, "none")
+    error = float(np.sqrt((deviations**2).sum() * units / (units - 1))) / n
+    if error <= NEGLIGIBLE * max(1.0, abs(mean)):
+        return _without_spread(centre, units, level, limits)
+    half = float(stats.t.ppf((1 + level) / 2, units - 1)) * error
+    low, high = (float(np.clip(limit, *limits)) for limit in (centre - half, centre + half))
+    return Precision(error, low, high, "t" if cluster is None else "t_clusters")
+
+
+def _without_spread(centre: float, units: int, level: float, limits: tuple[float, float]) -> Precision:
+    """Give a width where every example says the same: at an end of [0, 1], Wilson's limits of 0 (or all) of n."""
+    if limits == (0.0, 1.0) and centre in limits:
+        return Precision(0.0, *wilson_limits(centre * units, units, level), "wilson")
+    return Precision(0.0, None, None, "none")
