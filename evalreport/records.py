@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 
@@ -197,38 +197,6 @@ class RankingRecord:
     value: float | None
     rank: int
     letters: str
-
-
-@dataclass(frozen=True, slots=True)
-class DecompositionRecord:
-    """One model's expected loss split into bias and variance."""
-
-    model: str
-    loss: str
-    expected_loss: float
-    bias: float
-    variance: float
-    variance_unbiased: float | None
-    variance_biased: float | None
-    noise: float | None
-    n_replicates: int
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorEstimateRecord:
-    """One resampling estimate of a learning algorithm's error."""
-
-    model: str
-    estimator: str
-    metric: str
-    value: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
-    details: Mapping[str, Any]
-    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

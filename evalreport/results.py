@@ -9,6 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalreport.algorithm_records import (
+    ChosenRecord,
+    CriterionChoiceRecord,
+    DecompositionRecord,
+    ErrorEstimateRecord,
+    ExampleVarianceRecord,
+    LearningFitRecord,
+    LearningPointRecord,
+)
 from evalreport.records import (
     AgreementRecord,
     AverageRankRecord,
@@ -16,10 +25,8 @@ from evalreport.records import (
     ComparisonRecord,
     ConfusionRecord,
     CurveRecord,
-    DecompositionRecord,
     DisagreementRecord,
     EffectRecord,
-    ErrorEstimateRecord,
     FoldRecord,
     FoundRecord,
     GateRecord,
@@ -63,7 +70,13 @@ class Results:
     variance: tuple[VarianceRecord, ...] = ()
     ranking: tuple[RankingRecord, ...] = ()
     decomposition: tuple[DecompositionRecord, ...] = ()
+    example_variance: tuple[ExampleVarianceRecord, ...] = ()
+    replicate_predictions: tuple[CurveRecord, ...] = ()
     error_estimates: tuple[ErrorEstimateRecord, ...] = ()
+    chosen_parameters: tuple[ChosenRecord, ...] = ()
+    criterion_choices: tuple[CriterionChoiceRecord, ...] = ()
+    learning_curves: tuple[LearningPointRecord, ...] = ()
+    learning_fits: tuple[LearningFitRecord, ...] = ()
     effects: tuple[EffectRecord, ...] = ()
     agreement: tuple[AgreementRecord, ...] = ()
     disagreements: tuple[DisagreementRecord, ...] = ()

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("registry", "numbers"),
-    ("keys", "records"),
+    ("keys", "records", "algorithm_records"),
     ("config", "results"),
     ("data",),
     ("engine",),
@@ -37,10 +37,18 @@ LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 # Drawing and saying stand on results alone: they never see predictions or compute.
 STANDS_ON_RESULTS = frozenset({"plots", "report"})
 ALLOWED_TO_STAND_ON_RESULTS = frozenset(
-    {"errors", "registry", "numbers", "keys", "records", "config", "results", "plots", "report"}
+    {
+        *("errors", "registry", "numbers", "keys", "records", "algorithm_records", "config", "results"),
+        *("plots", "report"),
+    }
 )
 # What is bound when the package is imported must not pull in what `--help` does not need.
-LIGHT_ROOMS = frozenset({"", "cli", "errors", "registry", "numbers", "keys", "records", "config", "results"})
+LIGHT_ROOMS = frozenset(
+    {
+        *("", "cli", "errors", "registry", "numbers", "keys", "records", "algorithm_records"),
+        *("config", "results"),
+    }
+)
 HEAVY = frozenset(
     {
         "dask", "distributed", "duckdb", "jinja2", "joblib", "matplotlib", "narwhals", "numpy", "pandas",
