@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.columns import IDENTITY_COLUMNS
-from evalreport.data.gathering import Rows, fault, place_of, whence
-from evalreport.data.predictions import Column
+from evalreport.data.gathering import Rows, fault, ids_by_table, place_of, whence
+from evalreport.data.ordering import code_ids
+from evalreport.data.predictions import Column, Indices
 from evalreport.data.values import category_column, shown
 from evalreport.errors import InputError
 from evalreport.keys import Join
 from evalreport.records import FoundRecord
 
-Indices = npt.NDArray[np.int64]
 _SECOND_IDENTITY = ("train_size", "complexity")
 
 
@@ -46,16 +45,18 @@ class Alignment:
     found: tuple[FoundRecord, ...] = ()
 
 
-def align(rows: Rows, *, join: Join) -> Alignment:
+def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignment:
     """Match the rows of all models by id and by the columns that say which fit predicted them.
 
     Raises
     ------
     InputError
         Where one model has two rows for one cell, or (join ``error``) not all models have the same cells.
+    UsageError
+        Where the memory limit leaves no room to sort the ids.
     """
     keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
-    ids, code = _coded_ids(rows, keys)
+    ids, code = rows.coded or _coded_ids(rows, keys, memory_limit)
     rows_by_model = _cells(rows, code, keys, independent=join == "independent")
     group = _pack([(code, len(ids))] + ([_with_empty(keys["dataset"])] if "dataset" in keys else []))
     if join == "independent":
@@ -76,34 +77,32 @@ def align(rows: Rows, *, join: Join) -> Alignment:
         why = f"asked for: kept are the {int(shared.sum())} rows that every model has, of {counts}"
         found = (FoundRecord("join", "intersect", why),)
         rows_by_model = rows_by_model[:, shared]
-    any_row = rows_by_model.max(axis=0)
-    used, example = np.unique(code[any_row], return_inverse=True)
-    if len(used) < len(ids):
-        ids = ids.take(used)
-    return Alignment(
-        ids=ids, example=example.astype(np.int64), rows=rows_by_model, keys=keys, group=group, found=found
-    )
+    ids, example = _used(ids, code[rows_by_model.max(axis=0)])
+    return Alignment(ids=ids, example=example, rows=rows_by_model, keys=keys, group=group, found=found)
 
 
-def _coded_ids(rows: Rows, keys: dict[str, Column]) -> tuple[Any, Indices]:
-    """Return the distinct ids, sorted, and each row's position in them."""
+def _used(ids: Any, code: Indices) -> tuple[Any, Indices]:
+    """Leave out the ids of no cell."""
+    place = np.zeros(len(ids), dtype=np.int64)
+    place[code] = 1
+    used = np.flatnonzero(place)
+    if len(used) == len(ids):
+        return ids, code
+    place[used] = np.arange(len(used))
+    return ids.take(used), place[code]
+
+
+def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[Any, Indices]:
+    """Return the distinct ids, sorted, and each row's position in them; of scores, the data sets'."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    source = rows.ids
-    if source is None:
-        if "dataset" not in keys:
-            return pa.array(["0"], pa.string()), np.zeros(rows.n, dtype=np.int64)
-        names = keys["dataset"].categories or ()
-        source = pa.DictionaryArray.from_arrays(
-            pa.array(keys["dataset"].values), pa.array(names, pa.string())
-        )
-        source = source.dictionary_decode().fill_null("")
-    encoded = source.dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return encoded.dictionary.take(pa.array(order)), place[encoded.indices.to_numpy(zero_copy_only=False)]
+    if rows.ids is not None:
+        return code_ids(ids_by_table(rows), memory_limit=memory_limit)
+    if "dataset" not in keys:
+        return pa.array(["0"], pa.string()), np.zeros(rows.n, dtype=np.int64)
+    names, codes = keys["dataset"].categories or (), keys["dataset"].values
+    datasets = pa.array(["", *names], pa.string()).take(pa.array(codes + 1))
+    return code_ids([pa.chunked_array([datasets])], memory_limit=memory_limit)
 
 
 def _with_empty(column: Column) -> tuple[Indices, int]:

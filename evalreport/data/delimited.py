@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evalreport.data.columns import Kind
+from evalreport.data.database import database
 from evalreport.data.reading import (
     Choose,
     Columns,
-    connect,
     keep_batches,
     literal_path,
     quote_name,
@@ -28,7 +28,7 @@ _BYTES_A_BLOCK = 1 << 20
 Record = tuple[int, list[str]]
 
 
-def read_delimited(path: Path, name: str, choose: Choose) -> Columns:
+def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .csv, .tsv, .csv.gz or .tsv.gz file.
 
     Raises
@@ -43,7 +43,7 @@ def read_delimited(path: Path, name: str, choose: Choose) -> Columns:
     try:
         if _holds_nul(path):
             raise duckdb.InvalidInputException
-        arrays, rows = _read_fast(path, names, kinds)
+        arrays, rows = _read_fast(path, names, kinds, memory_limit)
     except (duckdb.Error, OSError, EOFError, zlib.error):
         arrays, rows = _read_slowly(path, name, names, kinds)
 
@@ -57,7 +57,7 @@ def read_delimited(path: Path, name: str, choose: Choose) -> Columns:
 
 
 def _read_fast(
-    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind]
+    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind], memory_limit: int | None
 ) -> tuple[dict[str, object], int]:
     # Positions stand for the names: a header can hold anything.
     layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
@@ -66,7 +66,7 @@ def _read_fast(
     quoted = f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}'"
     source = f"read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, {quoted})"
     query = f"SELECT {chosen or '1'} FROM {source}"  # noqa: S608  every part is quoted, the path is bound
-    with connect() as connection:
+    with database(memory_limit) as connection:
         reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
         return keep_batches(iter(reader), kinds)
 

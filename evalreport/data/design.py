@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.alignment import Alignment, Indices
-from evalreport.data.predictions import Column, Design
+from evalreport.data.alignment import Alignment
+from evalreport.data.predictions import Column, Design, Indices
 from evalreport.records import FoundRecord
 
 Mask = npt.NDArray[np.bool_]

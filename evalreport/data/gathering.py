@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from evalreport.data.columns import NUMBER_COLUMNS, Roles
 from evalreport.data.predictions import Codes
 from evalreport.data.reading import Columns
-from evalreport.data.values import dictionary_codes, shown, whole
+from evalreport.data.values import combined, dictionary_codes, shown, whole
 from evalreport.errors import InputError
 
 
@@ -39,7 +40,7 @@ class Rows:
     models, model
         The models' names, sorted, and each row's code into them.
     ids
-        Each row's id (Arrow strings); None where rows are scores on data sets.
+        Each row's id (Arrow strings in chunks); None where rows are scores on data sets.
     columns, probabilities, metadata
         Arrow arrays by standard name, by label as the header spells it, and by header; empty (null) for the
         rows of a table without that column.
@@ -53,6 +54,8 @@ class Rows:
     columns: Mapping[str, Any]
     probabilities: Mapping[str, Any]
     metadata: Mapping[str, Any]
+    coded: tuple[Any, npt.NDArray[np.int64]] | None = None
+    """The distinct ids in order and each row's place among them, where they were found before the alignment."""
     truth: Any = None
     """Each row's true value from the file of true values (dictionary of strings), where there is one."""
     truth_table: Table | None = None
@@ -96,6 +99,11 @@ def gather(tables: Sequence[Table]) -> Rows:
             remedy="give every example its id",
         )
     return rows
+
+
+def ids_by_table(rows: Rows) -> list[Any]:
+    """Return the ids of each table's rows."""
+    return [rows.ids[start:end] for start, end in itertools.pairwise(rows.starts)]
 
 
 def _data_columns(roles: Roles) -> dict[str, str]:
@@ -171,12 +179,12 @@ def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
         if header is None:
             names, codes = [table.model], np.zeros(table.read.rows, dtype=np.int32)
         else:
-            array = table.read.arrays[header]
+            array = combined(table.read.arrays[header])
             names, codes = array.dictionary.to_pylist(), dictionary_codes(array)
         if (codes < 0).any() or not all(name.strip() for name in names):
             blank = [code for code, name in enumerate(names) if not name.strip()]
             raise _no_name(table, header, int(np.flatnonzero((codes < 0) | np.isin(codes, blank))[0]))
-        for name in np.unique(codes):
+        for name in np.flatnonzero(np.bincount(codes)):
             if owner.setdefault(names[name], table.name) != table.name or names[name] in _seen_before(
                 local, names[name]
             ):
@@ -237,7 +245,14 @@ def _ids(tables: Sequence[Table]) -> Any:
                 expected="the example's id in every row, the same in every model's file",
                 remedy="add a column id: rows are never matched by their order",
             )
-    return pa.concat_arrays(parts)
+    return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
+
+
+def in_chunks(array: Any) -> Any:
+    """Return an array as a chunked one."""
+    import pyarrow as pa
+
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
 def positions(rows: int) -> Any:
@@ -251,7 +266,7 @@ def positions(rows: int) -> Any:
 
 def _models_in(table: Table) -> int:
     header = table.roles.columns.get("model")
-    return 1 if header is None else len(table.read.arrays[header].dictionary)
+    return 1 if header is None else len(combined(table.read.arrays[header]).dictionary)
 
 
 def _concatenated(
@@ -264,10 +279,12 @@ def _concatenated(
     columns = {}
     for name in names:
         kind = pa.float64() if number or name in NUMBER_COLUMNS else pa.dictionary(pa.int32(), pa.string())
-        parts = []
+        parts: list[Any] = []
         for table in tables:
             header = headers(table.roles).get(name)
-            parts.append(pa.nulls(table.read.rows, kind) if header is None else table.read.arrays[header])
-        whole = pa.chunked_array(parts, kind)
-        columns[name] = whole.unify_dictionaries().combine_chunks()
+            if header is None:
+                parts.append(pa.nulls(table.read.rows, kind))
+            else:
+                parts += in_chunks(table.read.arrays[header]).chunks
+        columns[name] = combined(pa.chunked_array(parts, kind))
     return columns

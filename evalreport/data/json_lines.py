@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.data.columns import Kind
-from evalreport.data.reading import Choose, Columns, connect, keep_batches, literal_path, quote_text
+from evalreport.data.database import database
+from evalreport.data.reading import Choose, Columns, keep_batches, literal_path, quote_text
 from evalreport.errors import InputError
 
 _ROWS_A_BATCH = 500_000
 
 
-def read_json_lines(path: Path, name: str, choose: Choose) -> Columns:
+def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .jsonl or .jsonl.gz file.
 
     Raises
@@ -30,7 +31,7 @@ def read_json_lines(path: Path, name: str, choose: Choose) -> Columns:
     source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size=16777216)"
     parameters = [literal_path(path)]
     try:
-        with connect() as connection:
+        with database(memory_limit) as connection:
             # An object that names a key twice leaves a doubt which value is meant.
             keys = "json_keys(json)"
             objects = f"json_type(json) = 'OBJECT' AND len({keys}) = len(list_distinct({keys}))"

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options
-from evalreport.data.alignment import Alignment, Indices
+from evalreport.data.alignment import Alignment
 from evalreport.data.gathering import Rows, fault
-from evalreport.data.predictions import Codes, Floats, ModelOutputs
+from evalreport.data.predictions import Codes, Floats, Indices, ModelOutputs
 from evalreport.data.task import FoundTask, no_number
 from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode, shown, truth_number
 from evalreport.errors import InputError

@@ -17,6 +17,7 @@ Design = Literal[
 ]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ Locate = Callable[[int, str | None], tuple[int | None, str]]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What was read: Arrow arrays by header (string, dictionary of strings, or double), all of one length.
+    """What was read: Arrow arrays, whole or in chunks, by header (string, dictionary of strings, or double).
 
     In a double array nan stands for a cell that is no finite number, null for an empty one.
     """
@@ -45,7 +45,7 @@ def model_name(path: Path) -> str:
     return path.name[: -len(suffix) - 1] if suffix else path.stem
 
 
-def read_file(path: Path, name: str, choose: Choose) -> Columns:
+def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read one prediction file.
 
     Parameters
@@ -56,12 +56,16 @@ def read_file(path: Path, name: str, choose: Choose) -> Columns:
         What messages call it.
     choose
         Which headers are read, and how.
+    memory_limit
+        Bytes that DuckDB may use; None: a share of what is there.
 
     Raises
     ------
     InputError
         Where the file may not be read, is empty, no text in UTF-8, ragged, truncated, or not of the format that
         its name says.
+    UsageError
+        Where the memory limit leaves no room to read it.
     """
     suffix = file_format(path)
     assert suffix is not None, "the folder was sifted before"
@@ -71,11 +75,11 @@ def read_file(path: Path, name: str, choose: Choose) -> Columns:
     if suffix.startswith(("csv", "tsv")):
         from evalreport.data.delimited import read_delimited
 
-        read = read_delimited(path, name, choose)
+        read = read_delimited(path, name, choose, memory_limit=memory_limit)
     elif suffix.startswith("jsonl"):
         from evalreport.data.json_lines import read_json_lines
 
-        read = read_json_lines(path, name, choose)
+        read = read_json_lines(path, name, choose, memory_limit=memory_limit)
     else:
         from evalreport.data.binary import read_binary
 
@@ -107,18 +111,6 @@ def empty_file(name: str) -> InputError:
     )
 
 
-def connect() -> Any:
-    """Open an in-memory DuckDB that fetches nothing from anywhere."""
-    import duckdb
-
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "threads": "2",
-    }
-    return duckdb.connect(":memory:", config=settings)
-
-
 def literal_path(path: Path) -> str:
     """Spell a path so that DuckDB's file patterns match it literally."""
     text = str(path.absolute())
@@ -136,7 +128,7 @@ def quote_text(text: str) -> str:
 
 
 def keep_batches(batches: Iterator[Any], kinds: Mapping[str, Kind]) -> tuple[dict[str, Any], int]:
-    """Turn a stream of record batches into one array a column, each batch in its small form at once."""
+    """Turn a stream of record batches into one chunked array a column, each batch in its small form at once."""
     import pyarrow as pa
 
     from evalreport.data.values import keep
@@ -149,6 +141,4 @@ def keep_batches(batches: Iterator[Any], kinds: Mapping[str, Kind]) -> tuple[dic
             pieces[header].append(keep(batch.column(position), kind))
     if rows == 0:
         return {}, 0
-    table = pa.table({str(i): pa.chunked_array(arrays) for i, arrays in enumerate(pieces.values())})
-    table = table.unify_dictionaries()
-    return {header: table.column(i).combine_chunks() for i, header in enumerate(kinds)}, rows
+    return {header: pa.chunked_array(arrays) for header, arrays in pieces.items()}, rows

@@ -9,45 +9,46 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.alignment import Alignment
-from evalreport.data.gathering import Rows, Table, fault, place_of, positions
+from evalreport.data.gathering import Rows, Table, fault, ids_by_table, in_chunks, place_of, positions
+from evalreport.data.ordering import code_ids
 from evalreport.data.outputs import label_numbers
+from evalreport.data.predictions import Indices
 from evalreport.data.task import FoundTask
-from evalreport.data.values import dictionary_codes, recode, shown
+from evalreport.data.values import combined, recode, shown
 from evalreport.errors import InputError
 from evalreport.records import FoundRecord, WarningRecord
 
 
-def attach_truth(rows: Rows, table: Table) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+def attach_truth(
+    rows: Rows, table: Table, *, memory_limit: int | None = None
+) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
     """Give each row the true value (and the other columns) that a table apart holds for its id.
 
     Raises
     ------
     InputError
-        Where the table has no id or no y_true, or an id twice.
+        Where the table has no id or no y_true, an empty id, or an id twice.
+    UsageError
+        Where the memory limit leaves no room to sort the ids.
     """
-    import pyarrow.compute as pc
-
     header = table.roles.columns.get("y_true")
     if header is None:
         raise _lacks(table, "y_true", "the true label or value of each example")
     if rows.ids is None:
         raise _lacks(table, "id", "no true values: the files hold one score a row, not examples")
     if "id" in table.roles.columns:
-        ids = table.read.arrays[table.roles.columns["id"]]
+        ids = in_chunks(table.read.arrays[table.roles.columns["id"]])
     elif table.positional and rows.tables[0].positional:
         ids = _same_length(rows, table)
     else:
         raise _lacks(table, "id", "the id of each example, as in the prediction files")
-    encoded = ids.dictionary_encode()
-    if len(encoded.dictionary) < len(ids):
-        raise _twice(table, ids, encoded)
-    place = pc.index_in(rows.ids, value_set=ids)
-    truth = table.read.arrays[header].take(place)
+    rows, place = _matched(rows, table, ids, memory_limit)
+    truth = _taken(table.read.arrays[header], place)
     metadata = dict(rows.metadata)
     for other in table.roles.metadata:
         if other.strip() not in metadata:
-            metadata[other.strip()] = table.read.arrays[other].take(place)
-    unused = len(ids) - len(pc.unique(place.drop_null()))
+            metadata[other.strip()] = _taken(table.read.arrays[other], place)
+    unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
     warnings: tuple[WarningRecord, ...] = ()
     if unused:
         text = f"{table.name} holds {unused} of {len(ids)} true values whose ids no model predicts."
@@ -58,9 +59,29 @@ def attach_truth(rows: Rows, table: Table) -> tuple[Rows, tuple[FoundRecord, ...
         truth=truth,
         metadata=metadata,
         truth_table=table,
-        truth_place=place.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64),
+        truth_place=place,
     )
     return rows, found, warnings
+
+
+def _matched(rows: Rows, table: Table, ids: Any, memory_limit: int | None) -> tuple[Rows, Indices]:
+    """Find each row's place in the table of true values, -1 where its id is not there."""
+    if ids.null_count:
+        raise _no_id(table, ids)
+    distinct, codes = code_ids([*ids_by_table(rows), ids], memory_limit=memory_limit)
+    own, code = codes[rows.n :], codes[: rows.n]
+    if np.bincount(own).max(initial=0) > 1:
+        raise _twice(table, ids, own)
+    place = np.full(len(distinct), -1, dtype=np.int64)
+    place[own] = np.arange(len(own))
+    return dataclasses.replace(rows, coded=(distinct, code)), place[code]
+
+
+def _taken(array: Any, place: Indices) -> Any:
+    """Return some cells of a column, empty where the place is -1."""
+    import pyarrow as pa
+
+    return combined(array).take(pa.array(place, mask=place < 0))
 
 
 def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArray[Any] | None:
@@ -157,7 +178,7 @@ def _same_length(rows: Rows, table: Table) -> Any:
             expected="as many true values as predictions, or ids on both sides",
             remedy="pass the true values of exactly the predicted examples",
         )
-    return positions(examples)
+    return in_chunks(positions(examples))
 
 
 def _lacks(table: Table, column: str, expected: str) -> InputError:
@@ -171,8 +192,19 @@ def _lacks(table: Table, column: str, expected: str) -> InputError:
     )
 
 
-def _twice(table: Table, ids: Any, encoded: Any) -> InputError:
-    codes = dictionary_codes(encoded)
+def _no_id(table: Table, ids: Any) -> InputError:
+    line, _ = table.read.locate(int(np.argmax(ids.is_null().to_numpy())), None)
+    return InputError(
+        "the id is empty",
+        file=table.name,
+        line=line,
+        column="id",
+        expected="an id in every row",
+        remedy="give every example its id",
+    )
+
+
+def _twice(table: Table, ids: Any, codes: Indices) -> InputError:
     _, first = np.unique(codes, return_index=True)
     row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
     line, _ = table.read.locate(row, None)

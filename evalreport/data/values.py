@@ -43,6 +43,13 @@ def keep(array: Any, kind: Kind) -> Any:
     return _without_empty_text(codes)
 
 
+def combined(array: Any) -> Any:
+    """Return a column as one array with one dictionary, where it came in chunks."""
+    import pyarrow as pa
+
+    return array.unify_dictionaries().combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
 def as_text(array: Any) -> Any:
     """Spell every cell as text: 1, 1.0 and "1" are all ``1``, and true is ``True`` as Python writes it."""
     import pyarrow as pa

@@ -1,0 +1,85 @@
+"""Ids in order: whatever they are made of, and whoever sorts them, the order is that of code points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalreport.data import ordering
+from evalreport.data.ordering import code_ids
+
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("a\0\x01\x7f\u0080\uffff\U00010000"),
+    max_size=40,
+)
+# Few different parts, so that ids are often equal, or equal for many bytes before they differ.
+ALIKE = st.lists(st.sampled_from(["x" * 8, "y" * 8, "\0", "ab", "日本", "7"]), max_size=6).map("".join)
+IDS = st.lists(TEXT | ALIKE, min_size=1, max_size=30)
+
+
+def coded(tables: Sequence[Sequence[str]], memory_limit: int | None = None) -> tuple[list[str], list[int]]:
+    """Code the ids of some tables, each in two chunks."""
+    pieces = [
+        pa.chunked_array([ids[: len(ids) // 2], ids[len(ids) // 2 :]], type=pa.string()) for ids in tables
+    ]
+    distinct, codes = code_ids(pieces, memory_limit=memory_limit)
+    return distinct.to_pylist(), codes.tolist()
+
+
+def expected(tables: Sequence[Sequence[str]]) -> tuple[list[str], list[int]]:
+    """What Python makes of them: it sorts text by code point."""
+    rows = [id_ for ids in tables for id_ in ids]
+    distinct = sorted(set(rows))
+    return distinct, [distinct.index(id_) for id_ in rows]
+
+
+@given(st.lists(IDS, min_size=1, max_size=3))
+def test_ids_are_sorted_by_code_point_and_coded_by_their_place(tables: list[list[str]]) -> None:
+    """Any text, NUL included: the distinct ids are Python's sorted set, and each code is a row's index in it."""
+    assert coded(tables) == expected(tables)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [f"{i * 7919 % 1000}" for i in range(1000)],
+        [f"example_{i * 7919 % 1000:012d}.png" for i in range(1000)],
+        [f"{(i * 2654435761) % 2**32:08x}-{(i * 40503) % 2**16:04x}-4000-8000-{i:012x}" for i in range(1000)],
+        ["x" * 20 + str(i % 3) + "y" * 20 + str(i * 7919 % 1000) for i in range(1000)],
+        ["".join(chr(33 + (i * 31 + j * 17) % 90) for j in range(70)) for i in range(300)],
+        ["a" * (4090 + i % 10) for i in range(30)],
+        ["the same"] * 10,
+    ],
+    ids=["numbers", "files", "uuids", "one-prefix-in-three", "many-words", "longer-than-a-page", "one-id"],
+)
+def test_every_way_of_sorting_gives_the_same_order(ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By numbers made of bytes or by DuckDB (where memory is short): the same ids and codes, as Python has them."""
+    tables = [ids, ids[::-1], ids]
+    assert coded(tables) == expected(tables)
+    # A row is said to need more than the limit holds.
+    monkeypatch.setattr(ordering, "BYTES_A_ROW", 10**8)
+    monkeypatch.setattr(ordering, "_ROWS_A_BATCH", 100)
+    assert coded(tables, 10**8) == expected(tables)
+
+
+def test_where_memory_is_short_duckdb_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers are not made at all where the limit is below what sorting by them takes."""
+    rows = pa.chunked_array([["b", "a"]])
+    assert ordering._words(rows, 10**8) is not None
+    assert ordering._words(rows, 2 * ordering.BYTES_A_ROW) is None
+
+
+def test_bits_that_never_vary_are_left_out() -> None:
+    """Ten digits after a long prefix differ in four bits each, so one number of 64 bits holds them."""
+    rows = pa.chunked_array(
+        [[f"a long prefix of every id {i * 123456789 % 10**10:010d}" for i in range(5000)]]
+    )
+    words = ordering._words(rows, 10**9)
+    assert words is not None
+    assert len(words) == 1
+    assert int(np.max(words[0])) < 2**40
