@@ -14,6 +14,7 @@ from evalreport.data.alignment import Alignment
 from evalreport.data.columns import IDENTITY_COLUMNS, KEY_COLUMNS, NUMBER_COLUMNS
 from evalreport.data.gathering import Rows, fault
 from evalreport.data.predictions import Column, ModelOutputs
+from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.data.values import (
     category_column,
     dictionary_codes,
@@ -67,7 +68,7 @@ def covariates(
         if name not in metadata:
             text = f"The column {name!r} differs between models for the same example: it cannot be sliced by."
             warnings.append(WarningRecord("column_differs_between_models", text, (name,)))
-    _check_named(options, keys, metadata)
+    _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
     owners = tuple(
         dataclasses.replace(model, columns=columns) if columns else model
         for model, columns in zip(models, own, strict=True)
@@ -111,16 +112,18 @@ def _key_column(rows: Rows, name: str) -> Column:
 
 
 def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
-    """Weights are numbers, slices and clusters categories; of the rest, numbers stay numbers."""
+    """Weights are numbers, slices of few values and clusters categories; of the rest, numbers stay numbers."""
     array = rows.metadata[name]
     if name == options.weight:
         values = dictionary_numbers(array)
         given = dictionary_codes(array) >= 0
         _refuse_wrong(rows, name, (given & ~np.isfinite(values)) | (values < 0))
         return Column(values)
-    if name in options.slices or name == options.cluster:
+    texts = used_only(array).dictionary.to_pylist()
+    sliced = may_be_sliced_by(name, options.slices, options.gates)
+    if name == options.cluster or (sliced and not (len(texts) > MOST_VALUES and are_numbers(texts))):
         return category_column(array)
-    if all(map(is_number, used_only(array).dictionary.to_pylist())):
+    if all(map(is_number, texts)):
         return Column(dictionary_numbers(array))
     return category_column(array)
 
@@ -157,12 +160,15 @@ def _check_parts(rows: Rows) -> None:
         )
 
 
-def _check_named(options: Options, keys: dict[str, Column], metadata: dict[str, Column]) -> None:
-    named = [("--slice", name) for name in options.slices]
-    named += [("--cluster", options.cluster)] if options.cluster is not None else []
-    named += [("--weight", options.weight)] if options.weight is not None else []
-    for option, name in named:
-        if name not in keys and name not in metadata:
-            raise UsageError(f"{option}: {unknown_name('column', name, [*keys, *metadata])}")
+def _check_named(options: Options, columns: dict[str, Column], differing: set[str]) -> None:
+    for text in options.slices:
+        for part in read_slicing(text, columns, differing):
+            if part.column == options.weight:
+                raise UsageError(f"--slice {text}: the column is the weight; it cannot be both")
+    for option, name in (("--cluster", options.cluster), ("--weight", options.weight)):
+        if name is None:
+            continue
+        if name not in columns:
+            raise UsageError(f"{option}: {unknown_name('column', name, list(columns))}")
         if option != "--weight" and name == options.weight:
             raise UsageError(f"{option} {name}: the column is the weight; it cannot be both")

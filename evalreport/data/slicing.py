@@ -1,0 +1,338 @@
+"""Which slice each example is in: the values of a column, bins of its numbers, or two columns at once.
+
+    sex            the values as they are; more than ten numbers in four bins of about equal size
+    age:4          four bins of about equal size; of a column of text the four most frequent values and the rest
+    age:18,40,65   bins with these edges (one edge: age:40,)
+    sex*age:4      every pair of values of the two
+
+A column that really has such a name wins.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.binning import all_whole, bin_codes, bin_names, quantile_edges, spelled
+from evalreport.data.predictions import Column, Floats, Predictions
+from evalreport.data.values import is_number
+from evalreport.errors import UsageError
+from evalreport.registry import unknown_name
+
+Codes = npt.NDArray[np.int64]
+
+MOST_VALUES = 50
+"""A column's slices are shown apart up to so many."""
+MOST_NUMBERS_APART = 10
+"""Up to so many distinct numbers are slices of their own; more are put into bins."""
+USUAL_BINS = 4
+MISSING = "(missing)"
+OTHER = "(other)"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One column of a slicing, and how its values are to be cut (the text after the colon); None: as they are."""
+
+    column: str
+    cut: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The rows divided by one column, or by two.
+
+    Attributes
+    ----------
+    column
+        The column's name; of two ``first*second``.
+    columns
+        Both names, or the one.
+    values
+        Names of the slices that hold a row, in order: numbers by value, text by code point, then the rest and the
+        missing ones.
+    parts
+        (slices, columns): the value of each column in each slice.
+    codes
+        (n,) which slice each row is in.
+    how
+        How the slices were made, in words; empty where they are the column's values.
+    """
+
+    column: str
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
+    codes: Codes
+    how: str = ""
+
+
+def divisions(predictions: Predictions, texts: Iterable[str]) -> tuple[Division, ...]:
+    """Divide the rows by every slicing that was asked for, each once.
+
+    Raises
+    ------
+    UsageError
+        An unknown column, one that differs between models, too many values, or two ways to cut one column.
+    """
+    found: dict[str, Division] = {}
+    spelling: dict[str, str] = {}
+    for text in dict.fromkeys(texts):
+        division = divide(predictions, text)
+        if division.column in found:
+            first = spelling[division.column]
+            raise UsageError(
+                f"--slice {text}: --slice {first} divides {division.column!r} already: name one of them"
+            )
+        found[division.column], spelling[division.column] = division, text
+    return tuple(found.values())
+
+
+def divide(predictions: Predictions, text: str) -> Division:
+    """Divide the rows by one slicing.
+
+    Parameters
+    ----------
+    text
+        As the command line spells it: ``sex``, ``age:4``, ``age:18,40,65``, ``sex*region``.
+
+    Raises
+    ------
+    UsageError
+        An unknown column, one that differs between models, a cut that cannot be made, or too many values.
+    """
+    columns: dict[str, Column] = {**predictions.keys, **predictions.metadata}
+    own = {name for model in predictions.models for name in model.columns}
+    parts = read_slicing(text, columns, own)
+    single = [_divided(columns[part.column], part, text) for part in parts]
+    division = single[0] if len(single) == 1 else _crossed(single[0], single[1])
+    if len(division.values) > MOST_VALUES:
+        raise UsageError(_too_many(text, len(division.values), columns, parts))
+    return division
+
+
+def read_slicing(
+    text: str, known: Collection[str], differing: Collection[str] = (), *, option: str = "--slice"
+) -> tuple[Part, ...]:
+    """Read one slicing: the column or the two columns that it names, each with its cut.
+
+    Parameters
+    ----------
+    known
+        Columns that can be sliced by.
+    differing
+        Columns whose values differ between models for the same example.
+
+    Raises
+    ------
+    UsageError
+        A column that is not there or differs between models, a wrong cut, more than two columns.
+
+    Examples
+    --------
+    >>> read_slicing("sex*age:4", {"sex", "age"})
+    (Part(column='sex', cut=None), Part(column='age', cut='4'))
+    >>> read_slicing("sex*age", {"sex", "age", "sex*age"})
+    (Part(column='sex*age', cut=None),)
+    """
+    whole = _part(text, known)
+    if whole is not None:
+        return (whole,)
+    stars = [place for place, character in enumerate(text) if character == "*"]
+    for place in stars:
+        first, second = _part(text[:place].strip(), known), _part(text[place + 1 :].strip(), known)
+        if first is not None and second is not None:
+            if first.column == second.column:
+                raise UsageError(f"{option} {text}: both columns are {first.column!r}")
+            return first, second
+    sides = [side.strip() for side in text.split("*")] if len(stars) == 1 else [text]
+    name = next((side for side in sides if _part(side, known) is None), text)
+    bare = name.rpartition(":")[0] if ":" in name and name.rpartition(":")[0] in known else None
+    if bare is not None:
+        cut = name.rpartition(":")[2]
+        raise UsageError(
+            f"{option} {text}: after {bare}: stands a number of bins ({bare}:4) or edges in ascending order"
+            f" ({bare}:18,40,65), not {cut!r}"
+        )
+    for differs in (name, name.rpartition(":")[0]):
+        if differs in differing:
+            raise UsageError(
+                f"{option} {text}: the models have different values of {differs!r} for the same example, so a slice"
+                " would not hold the same examples for every model: write the same facts for all of them"
+            )
+    if len(stars) > 1 and all(_part(side.strip(), known) for side in text.split("*")):
+        raise UsageError(f"{option} {text}: at most two columns at once; name pairs of them")
+    raise UsageError(f"{option}: {unknown_name('column', name, [*known])}")
+
+
+def _part(text: str, known: Collection[str]) -> Part | None:
+    if text in known:
+        return Part(text)
+    column, colon, cut = text.rpartition(":")
+    return Part(column, cut) if colon and column in known and _is_cut(cut) else None
+
+
+def _is_cut(text: str) -> bool:
+    if re.fullmatch(r"[0-9]{1,6}", text):
+        return int(text) > 0
+    if "," not in text:
+        return False
+    edges = text.removesuffix(",").split(",")
+    if not all(is_number(edge) for edge in edges):
+        return False
+    numbers = [float(edge) for edge in edges]
+    return all(low < high for low, high in itertools.pairwise(numbers))
+
+
+def may_be_sliced_by(name: str, slices: Sequence[str], gates: Sequence[str]) -> bool:
+    """Say whether an option may ask for slices of a column, so that its texts are kept as they are written."""
+    asked = any(name in text for text in slices)
+    return asked or any(f"{name}=" in gate or f'{name}"=' in gate for gate in gates)
+
+
+def are_numbers(texts: Collection[str]) -> bool:
+    """Say whether texts are quantities: numbers, and none that begins like a code such as 007."""
+    return bool(texts) and all(is_number(t) and not re.match(r"\s*[+-]?0\d", t) for t in texts)
+
+
+# --- one column -----------------------------------------------------------------------------------------------------
+
+
+def _divided(column: Column, part: Part, text: str) -> Division:
+    if column.categories is None:
+        return _numbers(np.asarray(column.values, dtype=np.float64), part)
+    codes = column.values.astype(np.int64)
+    if are_numbers(column.categories) and (part.cut or len(column.categories) > MOST_NUMBERS_APART):
+        values = np.array([*map(float, column.categories), np.nan])
+        return _numbers(values[codes], part)
+    if part.cut is None:
+        return _named(part.column, column.categories, codes)
+    if "," in part.cut:
+        raise UsageError(
+            f"--slice {text}: {part.column!r} holds text, which has no edges; {part.column}:10 keeps the ten most"
+            " frequent values and puts the rest together"
+        )
+    return _most_frequent(column.categories, codes, part)
+
+
+def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part) -> Division:
+    """Keep the most frequent values and put the others together."""
+    assert part.cut is not None
+    counts = np.bincount(codes[codes >= 0], minlength=len(categories))
+    # Of values that are equally frequent those that stand first in order.
+    kept = np.sort(np.argsort(-counts, kind="stable")[: int(part.cut)])
+    if len(kept) == len(categories):
+        return _named(part.column, categories, codes)
+    place = np.full(len(categories) + 1, len(kept))
+    place[kept], place[-1] = np.arange(len(kept)), -1
+    names = tuple(categories[k] for k in kept)
+    how = f"the {len(kept)} most frequent of {len(categories)} values, and the rest together"
+    return _named(part.column, (*names, _unlike(OTHER, names)), place[codes], how)
+
+
+def _numbers(values: Floats, part: Part) -> Division:
+    given = ~np.isnan(values)
+    distinct = np.unique(values[given])
+    if part.cut is None and len(distinct) <= MOST_NUMBERS_APART:
+        codes = np.where(given, np.searchsorted(distinct, values), -1)
+        return _named(part.column, tuple(map(spelled, distinct)), codes)
+    edges, how = _edges(values[given], part.cut)
+    codes = np.where(given, bin_codes(np.where(given, values, 0.0), edges), -1)
+    names = bin_names(edges, whole=all_whole(values[given]))
+    return _named(part.column, names, codes, how)
+
+
+def _edges(values: Floats, cut: str | None) -> tuple[tuple[float, ...], str]:
+    """Return the edges of the bins and say how they came about."""
+    if cut is not None and "," in cut:
+        edges = tuple(float(edge) for edge in cut.removesuffix(",").split(","))
+        return edges, f"bins with the edges {', '.join(map(spelled, edges))}"
+    wanted = USUAL_BINS if cut is None else int(cut)
+    edges = quantile_edges(values, wanted) if len(values) else ()
+    fewer = f" ({wanted} were asked for, but many values are equal)" if len(edges) + 1 < wanted else ""
+    listed = f", edges {', '.join(map(spelled, edges))}" if edges else ""
+    return edges, f"{len(edges) + 1} bins of about equal size{listed}{fewer}"
+
+
+def _named(column: str, names: tuple[str, ...], codes: Codes, how: str = "") -> Division:
+    """Keep the slices that hold a row; empty cells are a slice of their own, the last one."""
+    if (codes < 0).any():
+        names, codes = (*names, _unlike(MISSING, names)), np.where(codes < 0, len(names), codes)
+    used, compact = np.unique(codes, return_inverse=True)
+    values = tuple(names[code] for code in used)
+    parts = tuple((value,) for value in values)
+    return Division(column, (column,), values, parts, compact.astype(np.int64).ravel(), how)
+
+
+def _unlike(name: str, others: Collection[str]) -> str:
+    """Give a made-up name that no value of the files has."""
+    while name in others:
+        name = f"({name})"
+    return name
+
+
+# --- two columns ----------------------------------------------------------------------------------------------------
+
+
+def _crossed(first: Division, second: Division) -> Division:
+    """Divide by both columns at once; pairs of values that no row has are no slices."""
+    used, codes = np.unique(first.codes * len(second.values) + second.codes, return_inverse=True)
+    parts = tuple(
+        (first.values[c // len(second.values)], second.values[c % len(second.values)]) for c in used
+    )
+    values = [f"{a} * {b}" for a, b in parts]
+    if len(set(values)) < len(values):
+        # Values that hold the sign themselves: in quotes no two pairs read alike.
+        values = [f"{_quoted(a)} * {_quoted(b)}" for a, b in parts]
+    how = "; ".join(f"{d.column}: {d.how}" for d in (first, second) if d.how)
+    return Division(
+        f"{first.column}*{second.column}",
+        (first.column, second.column),
+        tuple(values),
+        parts,
+        codes.astype(np.int64).ravel(),
+        how,
+    )
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+# --- what can be sliced by ------------------------------------------------------------------------------------------
+
+
+def _too_many(text: str, count: int, columns: Mapping[str, Column], parts: Sequence[Part]) -> str:
+    said = f"--slice {text}: {count} slices, where at most {MOST_VALUES} are shown apart"
+    if len(parts) > 1:
+        return f"{said}: put the values of a column together, for example {parts[0].column}:5*{parts[1].column}:5"
+    column = columns[parts[0].column]
+    if column.categories is None or are_numbers(column.categories):
+        return f"{said}: ask for fewer bins, for example {parts[0].column}:{USUAL_BINS}"
+    return f"{said}: {parts[0].column}:10 keeps the ten most frequent values and puts the rest together"
+
+
+def sliceable(predictions: Predictions) -> tuple[str, ...]:
+    """Say of every metadata column how many values it has, and how it can be sliced by."""
+    return tuple(f"{name} ({_values_of(column, name)})" for name, column in predictions.metadata.items())
+
+
+def _values_of(column: Column, name: str) -> str:
+    if column.categories is None:
+        given = column.values[~np.isnan(column.values)]
+        count, numeric = len(np.unique(given)), True
+        missing = len(given) < len(column.values)
+    else:
+        count, numeric = len(column.categories), are_numbers(column.categories)
+        missing = bool((column.values < 0).any())
+    said = f"{count:,} value{'s' * (count != 1)}"
+    if numeric and count > MOST_NUMBERS_APART:
+        said += f", numbers: {USUAL_BINS} bins, or name them as {name}:5"
+    elif count > MOST_VALUES:
+        said += f", too many to show apart: {name}:10 keeps the ten most frequent"
+    return said + (", some missing" if missing else "")
