@@ -9,6 +9,7 @@ import numpy as np
 
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
+from evalreport.curve_records import CurveRecord
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.curves import precision_recall, roc
@@ -17,7 +18,6 @@ from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.sample import Sample
 from evalreport.records import (
     ConfusionRecord,
-    CurveRecord,
     FoldRecord,
     MetricRecord,
 )

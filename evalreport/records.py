@@ -98,20 +98,6 @@ class ConfusionRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class CurveRecord:
-    """One curve of one model; x, y, threshold, low, high are arrays of equal length (or None)."""
-
-    model: str
-    curve: str
-    label: str | None
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    threshold: tuple[float | None, ...] | None = None
-    low: tuple[float, ...] | None = None
-    high: tuple[float, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ComparisonRecord:
     """One test (or one interval) of the difference a - b of one metric."""
 

@@ -18,13 +18,19 @@ from evalreport.algorithm_records import (
     LearningFitRecord,
     LearningPointRecord,
 )
+from evalreport.curve_records import (
+    CurveRecord,
+    CurveSummaryRecord,
+    DominanceRecord,
+    OperatingPointRecord,
+    ThresholdChangeRecord,
+)
 from evalreport.records import (
     AgreementRecord,
     AverageRankRecord,
     BaselineRecord,
     ComparisonRecord,
     ConfusionRecord,
-    CurveRecord,
     DisagreementRecord,
     EffectRecord,
     FoldRecord,
@@ -64,6 +70,10 @@ class Results:
     folds: tuple[FoldRecord, ...] = ()
     confusion: tuple[ConfusionRecord, ...] = ()
     curves: tuple[CurveRecord, ...] = ()
+    curve_summaries: tuple[CurveSummaryRecord, ...] = ()
+    operating_points: tuple[OperatingPointRecord, ...] = ()
+    dominance: tuple[DominanceRecord, ...] = ()
+    threshold_changes: tuple[ThresholdChangeRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
     omnibus: tuple[OmnibusRecord, ...] = ()
     average_ranks: tuple[AverageRankRecord, ...] = ()

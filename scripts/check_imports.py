@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("registry", "numbers"),
-    ("keys", "records", "algorithm_records"),
+    ("keys", "records", "algorithm_records", "curve_records"),
     ("config", "results"),
     ("data",),
     ("engine",),
@@ -38,14 +38,15 @@ LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 STANDS_ON_RESULTS = frozenset({"plots", "report"})
 ALLOWED_TO_STAND_ON_RESULTS = frozenset(
     {
-        *("errors", "registry", "numbers", "keys", "records", "algorithm_records", "config", "results"),
+        *("errors", "registry", "numbers", "keys", "records", "algorithm_records", "curve_records"),
+        *("config", "results"),
         *("plots", "report"),
     }
 )
 # What is bound when the package is imported must not pull in what `--help` does not need.
 LIGHT_ROOMS = frozenset(
     {
-        *("", "cli", "errors", "registry", "numbers", "keys", "records", "algorithm_records"),
+        *("", "cli", "errors", "registry", "numbers", "keys", "records", "algorithm_records", "curve_records"),
         *("config", "results"),
     }
 )

@@ -11,12 +11,13 @@ from evalreport.comparisons.cautions_of_choice import of_choice
 from evalreport.comparisons.cautions_of_fits import of_fits
 from evalreport.comparisons.pairs import Comparison
 from evalreport.config import Options
+from evalreport.curve_records import CurveRecord
 from evalreport.intervals import recommended
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, percent
-from evalreport.records import ComparisonRecord, CurveRecord, WarningRecord
+from evalreport.records import ComparisonRecord, WarningRecord
 
 FEW_FOR_BCA = 300
 """Below so many units BCa intervals of differences were measured to be short (docs/coverage.md)."""

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options
+from evalreport.curve_records import CurveRecord
 from evalreport.data.predictions import ModelOutputs
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import percent
-from evalreport.records import ComparisonRecord, CurveRecord, WarningRecord
+from evalreport.records import ComparisonRecord, WarningRecord
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.curve_records import CurveRecord
 from evalreport.engine.ranks import Order, group_weights
-from evalreport.records import CurveRecord
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evalreport.curve_records import CurveRecord
 from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
-from evalreport.records import CurveRecord
 from evalreport.results import Results
 
 MOST_IN_LEGEND = 10

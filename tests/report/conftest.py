@@ -9,10 +9,10 @@ from math import erf, sqrt
 import numpy as np
 import pytest
 
+from evalreport.curve_records import CurveRecord
 from evalreport.records import (
     ComparisonRecord,
     ConfusionRecord,
-    CurveRecord,
     FoundRecord,
     GateRecord,
     InputRecord,

@@ -1,0 +1,118 @@
+"""The records of results.json about thresholds: curves, operating points, dominance, changed thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Relation = Literal["above", "below", "crosses", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRecord:
+    """One curve of one model; x, y, threshold, low, high, count are arrays of equal length (or None).
+
+    ``band`` says of what kind low and high are: ``pointwise`` limits hold at each x by itself.
+    """
+
+    model: str
+    curve: str
+    label: str | None
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    threshold: tuple[float | None, ...] | None = None
+    low: tuple[float | None, ...] | None = None
+    high: tuple[float | None, ...] | None = None
+    count: tuple[float, ...] | None = None
+    band: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSummaryRecord:
+    """One number of one curve: an area, or its height ``at`` a place; computed from all points, not the thinned ones."""
+
+    model: str
+    curve: str
+    label: str | None
+    quantity: str
+    at: float | None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    method: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPointRecord:
+    """One threshold of one model that some criterion chooses on these very data, and what it gives there.
+
+    ``threshold`` is null where no example is to be called positive. The counts are those at the threshold;
+    ``value`` is of ``metric``. ``optimistic`` says that the threshold was chosen on the data it is judged on.
+    """
+
+    model: str
+    criterion: str
+    metric: str
+    at: float | None
+    threshold: float | None
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    optimistic: bool
+    text: str
+    reason: str | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers by name: ``optimism``, ``ties``, ``slope`` and ``offset`` of the line that touches the curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class DominanceRecord:
+    """How two models' curves lie to each other: a seen from b, with the false positive rates where they cross.
+
+    ``a_most`` and ``b_most`` are by how much each is higher at most, and ``..._at`` where; ``clear`` says that they
+    cross by so much that it matters.
+    """
+
+    a: str
+    b: str
+    curve: str
+    label: str | None
+    relation: Relation
+    crossings: tuple[float, ...]
+    a_most: float
+    a_most_at: float | None
+    b_most: float
+    b_most_at: float | None
+    clear: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdChangeRecord:
+    """What another threshold than the model's own decisions would change, in cases.
+
+    ``fewer_alarms`` is positive predictions before less those after, and of these ``fewer_false_alarms`` are
+    negatives and ``fewer_hits`` positives; negative numbers mean more.
+    """
+
+    model: str
+    threshold: float
+    changed: float | None
+    fewer_alarms: float | None
+    fewer_false_alarms: float | None
+    fewer_hits: float | None
+    tp: float | None
+    fp: float | None
+    fn: float | None
+    tn: float | None
+    text: str
+    reason: str | None = None
