@@ -67,3 +67,7 @@ class OutputError(EvalreportError):
     """An output that was asked for could not be made; the others were."""
 
     exit_code = 4
+
+
+class HistoryError(EvalreportError):
+    """The history of audits cannot be reached, read or written; it is as it was."""

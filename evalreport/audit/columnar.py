@@ -1,0 +1,133 @@
+"""Aligned predictions as bytes, and back: one Parquet table a run, compressed, with nothing in it that can run.
+
+The table has a row for each row of ``Predictions``. What is no column (names, classes, categories) stands in its
+metadata as JSON; columns are called by their place, since two models may use one name.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evalreport.config import Options
+from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.errors import HistoryError
+
+FORMAT = 1
+HEAD = b"evalreport"
+_OUTPUTS = ("y_pred", "score", "outcome", "present")
+
+
+def packed(predictions: Predictions, options: Options) -> bytes:
+    """Return predictions as bytes.
+
+    Metadata columns are kept where the options use them (slices, cluster, weight): others may hold whole documents,
+    or what a history of figures has no business with.
+    """
+    named = {*options.slices, options.cluster, options.weight}
+    kept = replace(
+        predictions, metadata={name: c for name, c in predictions.metadata.items() if name in named}
+    )
+    columns: dict[str, Any] = {"id": kept.ids.take(pa.array(kept.example)).dictionary_encode()}
+    columns.update({name: pa.array(values) for name, values in _arrays(kept)})
+    head = {
+        "format": FORMAT,
+        "task": kept.task,
+        "design": kept.design,
+        "classes": list(kept.classes),
+        "positive": kept.positive,
+        "models": [_head_of_model(model) for model in kept.models],
+        "keys": _heads(kept.keys),
+        "metadata": _heads(kept.metadata),
+    }
+    table = pa.table(columns).replace_schema_metadata({HEAD: json.dumps(head).encode()})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd", compression_level=9)
+    return buffer.getvalue()
+
+
+def unpacked(content: bytes) -> Predictions:
+    """Return predictions as they were packed, without what was found in their files.
+
+    Raises
+    ------
+    HistoryError
+        Bytes that hold no predictions, or those of a newer evalreport.
+    """
+    try:
+        table = pq.read_table(io.BytesIO(content))
+        head = json.loads((table.schema.metadata or {})[HEAD])
+        if head["format"] != FORMAT:
+            raise HistoryError("the stored predictions were written by a newer evalreport: use that version")
+        return _predictions(table, head)
+    except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
+        raise HistoryError(f"the stored predictions cannot be read: {error}") from error
+
+
+def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
+    if predictions.y_true is not None:
+        yield "y_true", predictions.y_true
+    for place, model in enumerate(predictions.models):
+        for name in _OUTPUTS:
+            values = getattr(model, name)
+            if values is not None:
+                yield f"{place}.{name}", values
+        if model.proba is not None:
+            for code in range(model.proba.shape[1]):
+                yield f"{place}.proba.{code}", model.proba[:, code]
+        for number, column in enumerate(model.columns.values()):
+            yield f"{place}.column.{number}", column.values
+    for kind in ("keys", "metadata"):
+        for number, column in enumerate(getattr(predictions, kind).values()):
+            yield f"{kind}.{number}", column.values
+
+
+def _head_of_model(model: ModelOutputs) -> dict[str, Any]:
+    outputs = [name for name in _OUTPUTS if getattr(model, name) is not None]
+    width = None if model.proba is None else model.proba.shape[1]
+    return {"name": model.name, "outputs": outputs, "proba": width, "columns": _heads(model.columns)}
+
+
+def _heads(columns: Mapping[str, Column]) -> list[Any]:
+    return [[name, None if c.categories is None else list(c.categories)] for name, c in columns.items()]
+
+
+def _predictions(table: Any, head: Mapping[str, Any]) -> Predictions:
+    def values(name: str) -> Any:
+        return table.column(name).to_numpy()
+
+    def columns(heads: list[Any], prefix: str) -> dict[str, Column]:
+        return {
+            name: Column(values(f"{prefix}.{number}"), None if categories is None else tuple(categories))
+            for number, (name, categories) in enumerate(heads)
+        }
+
+    def model(place: int, of: Mapping[str, Any]) -> ModelOutputs:
+        outputs = {name: values(f"{place}.{name}") for name in of["outputs"]}
+        if of["proba"] is not None:
+            outputs["proba"] = np.column_stack(
+                [values(f"{place}.proba.{code}") for code in range(of["proba"])]
+            )
+        return ModelOutputs(of["name"], **outputs, columns=columns(of["columns"], f"{place}.column"))
+
+    ids = table.column("id").combine_chunks()
+    return Predictions(
+        task=head["task"],
+        design=head["design"],
+        # The rows are sorted by id, so that ids in the order in which they come first are sorted, too.
+        ids=ids.dictionary,
+        example=ids.indices.to_numpy().astype(np.int64),
+        y_true=values("y_true") if "y_true" in table.column_names else None,
+        models=tuple(model(place, of) for place, of in enumerate(head["models"])),
+        classes=tuple(head["classes"]),
+        positive=head["positive"],
+        keys=columns(head["keys"], "keys"),
+        metadata=columns(head["metadata"], "metadata"),
+    )

@@ -1,0 +1,204 @@
+"""Opening a history: SQLite's file or PostgreSQL's server, at the present version, and what can go wrong in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalreport.audit import schema as present
+from evalreport.audit.migrations import found_version, migrate
+from evalreport.errors import HistoryError, UsageError
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
+
+MIGRATION_LOCK = 0x6576616C_6D696772
+"""Key of PostgreSQL's advisory lock on the tables themselves; any number that nobody else uses."""
+PATIENCE = 60
+"""Seconds to wait for another process's short transaction on the same SQLite file."""
+EXAMPLES = "sqlite:///audits.db or postgresql://user@host/database"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """An open history: how to reach it, and what to call it where people read.
+
+    Attributes
+    ----------
+    name
+        The URL without its password.
+    path
+        SQLite's file; None on a server.
+    """
+
+    engine: Engine
+    name: str
+    path: Path | None
+
+
+def open_history(url: str, *, create: bool = False) -> History:
+    """Open a history and bring its tables up to the present version.
+
+    Parameters
+    ----------
+    url
+        ``sqlite:///FILE`` or ``postgresql://USER@HOST/DATABASE``; a password is better kept in ~/.pgpass.
+    create
+        Make the tables where there are none; SQLite's file, too.
+
+    Raises
+    ------
+    UsageError
+        What is no such URL, or a library that is missing.
+    HistoryError
+        A database that cannot be reached, holds no history, or was written by a newer evalreport.
+    """
+    parsed = _parsed(url)
+    path = Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
+    name = parsed.render_as_string(hide_password=True).replace("postgresql+psycopg:", "postgresql:")
+    if path is not None and not create and not path.is_file():
+        raise HistoryError(
+            f"{name}: no such file; `evalreport audit MODELS --history {name}` begins a history"
+        )
+    history = History(_engine(parsed), name, path)
+    with reading(history) as connection:
+        version = found_version(connection)
+    if version == 0 and not create:
+        raise HistoryError(f"{name}: holds no history; `evalreport audit MODELS --history {name}` begins one")
+    if version < present.VERSION:
+        with writing(history, lock=MIGRATION_LOCK) as connection:
+            migrate(connection)
+    return history
+
+
+@contextmanager
+def reading(history: History) -> Iterator[Connection]:
+    """Yield a connection in a transaction that sees one state of the history."""
+    with translated(history), history.engine.connect() as connection:
+        if history.path is None:
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
+
+
+@contextmanager
+def writing(history: History, *, lock: int) -> Iterator[Connection]:
+    """Yield a connection in a transaction that keeps other writers out; it is committed whole or not at all.
+
+    Parameters
+    ----------
+    lock
+        Which writers are kept out, on a server; SQLite has one writer at a time.
+    """
+    from sqlalchemy import text
+
+    with translated(history), history.engine.connect() as bare:
+        connection = bare.execution_options(evalreport_writes=True)
+        with connection.begin():
+            if history.path is None:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": lock})
+            yield connection
+
+
+@contextmanager
+def translated(history: History) -> Iterator[None]:
+    """Turn what a database reports into one message that says what to do."""
+    from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+    try:
+        yield
+    except DBAPIError as error:
+        on_server = history.path is None
+        lost = on_server and isinstance(error, (OperationalError, InterfaceError))
+        said = " ".join(str(error.orig).split())
+        raised = ConnectionLostError if lost or error.connection_invalidated else HistoryError
+        raise raised(f"{history.name}: {said}{_advice(said)}") from error
+
+
+class ConnectionLostError(HistoryError):
+    """The database could not be reached, or stopped answering: what was under way may be tried again."""
+
+
+def _advice(said: str) -> str:
+    """Say what to do about a database's message; empty where the message says it."""
+    for pattern, remedy in (
+        ("full|disk I/O|File too large|No space", "nothing was added; make room and run again"),
+        ("unable to open", "the folder must exist, and this user must be able to write to it"),
+        ("readonly|read-only", "this user may not write to it"),
+        ("not a database|malformed", "the file is no SQLite database, or a damaged one: name another"),
+        ("locked", "another program holds it: try again later"),
+        ("password|authentication|role", "check user and password (better in ~/.pgpass than in the URL)"),
+    ):
+        if re.search(pattern, said):
+            return f"; {remedy}"
+    return ""
+
+
+def _parsed(url: str) -> URL:
+    """Read the URL and choose the driver.
+
+    Raises
+    ------
+    UsageError
+        No URL of the two kinds; or SQLAlchemy or the driver is missing.
+    """
+    try:
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+    except ImportError:
+        raise UsageError("a history needs SQLAlchemy: pip install 'evalreport[history]'") from None
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        # The text is not repeated: it may hold a password.
+        raise UsageError(f"--history: that is no URL of a database; expected {EXAMPLES}") from None
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
+        if not parsed.database or parsed.database == ":memory:":
+            raise UsageError("--history sqlite: a history is a file; expected sqlite:///audits.db")
+        return parsed
+    if backend != "postgresql":
+        raise UsageError(f"--history: {backend} is not served; expected {EXAMPLES}")
+    try:
+        import psycopg  # noqa: F401 - asked for here, so that the message can say what to install
+    except ImportError:
+        raise UsageError(
+            "a history on PostgreSQL needs its driver: pip install 'evalreport[postgresql]'"
+        ) from None
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def _engine(url: URL) -> Engine:
+    """Return an engine that opens a connection when one is needed and keeps none."""
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.pool import NullPool
+
+    sqlite = url.get_backend_name() == "sqlite"
+    # Keepalives find a server that vanished without a word.
+    server = {"connect_timeout": 15, "keepalives_idle": 30, "application_name": "evalreport"}
+    given = {key: value for key, value in server.items() if key not in url.query}
+    engine = create_engine(
+        url, poolclass=NullPool, connect_args={"timeout": PATIENCE} if sqlite else given, hide_parameters=True
+    )
+    if sqlite:
+        # As SQLAlchemy documents: the driver's own idea of transactions leaves DDL out of them.
+        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+    # A commit is on the disk before it is reported; the default, stated because histories hang on it.
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _on_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("evalreport_writes", False)
+    # A writer takes its turn at the beginning: two that read first and write later would block each other.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,184 @@
+"""What changes a history: recording a run, accepting one, pruning.
+
+Every change is one transaction, so that a kill, a full disk or a lost connection leaves the whole of it or nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalreport.audit.connection import ConnectionLostError, History, translated, writing
+from evalreport.audit.schema import schema
+from evalreport.audit.store import Run, find, find_identity, run_with, standing_of
+from evalreport.errors import HistoryError, UsageError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+MOST_BYTES = 500_000_000
+"""Predictions that are larger, compressed, are not kept: neither database takes them well."""
+PAUSES = (0.5, 2.0, 5.0)
+"""Seconds before each further try after a lost connection: a server that was restarted is back soon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What is to be recorded: as ``Run``, with the bytes of results.json and of the predictions (None: not kept)."""
+
+    series: str
+    identity: str
+    signature: str
+    time: str
+    exit_code: int
+    accepted_run: int | None
+    last_run: int | None
+    summary: Mapping[str, Any]
+    results: bytes
+    predictions: bytes | None
+    rows: int = 0
+
+
+def series_key(series: str) -> int:
+    """Return the number under which a series is locked: 63 bits of its digest.
+
+    Examples
+    --------
+    >>> series_key("default") == series_key("default") != series_key("nightly")
+    True
+    """
+    return int.from_bytes(hashlib.sha256(f"evalreport audit {series}".encode()).digest()[:8], "big") >> 1
+
+
+def append(history: History, new: NewRun, *, after: int | None) -> tuple[Run, bool]:
+    """Record a run, and pin it where the series has no accepted run yet; return it and whether it was added.
+
+    Parameters
+    ----------
+    after
+        The last recorded run when this one began: it was compared with what stood there then.
+
+    Raises
+    ------
+    HistoryError
+        Another run was recorded since; or the database failed: nothing was added.
+    """
+    for pause in PAUSES:
+        try:
+            return _append(history, new, after)
+        except ConnectionLostError:
+            # It may have been lost after the commit. A run is recorded once, so trying again is safe.
+            time.sleep(pause)
+    return _append(history, new, after)
+
+
+def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool]:
+    tables = schema()
+    with writing(history, lock=series_key(new.series)) as connection:
+        there = find_identity(connection, new.series, new.identity)
+        if there is not None:
+            return there, False
+        standing = standing_of(connection, new.series)
+        if standing.latest != after:
+            raise HistoryError(
+                f"{history.name}: another run of the series {new.series!r} was recorded while this one worked;"
+                " nothing was added: run again, to be compared with it"
+            )
+        values = {
+            "series": new.series,
+            "identity": new.identity,
+            "signature": new.signature,
+            "time": new.time,
+            "exit_code": new.exit_code,
+            "accepted_run": new.accepted_run,
+            "last_run": new.last_run,
+            "summary": json.dumps(dict(new.summary), sort_keys=True),
+            "results": zlib.compress(new.results, 9),
+            "results_sha256": hashlib.sha256(new.results).hexdigest(),
+        }
+        key = connection.execute(tables.runs.insert().values(**values)).inserted_primary_key
+        assert key is not None
+        run_id = int(key[0])
+        if new.predictions is not None and len(new.predictions) <= MOST_BYTES:
+            connection.execute(
+                tables.predictions.insert().values(
+                    run_id=run_id,
+                    rows=new.rows,
+                    content=new.predictions,
+                    content_sha256=hashlib.sha256(new.predictions).hexdigest(),
+                )
+            )
+        if standing.accepted is None:
+            _pin(connection, new.series, run_id, time=new.time, note="the first run of the series")
+        recorded = find(connection, run_id)
+    assert recorded is not None
+    return recorded, True
+
+
+def accept(history: History, run_id: int, *, time: str, note: str = "") -> Run:
+    """Pin a run as the accepted one of its series.
+
+    Raises
+    ------
+    UsageError
+        There is no such run.
+    """
+    series = run_with(history, run_id).series
+    with writing(history, lock=series_key(series)) as connection:
+        run = find(connection, run_id)
+        if run is None:
+            raise UsageError(f"{history.name} holds no run {run_id} any more")
+        if standing_of(connection, series).accepted != run_id:
+            _pin(connection, series, run_id, time=time, note=note)
+    return run
+
+
+def prune(
+    history: History, series: str, chosen: Sequence[int], *, predictions_only: bool = False
+) -> list[int]:
+    """Remove runs of a series, or only their predictions; return the ids of those that were touched.
+
+    The runs that the next one is compared with stay whole, whoever chose them: the accepted one, the last that
+    exited 0, and the last of all.
+    """
+    from sqlalchemy import select
+
+    tables, touched = schema(), []
+    with writing(history, lock=series_key(series)) as connection:
+        standing = standing_of(connection, series)
+        there = tables.predictions.c.run_id if predictions_only else tables.runs.c.id
+        for run_id in sorted(set(chosen) - {standing.accepted, standing.last, standing.latest}):
+            if connection.execute(select(there).where(there == run_id)).first() is None:
+                continue
+            connection.execute(tables.predictions.delete().where(tables.predictions.c.run_id == run_id))
+            if not predictions_only:
+                pins, runs = tables.acceptances, tables.runs
+                connection.execute(pins.delete().where(pins.c.run_id == run_id))
+                connection.execute(runs.delete().where(runs.c.id == run_id, runs.c.series == series))
+            touched.append(run_id)
+    return touched
+
+
+def compact(history: History) -> None:
+    """Give the room of what was pruned back to the disk; a server does so by itself.
+
+    Raises
+    ------
+    HistoryError
+        There is no room to do it in; nothing is lost.
+    """
+    if history.path is None:
+        return
+    with translated(history), history.engine.connect() as connection:
+        # Outside of a transaction, as VACUUM asks: the driver's own connection begins none.
+        connection.connection.cursor().execute("VACUUM")
+
+
+def _pin(connection: Connection, series: str, run_id: int, *, time: str, note: str) -> None:
+    pins = schema().acceptances
+    connection.execute(pins.insert().values(series=series, run_id=run_id, time=time, note=note))
