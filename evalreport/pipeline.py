@@ -32,6 +32,7 @@ from evalreport.data.scores import one_value_a_dataset
 from evalreport.data.selection import test_rows
 from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
+from evalreport.learning.about import about_algorithms
 from evalreport.metrics.apart import sampled_apart
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.criteria import criteria_records
@@ -103,6 +104,7 @@ def evaluate(
         average_ranks=average_rank_records(samples, omnibus, tested, options),
         variance=of_each(samples, variance_records),
         ranking=ranked(samples, decisions, quantities[0], options),
+        **about_algorithms(loaded, samples, options),
         effects=() if apart else effects(samples[0], family, options.confidence),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),

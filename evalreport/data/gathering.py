@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.columns import NUMBER_COLUMNS, Roles
+from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles
 from evalreport.data.predictions import Codes
 from evalreport.data.reading import Columns
 from evalreport.data.values import combined, dictionary_codes, shown, whole
@@ -172,7 +172,7 @@ def _header(roles: Roles, column: str | None) -> str | None:
 
 def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
     """Return all models' names in order, and each row's code."""
-    owner: dict[str, str] = {}
+    owner: dict[str, Table] = {}
     local: list[tuple[list[str], Any]] = []
     for table in tables:
         header = table.roles.columns.get("model")
@@ -185,10 +185,9 @@ def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
             blank = [code for code, name in enumerate(names) if not name.strip()]
             raise _no_name(table, header, int(np.flatnonzero((codes < 0) | np.isin(codes, blank))[0]))
         for name in np.flatnonzero(np.bincount(codes)):
-            if owner.setdefault(names[name], table.name) != table.name or names[name] in _seen_before(
-                local, names[name]
-            ):
-                raise _same_model(names[name], owner[names[name]], table.name)
+            first = owner.setdefault(names[name], table)
+            if first is not table and not (_tells_fits_apart(first) or _tells_fits_apart(table)):
+                raise _same_model(names[name], first.name, table.name)
         local.append((names, codes))
     models = tuple(sorted(owner))
     place = {name: code for code, name in enumerate(models)}
@@ -197,8 +196,9 @@ def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
     )
 
 
-def _seen_before(local: list[tuple[list[str], Any]], name: str) -> list[str]:
-    return [name for names, codes in local if name in names and (codes == names.index(name)).any()]
+def _tells_fits_apart(table: Table) -> bool:
+    """Say whether the rows of a model may go on in another file: folds, replicates, training rows beside test rows."""
+    return bool({*IDENTITY_COLUMNS, "train_size", "complexity"} & set(table.roles.columns))
 
 
 def _no_name(table: Table, header: str | None, row: int) -> InputError:

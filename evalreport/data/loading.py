@@ -19,6 +19,7 @@ from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Predictions
 from evalreport.data.reading import Columns, model_name, read_file
 from evalreport.data.task import find_task
+from evalreport.data.training_rows import with_training_rows
 from evalreport.data.truth import attach_truth, true_values
 from evalreport.keys import Task
 from evalreport.records import FoundRecord, InputRecord, WarningRecord
@@ -92,7 +93,7 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
         from evalreport.data.frames import memory_record
 
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
-    return oddities(predictions)
+    return oddities(with_training_rows(predictions))
 
 
 def _tables(

@@ -34,7 +34,9 @@ Floats = npt.NDArray[np.float64]
 Values = Mapping[tuple[str, Quantity], Floats]
 
 NO_APPARENT = "needs the predictions of the fit to all the data on those data (part = train, replicate empty)"
-NO_WHOLE = "needs every replicate's predictions of all examples, those in its own sample too, with inbag counts"
+NO_WHOLE = (
+    "needs every replicate's predictions of all examples, those in its own sample too, with inbag counts"
+)
 NO_RATE = "there is no no-information rate for this metric, which .632+ is made of"
 NO_SPREAD = "a function of all examples at once, not a mean over them: no error of it is computed here"
 
@@ -184,7 +186,8 @@ def _values(predictions: Predictions, replicates: Replicates, quantities: Sequen
         apparent = values_by_part(
             predictions, replicates.apparent, np.zeros(replicates.n, np.int64), quantities
         )
-    everywhere = inside = {}
+    everywhere: Values = {}
+    inside: Values = {}
     if replicates.holds_whole_samples and replicates.inbag is not None:
         weights = replicates.inbag[given]
         everywhere = _by_replicate(predictions, replicates, given, quantities)

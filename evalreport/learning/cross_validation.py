@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.algorithm_records import ChosenRecord, ErrorEstimateRecord
 from evalreport.data.predictions import Predictions
 from evalreport.intervals import leading
 from evalreport.intervals.choice import table_function as as_tables
@@ -17,7 +18,6 @@ from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.layout import Parts
 from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
-from evalreport.records import ChosenRecord, ErrorEstimateRecord
 
 FOLDED = ("cross-validation", "5x2cv")
 LEAST_IN_A_FOLD = 3
@@ -156,5 +156,3 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
                 ChosenRecord(model.name, key.get("repeat"), key.get("fold"), column.categories[code])
             )
     return tuple(found)
-
-

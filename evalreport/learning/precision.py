@@ -55,7 +55,8 @@ def over_examples(
     centre = mean if centre is None else centre
     deviations = values - mean
     if cluster is not None:
-        deviations = np.bincount(np.unique(cluster[defined], return_inverse=True)[1], weights=deviations)
+        codes = np.unique(cluster[defined], return_inverse=True)[1]
+        deviations = np.bincount(codes, weights=deviations).astype(np.float64)
     units = len(deviations)
     if units < 2:
         return Precision(None, None, None, "none")

@@ -1,0 +1,250 @@
+"""Every estimate of an algorithm's error that the files allow, and for the others what they lack."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.algorithm_records import ErrorEstimateRecord
+from evalreport.config import Options
+from evalreport.data.predictions import Predictions
+from evalreport.keys import Task
+from evalreport.learning.bootstrap_errors import Estimated, bootstrap_estimates, values_by_part
+from evalreport.learning.cross_validation import split_records
+from evalreport.learning.replicates import Replicates, part_is, replicates_of
+from evalreport.metrics.fits import with_fits
+from evalreport.metrics.layout import parts_by
+from evalreport.metrics.quantities import Quantity, definition, parse
+from evalreport.metrics.sample import Sample, estimate_all, lacks
+
+ESTIMATORS = (
+    *("resubstitution", "holdout", "repeated_holdout", "cv", "stratified_cv", "loocv", "nested_cv"),
+    *("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus"),
+)
+"""In the order of the report: from the training rows, from splits, from bootstrap replicates."""
+
+MAIN: Mapping[Task, str] = {
+    "binary": "error_rate",
+    "multiclass": "error_rate",
+    "regression": "mse",
+    "outcome": "mean_outcome",
+}
+"""The loss that every estimator is given for."""
+
+BESIDE: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("brier", "log_loss", "balanced_accuracy", "f1", "mcc", "roc_auc", "average_precision"),
+    "multiclass": ("brier", "log_loss", "balanced_accuracy", "f1_macro", "mcc"),
+    "regression": ("mae", "rmse", "r2"),
+    "outcome": (),
+}
+"""Estimated beside it, unless others are named."""
+
+MADE_BY: Mapping[str, tuple[str, str]] = {
+    "resubstitution": (
+        "there are no predictions of training rows (part = train)",
+        "train_predictions = true",
+    ),
+    "holdout": ("the layout is another one than one test set", 'scheme "holdout"'),
+    "repeated_holdout": ("there are no repeated hold-outs", 'scheme "repeated-holdout"'),
+    "cv": ("there are no folds that test every example once", 'scheme "kfold"'),
+    "stratified_cv": ("there are no stratified folds", 'scheme "stratified-kfold"'),
+    "loocv": ("there are no folds of one example each", 'scheme "leave-one-out"'),
+    "nested_cv": ("no column params or inner_fold tells of a search inside the folds", 'scheme "nested"'),
+    **dict.fromkeys(
+        ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus"),
+        ("there are no bootstrap replicates with inbag counts", 'scheme "bootstrap-oob"'),
+    ),
+}
+"""Why an estimator is missing, and which plan of `evalreport resample` gives what it needs."""
+
+WEIGHTED = "examples weigh differently (--weight), which the bootstrap estimates do not take into account"
+
+
+def error_estimate_records(
+    whole: Predictions, sample: Sample, options: Options
+) -> tuple[ErrorEstimateRecord, ...]:
+    """Return the estimates by model, metric and estimator; of the main loss also those that cannot be had.
+
+    Parameters
+    ----------
+    whole
+        The table as it was loaded, with training rows and rows in the bag.
+    sample
+        The estimates on its test rows.
+    """
+    predictions = sample.predictions
+    if predictions.task not in MAIN or predictions.design == "datasets":
+        return ()
+    quantities = estimated_quantities(predictions, options.metrics)
+    replicates = replicates_of(whole)
+    plain = predictions.design in ("test-set", "seeds") and not part_is(whole, "train").any()
+    if plain:
+        quantities = quantities[:1]  # one test set: what the metrics' own table says is not said again
+    found = {
+        (r.model, r.metric, r.estimator): r
+        for r in split_records(_with_all(sample, quantities, options), options.confidence)
+        if replicates is None or replicates.inbag is None
+    }
+    if replicates is not None and replicates.inbag is not None:
+        found |= _of_replicates(whole, replicates, quantities, options)
+    found |= {key: r for key, r in _of_training_rows(whole, quantities).items() if key not in found}
+    if not plain:
+        found = {
+            (r.model, r.metric, r.estimator): r for r in _missing(predictions, quantities[0], found)
+        } | found
+    order = {model.name: place for place, model in enumerate(predictions.models)}
+    metrics = {q.spelled: place for place, q in enumerate(quantities)}
+    return tuple(
+        found[key]
+        for key in sorted(found, key=lambda k: (order[k[0]], metrics[k[1]], ESTIMATORS.index(k[2])))
+    )
+
+
+def estimated_quantities(predictions: Predictions, names: Sequence[str]) -> tuple[Quantity, ...]:
+    """Return the main loss of the task, then the metrics that were named (else the usual ones beside it)."""
+    task = predictions.task
+    chosen = [parse(MAIN[task], task, predictions.classes)]
+    for name in names or BESIDE[task]:
+        quantity = parse(name, task, predictions.classes)
+        if definition(quantity).family != "training" and not definition(quantity).extensive:
+            chosen.append(quantity)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _with_all(sample: Sample, quantities: Sequence[Quantity], options: Options) -> Sample:
+    """Return a sample of exactly these quantities; what the run has estimated already is not done again."""
+    lacking = [q for q in quantities if q not in sample.quantities]
+    estimates = {
+        (m.name, q): sample.estimates[m.name, q]
+        for m in sample.predictions.models
+        for q in quantities
+        if q in sample.quantities
+    }
+    if lacking:
+        rest = estimate_all(
+            sample.predictions,
+            lacking,
+            units=sample.units,
+            n_resamples=options.resamples,
+            seed=options.seed,
+            exact=options.exact,
+        )
+        estimates |= with_fits(rest).estimates
+    return Sample(sample.predictions, tuple(quantities), estimates, sample.tables, sample.rows)
+
+
+# --- from replicates and from training rows --------------------------------------------------------------------------
+
+Key = tuple[str, str, str]
+
+
+def _of_replicates(
+    whole: Predictions, replicates: Replicates, quantities: Sequence[Quantity], options: Options
+) -> dict[Key, ErrorEstimateRecord]:
+    if options.weight is not None:
+        names = ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus")
+        refused = Estimated(math.nan, {}, reason=WEIGHTED)
+        made = {(m.name, quantities[0], name): refused for m in whole.models for name in names}
+    else:
+        roots = [q for q in quantities if q.metric == "rmse"]
+        direct = [q for q in quantities if q.metric != "rmse"]
+        direct += [Quantity("mse")] if roots and Quantity("mse") not in direct else []
+        cluster = _clusters(whole, replicates, options)
+        made = bootstrap_estimates(whole, replicates, direct, cluster=cluster, level=options.confidence)
+        made |= {
+            (m, roots[0], name): _root(e) for (m, q, name), e in made.items() if roots and q.metric == "mse"
+        }
+    return {
+        (m, q.spelled, name): _record(m, q, name, e) for (m, q, name), e in made.items() if q in quantities
+    }
+
+
+def _clusters(whole: Predictions, replicates: Replicates, options: Options) -> npt.NDArray[np.int64] | None:
+    if options.cluster is None:
+        return None
+    column = whole.metadata.get(options.cluster) or whole.keys[options.cluster]
+    return np.unique(column.values[replicates.rows.max(axis=0)], return_inverse=True)[1].astype(np.int64)
+
+
+def _root(estimate: Estimated) -> Estimated:
+    """Take the root of an estimate of the mean squared error; its error by the delta method."""
+    if math.isnan(estimate.value) or estimate.value <= 0:
+        return Estimated(math.nan if math.isnan(estimate.value) else 0.0, {}, reason=estimate.reason)
+    value, precision = math.sqrt(estimate.value), estimate.precision
+    if precision is not None and precision.low is not None and precision.high is not None:
+        error = None if precision.standard_error is None else precision.standard_error / (2 * value)
+        limits = (math.sqrt(max(precision.low, 0.0)), math.sqrt(precision.high))
+        precision = type(precision)(error, *limits, precision.method)
+    return Estimated(value, {"root_of": "mse"}, precision, estimate.reason)
+
+
+def _record(model: str, quantity: Quantity, name: str, estimate: Estimated) -> ErrorEstimateRecord:
+    precision = estimate.precision
+    known = not math.isnan(estimate.value)
+    scheme = MADE_BY[name][1]
+    reason = estimate.reason
+    if reason is not None and not known and reason.startswith("needs"):
+        reason += f"; `evalreport resample` makes them with {scheme}"
+    return ErrorEstimateRecord(
+        model=model,
+        estimator=name,
+        metric=quantity.spelled,
+        value=estimate.value if known else None,
+        standard_error=None if precision is None else precision.standard_error,
+        low=None if precision is None else precision.low,
+        high=None if precision is None else precision.high,
+        details=estimate.details,
+        reason=reason if known or reason else "undefined on these data",
+        interval_method=None if precision is None or precision.low is None else precision.method,
+    )
+
+
+def _of_training_rows(whole: Predictions, quantities: Sequence[Quantity]) -> dict[Key, ErrorEstimateRecord]:
+    """Evaluate each fit on its own training rows: the one fit to all the data, else the mean over the fits."""
+    train = part_is(whole, "train")
+    held = [name for name in ("repeat", "fold", "replicate", "seed") if name in whole.keys]
+    of_whole = train.copy()
+    for name in held:
+        of_whole &= np.asarray(whole.keys[name].values < 0)
+    rows = np.flatnonzero(of_whole if of_whole.any() else train)
+    if not len(rows):
+        return {}
+    every = parts_by(whole, held)
+    codes = np.zeros(len(rows), np.int64) if of_whole.any() else every.codes[rows]
+    values = values_by_part(whole, rows, codes, quantities)
+    fits = len(np.unique(codes))
+    details = {"n": len(np.unique(whole.example[rows])), "n_fits": fits}
+    return {
+        (model, quantity.spelled, "resubstitution"): _record(
+            model, quantity, "resubstitution", Estimated(_mean(by_fit), details)
+        )
+        for (model, quantity), by_fit in values.items()
+    }
+
+
+def _mean(values: npt.NDArray[np.float64]) -> float:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else math.nan
+
+
+def _missing(
+    predictions: Predictions, quantity: Quantity, found: Mapping[Key, ErrorEstimateRecord]
+) -> Iterator[ErrorEstimateRecord]:
+    """Yield the estimators of the main loss that the files do not allow, each with what would give it."""
+    held = {key[2] for key in found}
+    for model in predictions.models:
+        for name in ESTIMATORS:
+            if (model.name, quantity.spelled, name) in found:
+                continue
+            why, scheme = MADE_BY[name]
+            if name in ("cv", "stratified_cv") and "loocv" in held:
+                why = "the folds are of one example each: see loocv"
+            elif name in ("cv", "stratified_cv", "loocv") and "nested_cv" in held:
+                why = "the folds are the outer ones of a nested search: see nested_cv"
+            elif name == "stratified_cv" and "cv" in held:
+                why = "the folds do not share the classes out evenly"
+            reason = lacks(model, quantity) or f"{why}; `evalreport resample` makes them with {scheme}"
+            yield ErrorEstimateRecord(model.name, name, quantity.spelled, None, None, None, None, {}, reason)
