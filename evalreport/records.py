@@ -211,6 +211,35 @@ class GateRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryRecord:
+    """How one model's value changed since an earlier run of the series: ``difference`` is now - then.
+
+    ``reference`` is ``accepted`` or ``last``, ``run`` and ``time`` say which run that was. ``paired``: both runs on
+    the same examples. ``text`` says what was compared with what; the p-value is that of one look.
+    """
+
+    reference: Literal["accepted", "last"]
+    run: int
+    time: str
+    model: str
+    metric: str
+    average: str | None
+    label: str | None
+    value: float | None
+    reference_value: float | None
+    difference: float | None
+    level: float
+    low: float | None
+    high: float | None
+    interval_method: str | None
+    test: str | None
+    p_value: float | None
+    paired: bool
+    text: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class EffectRecord:
     """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words.
 

@@ -36,6 +36,7 @@ from evalreport.records import (
     FoldRecord,
     FoundRecord,
     GateRecord,
+    HistoryRecord,
     InputRecord,
     MetricRecord,
     OmnibusRecord,
@@ -92,6 +93,7 @@ class Results:
     disagreements: tuple[DisagreementRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     gates: tuple[GateRecord, ...] = ()
+    history: tuple[HistoryRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
