@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.multinomial import uniform_multinomial
+from evalreport.engine.multinomial import Bytes, uniform_multinomial
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,6 +22,9 @@ MANY_ROWS = 20_000
 
 _CELLS_IN_A_BLOCK = 1 << 20
 """Weights drawn at once (8 MB as float64): bounds memory whatever the number of replicates."""
+
+_BYTES_IN_A_BLOCK = 1 << 26
+"""The same where weights are bytes: 64 MB, or 8 replicates where there are more than 8 million rows."""
 
 
 def stream(seed: int, purpose: str, block: int) -> np.random.Generator:
@@ -87,17 +90,40 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     yield from _uniform_multinomial(n, n_resamples, seed=seed, purpose="bootstrap rows")
 
 
+def bootstrap_row_bytes(
+    n: int, n_resamples: int, *, seed: int, purpose: str = "bootstrap rows"
+) -> Iterator[Bytes]:
+    """Yield the same draws of at least ``MANY_ROWS`` rows as they are made: (n, b) uint8, replicates side by side.
+
+    Every block lies in the same memory: it holds until the next one is asked for.
+    """
+    at_most = max(1, min(n_resamples, max(8, min(64, _BYTES_IN_A_BLOCK // n))))
+    memory = np.empty(n * at_most, dtype=np.uint8)
+    for block, start in enumerate(range(0, n_resamples, at_most)):
+        size = min(at_most, n_resamples - start)
+        yield uniform_multinomial(n, size, stream(seed, purpose, block), out=memory)
+
+
+def in_floats(weights: Bytes) -> Iterator[Floats]:
+    """Yield weights (n, b) of bytes as (b', n) float64, few replicates at a time; transposed views."""
+    n, size = weights.shape
+    step = max(1, _CELLS_IN_A_BLOCK // n, min(16, 16 * _CELLS_IN_A_BLOCK // n))
+    for start in range(0, size, step):
+        yield weights[:, start : start + step].astype(np.float64, order="C").T
+
+
 def bootstrap_clusters(n_clusters: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield blocks (b, G) of the multiplicities of whole clusters: multinomial(G, 1/G)."""
     yield from _uniform_multinomial(n_clusters, n_resamples, seed=seed, purpose="bootstrap clusters")
 
 
 def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -> Iterator[Floats]:
+    if n >= MANY_ROWS:
+        for weights in bootstrap_row_bytes(n, n_resamples, seed=seed, purpose=purpose):
+            yield from in_floats(weights)
+        return
     for block, size in blocks(n_resamples, n):
         generator = stream(seed, purpose, block)
-        if n >= MANY_ROWS:
-            yield uniform_multinomial(n, size, generator).astype(np.float64)
-            continue
         drawn = generator.integers(0, n, size=(size, n))
         drawn += np.arange(size)[:, None] * n
         counts = np.bincount(drawn.ravel(), minlength=size * n)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.memory import LastUse
-from evalreport.engine.ranks import Order, descending_order, group_weights, merged
+from evalreport.engine.ranks import Order, descending_order, group_weights
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,4 +48,4 @@ class Steps:
 
 def steps_of(score: Floats, positive: npt.NDArray[np.bool_]) -> Steps:
     """Sort scores, group their ties, and merge neighbouring groups without a positive."""
-    return Steps(merged(descending_order(score, positive)))
+    return Steps(descending_order(score, positive).merged)

@@ -44,8 +44,6 @@ class RowData:
         (model, quantity) -> what the family ``rows`` prepared, a state for each ranked part.
     orders
         model -> its sorted scores, an order for each ranked part.
-    merged
-        The same with neighbouring groups without a positive merged, for the replicates.
     bins
         model -> the histogram of its scores, one for each ranked part; only where there are very many rows.
     exact
@@ -57,7 +55,6 @@ class RowData:
     columns: Mapping[Key, Columns]
     states: Mapping[Key, tuple[Any, ...]]
     orders: Mapping[str, tuple[Order, ...]]
-    merged: Mapping[str, tuple[Order, ...]] = field(default_factory=dict)
     bins: Mapping[str, tuple[Bins, ...]] = field(default_factory=dict)
     exact: bool = False
 
@@ -101,7 +98,9 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
     for j, rows in enumerate(places):
         part = weights if len(places) == 1 else weights[:, rows]
         groups = {
-            name: group_weights(part, orders[j]) for name, orders in data.merged.items() if name in exact
+            name: group_weights(part, orders[j].merged)
+            for name, orders in data.orders.items()
+            if name in exact
         }
         rows_first = by_row(part) if data.bins else None
         binned = {
@@ -248,7 +247,7 @@ def _of_ranks(predictions: Predictions, data: RowData, key: Key) -> Estimate:
         positive[rows] = order.positive
         if metric.derivative is not None and not np.isnan(values[j]):
             by_positive, by_negative = metric.derivative(positives, negatives)
-            derivative[rows] = np.where(order.positive, by_positive[order.group], by_negative[order.group])
+            derivative[rows] = order.by_example(by_positive, by_negative)
     value = float(mean_of_defined(values))
     if np.isnan(value):
         return undefined(predictions, key, metric.undefined)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.histogram import bins_of
-from evalreport.engine.ranks import Order, descending_order, merged
+from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.layout import Layout, layout_of
@@ -136,8 +136,7 @@ def prepare_rows(
                     states[key] = _chosen(prepared[metric.prepare], quantity, predictions)
                 elif metric.family == "ranking" and outputs.name not in orders:
                     orders[outputs.name] = tuple(_order(part) for part in views)
-    short = {name: tuple(merged(order) for order in parts) for name, parts in orders.items()}
-    return RowData(units, layout, columns, states, orders, short)
+    return RowData(units, layout, columns, states, orders)
 
 
 def _states(metric: Metric, views: Sequence[ModelView]) -> tuple[Any, ...]:

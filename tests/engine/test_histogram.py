@@ -61,7 +61,7 @@ CASES = (
 def drawn() -> tuple[Floats, npt.NDArray[np.float32]]:
     """Draw one set of weights for all cases: (b, n) for the exact kernel, (n, b) for the histogram."""
     weights = uniform_multinomial(N, REPLICATES, np.random.default_rng(5))
-    return weights.astype(np.float64), np.ascontiguousarray(weights.T.astype(np.float32))
+    return weights.T.astype(np.float64), weights.astype(np.float32)
 
 
 def by_both(order: Order, name: str) -> tuple[Floats, Floats, Floats]:

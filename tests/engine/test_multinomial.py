@@ -13,15 +13,15 @@ from evalreport.engine.multinomial import uniform_multinomial
 def test_every_sample_has_full_size(n: int) -> None:
     """Every sample holds n units, whatever the Poisson total was."""
     weights = uniform_multinomial(n, 50, np.random.default_rng(1))
-    assert weights.shape == (50, n)
-    assert (weights.sum(axis=1, dtype=np.int64) == n).all()
+    assert weights.shape == (n, 50)
+    assert (weights.sum(axis=0, dtype=np.int64) == n).all()
 
 
 def test_distribution_of_whole_samples() -> None:
     """All 10 outcomes of multinomial(3, 1/3) occur as often as their probabilities say (chi-squared, fixed seed)."""
     draws = uniform_multinomial(3, 60_000, np.random.default_rng(2))
     outcomes = [o for o in product(range(4), repeat=3) if sum(o) == 3]
-    observed = [int((draws == o).all(axis=1).sum()) for o in outcomes]
+    observed = [int((draws.T == o).all(axis=1).sum()) for o in outcomes]
     expected = 60_000 * stats.multinomial.pmf(outcomes, 3, [1 / 3] * 3)
     assert stats.chisquare(observed, expected).pvalue > 0.001
 
@@ -40,5 +40,5 @@ def test_counts_of_one_row_are_binomial() -> None:
 def test_two_rows_of_a_sample_are_negatively_correlated() -> None:
     """The covariance of two rows' counts is -1/n, which independent Poisson counts would not have."""
     n, size = 5, 40_000
-    covariance = np.cov(uniform_multinomial(n, size, np.random.default_rng(4)).T)[0, 1]
+    covariance = np.cov(uniform_multinomial(n, size, np.random.default_rng(4)))[0, 1]
     assert covariance == pytest.approx(-1 / n, abs=4 * (1 - 1 / n) / np.sqrt(size))
