@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("registry", "numbers"),
-    ("keys", "records", "algorithm_records", "curve_records"),
+    ("keys", "records", "algorithm_records", "curve_records", "conditions"),
     ("config", "results"),
     ("data",),
     ("engine",),
@@ -27,6 +27,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("learning",),
     ("comparisons",),
     ("assembly", "provenance"),
+    ("slices",),
     ("pipeline",),
     ("plots",),
     ("report",),
@@ -46,8 +47,8 @@ ALLOWED_TO_STAND_ON_RESULTS = frozenset(
 # What is bound when the package is imported must not pull in what `--help` does not need.
 LIGHT_ROOMS = frozenset(
     {
-        *("", "cli", "errors", "registry", "numbers", "keys", "records", "algorithm_records", "curve_records"),
-        *("config", "results"),
+        *("", "cli", "errors", "registry", "numbers", "keys", "conditions", "config", "results"),
+        *("records", "algorithm_records", "curve_records"),
     }
 )
 HEAVY = frozenset(

@@ -1,0 +1,248 @@
+"""The language of gates: what a condition is about, read and not decided.
+
+forest.accuracy >= 0.90
+forest.f1_macro - logreg.f1_macro > -0.01
+"C4.5".recall[class=3] >= 0.8
+forest.recall[sex=f] >= 0.75
+forest.recall[class=3,sex=f,region=north] >= 0.7
+n >= 500
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalreport.errors import UsageError
+from evalreport.registry import unknown_name
+
+Comparator = Literal[">=", ">", "<=", "<"]
+
+_COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_METRIC = re.compile(r"[A-Za-z0-9_]+")
+_COUNT = re.compile(r"\s*n\s*(?=[<>=!])")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
+_MINUS = re.compile(r"\s*[-−]\s*")
+_COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
+MOST_COLUMNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One model's metric as a gate spells it: ``forest.recall[class=3,sex=f]``."""
+
+    model: str
+    metric: str
+    label: str | None
+    metric_at: int
+    """Where the metric begins in the gate's text, counted from 0."""
+    slices: tuple[tuple[str, str], ...] = ()
+    """Columns and their values: the examples that the metric is about; empty: all of them."""
+
+    @property
+    def spelling(self) -> str:
+        """The metric with its class, as ``--metric`` takes it."""
+        return self.metric if self.label is None else f"{self.metric}[class={self.label}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One parsed gate.
+
+    Attributes
+    ----------
+    text
+        As it was written.
+    terms
+        None: the count ``n``. One: a model's metric. Two: the first minus the second.
+    comparator, limit
+        The condition.
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    comparator: Comparator
+    limit: float
+
+
+def parse(text: str, *, models: Iterable[str]) -> Gate:
+    """Parse one gate.
+
+    Parameters
+    ----------
+    text
+        ``MODEL.METRIC >= X``, ``MODEL.METRIC - MODEL.METRIC > X`` or ``n >= N``; also ``<=`` and ``<``. A
+        model may stand in double quotes; without them the longest known name wins. In brackets after the metric:
+        ``class=LABEL`` and the values of up to two columns, each in double quotes where it needs them.
+    models
+        The known names.
+
+    Raises
+    ------
+    UsageError
+        What is wrong, and at which character (counted from 1).
+
+    Examples
+    --------
+    >>> gate = parse("a.b.f1 - a.f1 > -0.01", models=["a", "a.b"])
+    >>> [term.model for term in gate.terms], gate.comparator, gate.limit
+    (['a.b', 'a'], '>', -0.01)
+    >>> parse("a.recall[class=3,sex=f] >= 0.7", models=["a"]).terms[0].slices
+    (('sex', 'f'),)
+    """
+    terms, at = _terms(text, _longest_first(models))
+    comparator, at = _comparator(text, at)
+    return Gate(text, terms, comparator, _limit(text, at))
+
+
+def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
+    """Return what a gate is about, whatever it is compared with; nothing where that cannot be read.
+
+    For what has to be computed before the gate is decided: the decision says what is wrong with it.
+    """
+    try:
+        return _terms(text, _longest_first(models))[0]
+    except UsageError:
+        return ()
+
+
+def _longest_first(models: Iterable[str]) -> list[str]:
+    return sorted(models, key=lambda name: (-len(name), name))
+
+
+def _terms(text: str, known: Sequence[str]) -> tuple[tuple[Term, ...], int]:
+    """Parse what stands before the comparator; return it and where it ends."""
+    count = _COUNT.match(text)
+    if count:
+        return (), count.end()
+    first, at = _term(text, len(text) - len(text.lstrip()), known)
+    minus = _MINUS.match(text, at)
+    if minus is None:
+        return (first,), at
+    second, at = _term(text, minus.end(), known)
+    _check_difference(text, first, second, at=minus.end())
+    return (first, second), at
+
+
+def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
+    """Parse MODEL.METRIC from the start; return it and where it ends."""
+    model, at = _model(text, start, known)
+    if not text.startswith(".", at):
+        raise wrong(text, at, f"expected '.' and a metric after the model {model!r}")
+    name = _METRIC.match(text, at + 1)
+    if name is None:
+        raise wrong(text, at + 1, "expected the name of a metric")
+    at = name.end()
+    if not text.startswith("[", at):
+        return Term(model, name[0], None, name.start()), at
+    label, slices, at = _brackets(text, at)
+    return Term(model, name[0], label, name.start(), slices), at
+
+
+def _brackets(text: str, start: int) -> tuple[str | None, tuple[tuple[str, str], ...], int]:
+    """Parse ``[class=LABEL,COLUMN=VALUE]``; return the class, the columns with their values, and the end."""
+    label: str | None = None
+    columns: dict[str, str] = {}
+    at = start
+    while at == start or text.startswith(",", at):
+        key = _KEY.match(text, at + 1)
+        if key is None:
+            raise wrong(text, start, "expected [class=LABEL], [COLUMN=VALUE] or several of them with commas")
+        value, at = _value(text, key.end())
+        name = _unquoted(key[1]) if key[1].startswith('"') else key[1].strip()
+        if name in columns or (key[1].strip() == "class" and label is not None):
+            raise wrong(text, key.start(1), f"{name!r} stands there twice")
+        if key[1].strip() == "class":
+            label = value
+        else:
+            columns[name] = value
+    if not text.startswith("]", at):
+        raise wrong(text, at, "expected ']' after the class or the column's value")
+    if len(columns) > MOST_COLUMNS:
+        raise wrong(text, start, f"at most {MOST_COLUMNS} columns at once")
+    return label, tuple(columns.items()), at + 1
+
+
+def _value(text: str, start: int) -> tuple[str, int]:
+    """Parse a value: in quotes, or up to the bracket or a comma that another ``KEY=`` follows."""
+    if text.startswith('"', start):
+        return _quoted(text, start)
+    end = text.find("]", start)
+    end = len(text) if end < 0 else end
+    for place in range(start, end):
+        if text[place] == "," and _KEY.match(text, place + 1):
+            return text[start:place], place
+    return text[start:end], end
+
+
+def _model(text: str, start: int, known: Sequence[str]) -> tuple[str, int]:
+    """Parse a model: in quotes, or the longest known name that a dot follows."""
+    if text.startswith('"', start):
+        name, at = _quoted(text, start)
+        if name not in known:
+            raise wrong(text, start, unknown_name("model", name, list(known)))
+        return name, at
+    for name in known:
+        if text.startswith(name + ".", start):
+            return name, start + len(name)
+    word = re.compile(r"[^.\s<>=]*").match(text, start)
+    written = word[0] if word else ""
+    if not written:
+        raise wrong(text, start, "expected MODEL.METRIC or n")
+    raise wrong(text, start, unknown_name("model", written, sorted(known)))
+
+
+def _quoted(text: str, start: int) -> tuple[str, int]:
+    """Parse a text in double quotes, in which a backslash takes the next character as it is."""
+    match = _QUOTED.match(text, start)
+    if match is None:
+        raise wrong(text, start, "a quote is opened and not closed")
+    return _unquoted(match[0]), match.end()
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1])
+
+
+def _check_difference(text: str, first: Term, second: Term, *, at: int) -> None:
+    if first.model == second.model:
+        raise wrong(text, at, f"a difference needs two models, and both are {first.model!r}")
+    if first.spelling != second.spelling:
+        problem = f"a difference needs one metric, not {first.spelling} and {second.spelling}"
+        raise wrong(text, at, problem)
+    if dict(first.slices) != dict(second.slices):
+        raise wrong(text, at, "a difference needs the same examples on both sides")
+
+
+def _comparator(text: str, at: int) -> tuple[Comparator, int]:
+    match = _COMPARATOR.match(text, at)
+    if match is None:
+        raise wrong(text, at, "expected one of >=, >, <=, < and a number")
+    sign = match[1]
+    if sign not in _COMPARATORS:
+        raise wrong(text, match.start(1), f"{sign!r} can never be decided by an interval; use >=, >, <= or <")
+    return _COMPARATORS[sign], match.end()
+
+
+def _limit(text: str, at: int) -> float:
+    number = _NUMBER.match(text, at)
+    if number is None:
+        raise wrong(text, at, "expected a number, such as 0.9")
+    rest = text[number.end() :]
+    if rest.strip():
+        start = number.end() + len(rest) - len(rest.lstrip())
+        raise wrong(text, start, f"expected the end of the gate, not {rest.strip()!r}")
+    limit = float(number[0])
+    if not math.isfinite(limit):
+        raise wrong(text, at, f"{number[0]} is too large")
+    return limit
+
+
+def wrong(text: str, at: int, problem: str) -> UsageError:
+    """Return the error of a gate that is wrong at a character, counted from 0."""
+    return UsageError(f"gate {text!r}, character {at + 1}: {problem}")
