@@ -57,6 +57,42 @@ class MetricRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DisparityRecord:
+    """How one slice differs from a reference, for one model and metric: slice minus reference, and their ratio.
+
+    ``reference``: ``rest`` (all other examples; tested on the primary metric), ``whole`` (all examples, the slice
+    among them) or ``best`` (the best slice of the column that is large enough, named in ``reference_value``).
+    ``level``: simultaneous over the family of tests (rest and whole, primary metric) or over all pairs of the
+    column's slices (best). ``flagged``: ``p_adjusted`` is at or below 1 - confidence. ``reason`` says why a slice
+    is too small to judge, or why a limit is missing.
+    """
+
+    model: str
+    metric: str
+    average: str | None
+    label: str | None
+    slice: Slice
+    reference: Literal["rest", "whole", "best"]
+    reference_value: str | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    level: float
+    method: str | None
+    test: str | None
+    p_value: float | None
+    p_adjusted: float | None
+    correction: str | None
+    flagged: bool
+    n: int
+    reason: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class BaselineRecord:
     """The value of a metric that needs no model: what always answering one class, or guessing, would have.
 

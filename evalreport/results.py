@@ -32,6 +32,7 @@ from evalreport.records import (
     ComparisonRecord,
     ConfusionRecord,
     DisagreementRecord,
+    DisparityRecord,
     EffectRecord,
     FoldRecord,
     FoundRecord,
@@ -67,6 +68,7 @@ class Results:
     inputs: tuple[InputRecord, ...]
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()
+    disparities: tuple[DisparityRecord, ...] = ()
     baselines: tuple[BaselineRecord, ...] = ()
     folds: tuple[FoldRecord, ...] = ()
     confusion: tuple[ConfusionRecord, ...] = ()

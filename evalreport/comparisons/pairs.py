@@ -222,6 +222,11 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
     return [_record(comparison, name, options, leading=name == names[0]) for name in names]
 
 
+def leading_record(comparison: Comparison, options: Options) -> ComparisonRecord:
+    """Run the recommended test of one comparison, and no other."""
+    return _record(comparison, comparison.recommended_test, options, leading=True)
+
+
 def _outcome(comparison: Comparison, test: str) -> Outcome:
     if comparison.pair is None:
         return Outcome(None, None, reason=comparison.reason)
