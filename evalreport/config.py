@@ -50,6 +50,9 @@ class Options:
     exact: bool = False
     fixed_class_counts: bool = False
     against: float | None = None
+    noise: float | None = None
+    same_input: str | None = None
+    kohavi_wolpert: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +90,10 @@ def validate(options: Options) -> None:
     """
     check_types(options)
     check_ranges(options)
+    if options.noise is not None and options.same_input is not None:
+        raise UsageError(
+            "noise and same_input contradict each other: give the level, or the column that shows it"
+        )
     if options.outcome is not None and options.value is not None:
         raise UsageError(
             "outcome and value contradict each other: name one column, by --outcome or by --value"
@@ -260,6 +267,8 @@ def check_ranges(options: Options) -> None:
     if options.margin is not None and options.margin <= 0:
         said = "the smallest difference that matters"
         raise UsageError(f"margin must be greater than 0, not {options.margin:g}: {said}")
+    if options.noise is not None and options.noise < 0:
+        raise UsageError(f"noise is a variance and must be at least 0, not {options.noise:g}")
     if options.against is not None and not 0 < options.against < 1:
         raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
 

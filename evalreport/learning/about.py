@@ -8,6 +8,7 @@ from typing import Any
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.learning.cross_validation import chosen_records
+from evalreport.learning.decomposition import decomposition_records, replicate_curves
 from evalreport.learning.estimates import error_estimate_records
 from evalreport.metrics.sample import Sample
 
@@ -25,7 +26,11 @@ def about_algorithms(loaded: Predictions, samples: Sequence[Sample], options: Op
     if len(samples) != 1:
         return {}
     (sample,) = samples
+    decomposition, examples = decomposition_records(loaded, options)
     return {
+        "decomposition": decomposition,
+        "example_variance": examples,
+        "replicate_predictions": replicate_curves(loaded),
         "error_estimates": error_estimate_records(loaded, sample, options),
         "chosen_parameters": chosen_records(sample.predictions, sample.rows.layout.fits),
     }

@@ -1,0 +1,299 @@
+"""Bias and variance of every model from its bootstrap replicates: records of the means, and of single examples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.algorithm_records import DecompositionRecord, ExampleVarianceRecord
+from evalreport.config import Options
+from evalreport.curve_records import CurveRecord
+from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.engine.draws import bootstrap_rows
+from evalreport.learning.bias_variance import (
+    Split,
+    kohavi_wolpert,
+    label_counts,
+    redrawn_squared,
+    redrawn_zero_one,
+    squared,
+    zero_one,
+)
+from evalreport.learning.precision import over_examples
+from evalreport.learning.replicates import Replicates, replicates_of
+from evalreport.numbers import number
+
+Floats = npt.NDArray[np.float64]
+
+REDRAWN = 200
+"""How often the replicates are drawn again for the Monte Carlo error."""
+MOST_VARIABLE = 12
+"""Examples listed for each model."""
+MOST_DRAWN = 20
+"""Single replicates whose predictions are kept for a drawing."""
+MOST_POINTS = 500
+"""Points of such a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposed:
+    """One model's split under one loss, with the replicates drawn anew (B, 3), and what is known of the noise."""
+
+    loss: str
+    split: Split
+    redrawn: Floats
+    noise: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The replicates' predictions that serve the decomposition: out of the bag, of examples that have any."""
+
+    rows: npt.NDArray[np.int64]
+    given: npt.NDArray[np.bool_]
+    examples: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    """(n,) a row of each example, for its truth and its metadata."""
+
+
+def held(replicates: Replicates) -> Held | None:
+    """Leave out rows in the bag, and examples that every sample held; None with fewer than two replicates."""
+    given = replicates.out
+    some = given.any(axis=0)
+    if replicates.count < 2 or not some.any():
+        return None
+    rows = replicates.rows[:, some]
+    return Held(rows, given[:, some], replicates.examples[some], rows.max(axis=0))
+
+
+def decomposition_records(
+    whole: Predictions, options: Options
+) -> tuple[tuple[DecompositionRecord, ...], tuple[ExampleVarianceRecord, ...]]:
+    """Split every model's expected loss under each loss that its outputs allow.
+
+    Parameters
+    ----------
+    whole
+        The table with its replicates; rows in the bag are left out here.
+
+    Returns
+    -------
+    records, examples
+        One record a model and loss; and each model's most variable examples. Both empty without replicates.
+    """
+    replicates = replicates_of(whole)
+    some = None if replicates is None else held(replicates)
+    if some is None or whole.y_true is None:
+        return (), ()
+    records: list[DecompositionRecord] = []
+    examples: list[ExampleVarianceRecord] = []
+    cluster = _clusters(whole, some, options)
+    for model in whole.models:
+        found = list(_decomposed(whole, model, some, options))
+        records += [_record(model.name, one, len(some.rows), cluster, options) for one in found]
+        if found:
+            examples += _most_variable(whole, model.name, found[0], some)
+    return tuple(records), tuple(examples)
+
+
+def _clusters(whole: Predictions, some: Held, options: Options) -> npt.NDArray[np.int64] | None:
+    if options.cluster is None:
+        return None
+    column = whole.metadata.get(options.cluster) or whole.keys[options.cluster]
+    return np.unique(column.values[some.first], return_inverse=True)[1].astype(np.int64)
+
+
+def _decomposed(
+    whole: Predictions, model: ModelOutputs, some: Held, options: Options
+) -> Iterator[Decomposed]:
+    """Yield the model's splits, the one that the report leads with first."""
+    assert whole.y_true is not None
+    truth = whole.y_true[some.first]
+    weights = np.concatenate(list(bootstrap_rows(len(some.rows), REDRAWN, seed=options.seed)))
+    if not whole.classes:
+        if model.y_pred is None:
+            return
+        said = np.asarray(model.y_pred, dtype=np.float64)[some.rows]
+        noise = options.noise if options.noise is not None else noise_level(whole, truth, some, options)
+        yield Decomposed(
+            "squared",
+            squared(said, some.given, truth),
+            redrawn_squared(said, some.given, truth, weights),
+            noise,
+        )
+        return
+    if model.y_pred is not None:
+        codes, size = np.asarray(model.y_pred)[some.rows], len(whole.classes)
+        counts = label_counts(codes, some.given, size)
+        again = redrawn_zero_one(codes, some.given, truth, weights, size)
+        yield Decomposed("0-1", zero_one(counts, truth), again, None)
+        if options.kohavi_wolpert:
+            again = redrawn_zero_one(codes, some.given, truth, weights, size, shares=True)
+            yield Decomposed("kohavi_wolpert", kohavi_wolpert(counts, truth), again, None)
+    if model.proba is not None:
+        p, target = _targets(whole, model.proba, truth)
+        noise = noise_level(whole, target, some, options)
+        split = squared(p[some.rows], some.given, target)
+        yield Decomposed("brier", split, redrawn_squared(p[some.rows], some.given, target, weights), noise)
+
+
+def _targets(whole: Predictions, proba: Floats, truth: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the probabilities and what they aim at, as the Brier score has them: of two classes the positive one."""
+    if whole.task == "binary" and whole.positive is not None:
+        code = whole.positive_code
+        return proba[:, code], np.asarray(truth == code, dtype=np.float64)
+    return proba, np.asarray(np.arange(proba.shape[1]) == truth[:, None], dtype=np.float64)
+
+
+def noise_level(whole: Predictions, truth: Floats, some: Held, options: Options) -> float | None:
+    """Return the variance of the truth among repeated measurements of one input (``--same-input``), divisor m - 1.
+
+    Returns
+    -------
+    float or None
+        None where no column is named, or no input was measured twice.
+    """
+    if options.same_input is None:
+        return None
+    column = whole.metadata.get(options.same_input) or whole.keys[options.same_input]
+    code = np.unique(column.values[some.first], return_inverse=True)[1]
+    counts = np.bincount(code)
+    freedom = int((counts - 1).sum())
+    if freedom == 0:
+        return None
+    target = truth[:, None] if truth.ndim == 1 else truth
+    squares = 0.0
+    for values in target.T:
+        means = np.bincount(code, weights=values) / counts
+        squares += float(((values - means[code]) ** 2).sum())
+    return squares / freedom
+
+
+def _record(
+    model: str, one: Decomposed, n_replicates: int, cluster: npt.NDArray[np.int64] | None, options: Options
+) -> DecompositionRecord:
+    split, level = one.split, options.confidence
+    loss, bias, variance = (
+        over_examples(part, cluster, level, (0.0, math.inf))
+        for part in (split.expected_loss, split.bias, split.variance)
+    )
+    again = one.redrawn.std(axis=0, ddof=1)
+    aggregated = float(split.bias.mean())
+    return DecompositionRecord(
+        model=model,
+        loss=one.loss,
+        expected_loss=float(split.expected_loss.mean()),
+        bias=aggregated if one.noise is None else aggregated - one.noise,
+        variance=float(split.variance.mean()),
+        variance_unbiased=_mean(split.unbiased),
+        variance_biased=None if split.biased is None else float(split.biased.mean()),
+        noise=one.noise,
+        n_replicates=n_replicates,
+        low=loss.low,
+        high=loss.high,
+        n=len(split.bias),
+        # Kohavi and Wolpert's bias is no loss of a single prediction.
+        aggregated_loss=None if one.loss == "kohavi_wolpert" else aggregated,
+        bias_low=_less(bias.low, one.noise),
+        bias_high=_less(bias.high, one.noise),
+        variance_low=variance.low,
+        variance_high=variance.high,
+        expected_loss_monte_carlo=float(again[0]),
+        bias_monte_carlo=float(again[1]),
+        variance_monte_carlo=float(again[2]),
+    )
+
+
+def _mean(values: Floats) -> float | None:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else None
+
+
+def _less(limit: float | None, noise: float | None) -> float | None:
+    return limit if limit is None or noise is None else limit - noise
+
+
+def _most_variable(
+    whole: Predictions, model: str, one: Decomposed, some: Held
+) -> Iterator[ExampleVarianceRecord]:
+    split = one.split
+    order = np.argsort(-split.variance, kind="stable")[:MOST_VARIABLE]
+    assert whole.y_true is not None
+    for i in order:
+        if split.variance[i] <= 0:
+            return
+        truth, main = whole.y_true[some.first[i]], split.main[i]
+        yield ExampleVarianceRecord(
+            model=model,
+            id=str(whole.ids[int(some.examples[i])]),
+            loss=one.loss,
+            truth=_shown(whole, truth),
+            main_prediction=_shown(whole, main) if one.loss != "brier" else _probability(main, truth),
+            expected_loss=float(split.expected_loss[i]),
+            bias=float(split.bias[i]),
+            variance=float(split.variance[i]),
+            n_replicates=int(split.count[i]),
+        )
+
+
+def _shown(whole: Predictions, value: Any) -> str:
+    return whole.classes[int(value)] if whole.classes else number(float(value), 4)
+
+
+def _probability(main: Any, truth: Any) -> str:
+    """Show the mean probability: of the positive class, or of several classes that of the true one."""
+    return number(float(main if np.ndim(main) == 0 else main[int(truth)]), 3)
+
+
+def with_point(record: DecompositionRecord, axis: str, x: float) -> DecompositionRecord:
+    """Say at which complexity or training size a decomposition was made."""
+    return replace(record, complexity=x) if axis == "complexity" else replace(record, train_size=x)
+
+
+# --- inputs of one dimension ------------------------------------------------------------------------------------------
+
+
+def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
+    """Return what single replicates predict against a numeric column ``x``, with their mean and the truth.
+
+    Returns
+    -------
+    tuple of CurveRecord
+        ``curve`` is replicate (``label`` its name), mean or truth, points sorted by x; of regression only, and empty
+        where there is no column ``x``.
+    """
+    replicates, x = replicates_of(whole), whole.metadata.get("x")
+    some = None if replicates is None else held(replicates)
+    if some is None or replicates is None or x is None or x.categories is not None or whole.classes:
+        return ()
+    assert whole.y_true is not None
+    at = np.asarray(x.values, dtype=np.float64)[some.first]
+    kept = np.flatnonzero(~np.isnan(at))
+    order = kept[np.argsort(at[kept], kind="stable")]
+    order = order[:: -(-len(order) // MOST_POINTS) or 1]
+    names = whole.keys["replicate"].categories or ()
+    found: list[CurveRecord] = []
+    for model in whole.models:
+        if model.y_pred is None:
+            continue
+        said = np.where(some.given, np.asarray(model.y_pred, dtype=np.float64)[some.rows], np.nan)
+        for k in range(min(len(said), MOST_DRAWN)):
+            label = names[int(whole.keys["replicate"].values[replicates.rows[k].max()])]
+            found.append(_curve(model.name, "replicate", label, at[order], said[k, order]))
+        count = some.given.sum(axis=0)
+        mean = np.where(some.given, said, 0.0).sum(axis=0) / count
+        found.append(_curve(model.name, "mean", None, at[order], mean[order]))
+        found.append(_curve(model.name, "truth", None, at[order], whole.y_true[some.first][order]))
+    return tuple(found)
+
+
+def _curve(model: str, kind: str, label: str | None, x: Floats, y: Floats) -> CurveRecord:
+    given = ~np.isnan(y)
+    return CurveRecord(
+        model, kind, label, tuple(float(v) for v in x[given]), tuple(float(v) for v in y[given])
+    )
