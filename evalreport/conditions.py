@@ -6,6 +6,7 @@ forest.f1_macro - logreg.f1_macro > -0.01
 forest.recall[sex=f] >= 0.75
 forest.recall[class=3,sex=f,region=north] >= 0.7
 n >= 500
+forest.accuracy >= accepted - 0.02
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
 
 Comparator = Literal[">=", ">", "<=", "<"]
+Earlier = Literal["accepted", "last"]
+"""Earlier runs that a history knows: the accepted one, and the last that exited 0."""
 
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -27,6 +30,7 @@ _METRIC = re.compile(r"[A-Za-z0-9_]+")
 _COUNT = re.compile(r"\s*n\s*(?=[<>=!])")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
+_EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
 _MINUS = re.compile(r"\s*[-−]\s*")
 _COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
 MOST_COLUMNS = 2
@@ -62,12 +66,15 @@ class Gate:
         None: the count ``n``. One: a model's metric. Two: the first minus the second.
     comparator, limit
         The condition.
+    reference
+        The earlier run whose value the limit is added to; None: the limit stands alone.
     """
 
     text: str
     terms: tuple[Term, ...]
     comparator: Comparator
     limit: float
+    reference: Earlier | None = None
 
 
 def parse(text: str, *, models: Iterable[str]) -> Gate:
@@ -76,9 +83,10 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     Parameters
     ----------
     text
-        ``MODEL.METRIC >= X``, ``MODEL.METRIC - MODEL.METRIC > X`` or ``n >= N``; also ``<=`` and ``<``. A
-        model may stand in double quotes; without them the longest known name wins. In brackets after the metric:
-        ``class=LABEL`` and the values of up to two columns, each in double quotes where it needs them.
+        ``MODEL.METRIC >= X``, ``MODEL.METRIC - MODEL.METRIC > X`` or ``n >= N``; also ``<=`` and ``<``. Instead
+        of X also an earlier run's value: ``accepted``, ``accepted - X``, ``last`` or ``last + X``. A model may stand
+        in double quotes; without them the longest known name wins. In brackets after the metric: ``class=LABEL``
+        and the values of up to two columns, each in double quotes where it needs them.
     models
         The known names.
 
@@ -97,7 +105,10 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     """
     terms, at = _terms(text, _longest_first(models))
     comparator, at = _comparator(text, at)
-    return Gate(text, terms, comparator, _limit(text, at))
+    earlier = _EARLIER.match(text, at)
+    if earlier is None:
+        return Gate(text, terms, comparator, _limit(text, at))
+    return Gate(text, terms, comparator, _beyond(text, terms, earlier), cast(Earlier, earlier[1]))
 
 
 def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
@@ -229,10 +240,26 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
     return _COMPARATORS[sign], match.end()
 
 
+def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str]) -> float:
+    """Parse what is added to an earlier run's value: 0 where nothing is."""
+    if len(terms) > 1:
+        raise wrong(
+            text, earlier.start(), f"the difference of two models has no {earlier[1]} value: gate one model"
+        )
+    if earlier[2] is None and not text[earlier.end() :].strip():
+        return 0.0
+    if earlier[2] is None:
+        raise wrong(text, earlier.end(), f"expected + or - and a number after {earlier[1]}, or nothing")
+    size = _limit(text, earlier.end())
+    return size if earlier[2] == "+" else 0.0 - size
+
+
 def _limit(text: str, at: int) -> float:
     number = _NUMBER.match(text, at)
     if number is None:
-        raise wrong(text, at, "expected a number, such as 0.9")
+        raise wrong(
+            text, at, "expected a number, such as 0.9, or accepted or last (earlier runs of a history)"
+        )
     rest = text[number.end() :]
     if rest.strip():
         start = number.end() + len(rest) - len(rest.lstrip())

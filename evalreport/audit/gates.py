@@ -8,7 +8,7 @@ answers give neither. Within a slice it is the slice's own interval that decides
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import Literal, cast
@@ -28,16 +28,33 @@ Outcome = Literal["pass", "fail", "undecided"]
 _MOST_DECIMALS = 12
 
 
-def judge(results: Results, expressions: Sequence[str]) -> Results:
+def judge(
+    results: Results, expressions: Sequence[str], *, since: Callable[[Gate], GateRecord] | None = None
+) -> Results:
     """Decide gates, and return the results with them in the order in which they were written.
+
+    Parameters
+    ----------
+    since
+        Decides the gates that are about an earlier run; None: there is no history.
 
     Raises
     ------
     UsageError
-        A gate that cannot be parsed, or about a model, metric or comparison that the results do not hold.
+        A gate that cannot be parsed, or about a model, metric or comparison that the results do not hold; or about an
+        earlier run, where there is no history.
     """
     gates = [parse(text, models=results.models) for text in expressions]
-    decided = [decide(gate, results) for gate in gates]
+    for gate in gates:
+        if gate.reference is not None and since is None:
+            raise UsageError(
+                f"gate {gate.text!r}: what was {gate.reference} is known to a history:"
+                " use `evalreport audit MODELS --history URL`"
+            )
+    decided = [
+        since(gate) if gate.reference is not None and since is not None else decide(gate, results)
+        for gate in gates
+    ]
     blockers = [warning for warning in results.warnings if warning.level == "blocker"]
     if blockers:
         # What takes the verdict lets no metric pass; a failure stands, and a count needs no verdict.
@@ -63,17 +80,17 @@ def decide(gate: Gate, results: Results) -> GateRecord:
     if not gate.terms:
         return _decide_count(gate, results)
     if len(gate.terms) == 1:
-        metric = _metric_record(gate, gate.terms[0], results)
+        metric = metric_record(gate, gate.terms[0], results)
         interval = metric.intervals[0] if metric.intervals else None
         low, high = (interval.low, interval.high) if interval else (None, None)
         reason = (interval.reason if interval else None) or metric.reason
-        return _record(
+        return decided_by(
             gate, metric.value, low, high, method=interval.method if interval else None, reason=reason
         )
     row, sign = _comparison_record(gate, results)
     low, high = (row.low, row.high) if sign > 0 else (_negative(row.high), _negative(row.low))
     value = row.difference if sign > 0 else _negative(row.difference)
-    return _record(gate, value, low, high, method=row.interval_method, reason=row.reason)
+    return decided_by(gate, value, low, high, method=row.interval_method, reason=row.reason)
 
 
 def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float) -> Outcome:
@@ -94,7 +111,7 @@ def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float)
     return "undecided"
 
 
-def _quantity(gate: Gate, term: Term, results: Results) -> tuple[str, str | None, str | None]:
+def quantity_of(gate: Gate, term: Term, results: Results) -> tuple[str, str | None, str | None]:
     """Read the metric as ``--metric`` does: its name, average and class."""
     from evalreport.metrics.quantities import parse as parse_metric
 
@@ -105,10 +122,10 @@ def _quantity(gate: Gate, term: Term, results: Results) -> tuple[str, str | None
     return quantity.metric, quantity.average, quantity.label
 
 
-def _metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
+def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
     """Find the model's value of the metric, over all examples or in the slice that the gate names."""
-    wanted = _quantity(gate, term, results)
-    within = _slice(gate, term, results)
+    wanted = quantity_of(gate, term, results)
+    within = slice_of(gate, term, results)
     rows = [row for row in results.metrics if row.model == term.model and row.slice == within]
     for row in rows:
         if (row.metric, row.average, row.label) == wanted:
@@ -119,7 +136,7 @@ def _metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
     raise wrong(gate.text, term.metric_at, f"{term.spelling} is not computed for {term.model}; {remedy}")
 
 
-def _slice(gate: Gate, term: Term, results: Results) -> Slice | None:
+def slice_of(gate: Gate, term: Term, results: Results) -> Slice | None:
     """Find the slice that a gate is about; two columns in either order."""
     if not term.slices:
         return None
@@ -152,8 +169,8 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
     """Find the recommended comparison of the two models, and 1 or -1 for its orientation."""
     first, second = gate.terms
     for term in gate.terms:
-        _metric_record(gate, term, results)
-    wanted, within = _quantity(gate, first, results), _slice(gate, first, results)
+        metric_record(gate, term, results)
+    wanted, within = quantity_of(gate, first, results), slice_of(gate, first, results)
     pair = {first.model, second.model}
     rows = [
         row
@@ -184,7 +201,7 @@ def _decide_count(gate: Gate, results: Results) -> GateRecord:
     return GateRecord(gate.text, outcome, n, None, None, f"n = {results.n}")
 
 
-def _record(
+def decided_by(
     gate: Gate,
     value: float | None,
     low: float | None,
@@ -193,6 +210,7 @@ def _record(
     method: str | None,
     reason: str | None,
 ) -> GateRecord:
+    """Decide a gate on a value by its limits; undecided with the reason where there are none."""
     if value is None or low is None or high is None:
         return GateRecord(
             gate.text, "undecided", value, low, high, f"no interval: {reason or 'not computed'}"

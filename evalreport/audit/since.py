@@ -1,0 +1,338 @@
+"""How a model's value changed since an earlier run: paired where the examples are the same, else as two samples.
+
+The earlier predictions are judged by today's truth, so that a corrected label does not pass for a change of the model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.audit.reference import Reference
+from evalreport.comparisons.apart import compare_apart
+from evalreport.comparisons.pairs import Comparison, compare, records
+from evalreport.config import Options
+from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.selection import subset
+from evalreport.data.values import in_order
+from evalreport.metrics.apart import each_apart
+from evalreport.metrics.quantities import Quantity
+from evalreport.pipeline import sampled
+from evalreport.records import Slice
+from evalreport.results import Results
+
+ROW_KEYS = ("dataset", "repeat", "fold", "replicate", "seed")
+"""The columns that, with the id, say which prediction a row is."""
+TWO_SAMPLES = frozenset({"test-set", "seeds", "bootstrap"})
+"""The designs in which two sets of examples are compared as samples; folds overlap in their training sets."""
+SQUARE_AND_ADD = "square_and_add"
+"""Interval of a difference from the intervals of both values (Zou and Donner 2008, Statistics in Medicine 27:1693)."""
+
+Slices = tuple[tuple[str, str], ...]
+Stored = tuple[str, Quantity, Slice | None]
+"""What a metric record is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """A model's value now, at the earlier run, and the difference now - then.
+
+    ``how`` says what was compared with what; ``reason`` why there is no difference or no interval.
+    """
+
+    value: float | None = None
+    reference_value: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+    test: str | None = None
+    p_value: float | None = None
+    paired: bool = False
+    how: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What the present run found, and the rows that it analysed."""
+
+    results: Results
+    predictions: Predictions
+    options: Options
+
+
+def since(
+    reference: Reference,
+    now: Present,
+    model: str,
+    quantity: Quantity,
+    *,
+    slices: Slices = (),
+    within: Slice | None = None,
+) -> Since:
+    """Return how a model's value changed since an earlier run.
+
+    Parameters
+    ----------
+    slices
+        Columns and values: the examples that the question is about; empty: all of them.
+    within
+        The same as it stands in the records of results.
+    """
+    stored = (model, quantity, within)
+    then = reference.results
+    if then["task"] != now.predictions.task or then["positive"] != now.predictions.positive:
+        return Since(
+            reason=f"{reference.spoken} was about another task ({then['task']}, positive class {then['positive']})"
+        )
+    if model not in then["models"]:
+        return Since(
+            reason=f"{reference.spoken} holds no model {model!r}: accept a run that does"
+            f" (`evalreport history accept`); its models: {', '.join(then['models'])}"
+        )
+    if reference.predictions is None:
+        return _from_intervals(reference, now, stored, "the predictions are not kept")
+    pair = _alone(now.predictions, model, slices), _alone(reference.predictions, model, slices)
+    if pair[0] is None or pair[1] is None:
+        missing = "this run" if pair[0] is None else reference.spoken
+        return Since(reason=f"{missing} has no examples with {_spoken(slices)}")
+    today, earlier = _same_classes(pair[0], pair[1])
+    if today.task == "binary" and len(today.classes) > 2:
+        return Since(
+            reason=f"{reference.spoken} had other classes: together there are {', '.join(today.classes)}"
+        )
+    if _numbered(_plain_rows(now.results.found)) or _numbered(then["found"]):
+        why = "without a column id nothing says which examples are the same"
+        same = False
+    else:
+        why, same = "", _same_rows(today, earlier)
+    if same:
+        return _paired(today, earlier, quantity, now.options)
+    if today.design not in TWO_SAMPLES or earlier.design not in TWO_SAMPLES:
+        return _from_intervals(reference, now, stored, "the folds are not the same")
+    return _as_samples(today, earlier, quantity, now.options, why=why)
+
+
+# --- the three ways -------------------------------------------------------------------------------------------------
+
+
+def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, options: Options) -> Since:
+    """Both runs' answers to the same examples, by the test and interval that lead in a run."""
+    changed = _truths_changed(today, earlier)
+    old = replace(earlier.models[0], name=_other_name(today))
+    both = replace(today, models=(today.models[0], old))
+    plain = _plain(options)
+    sample = sampled(both, [quantity], plain, seed=options.seed)
+    values = tuple(sample.estimates[m.name, quantity].value for m in both.models)
+    how = f"pair by pair on the same {today.n_examples} examples"
+    if changed:
+        how += f"; {changed} true values changed since, and both runs are judged by today's"
+    return _of(compare(sample, [quantity], plain)[0], plain, values, how=how, paired=True)
+
+
+def _as_samples(
+    today: Predictions, earlier: Predictions, quantity: Quantity, options: Options, *, why: str
+) -> Since:
+    """Different examples: two independent samples, with draws of their own."""
+    plain = _plain(options)
+    old = replace(earlier, models=(replace(earlier.models[0], name=_other_name(today)),))
+    seed = int.from_bytes(hashlib.sha256(f"earlier run {options.seed}".encode()).digest()[:8], "big")
+    samples = [
+        sampled(today, [quantity], plain, seed=options.seed),
+        sampled(old, [quantity], plain, seed=seed),
+    ]
+    values = tuple(sample.estimates[sample.predictions.models[0].name, quantity].value for sample in samples)
+    how = f"as independent samples: {earlier.n_examples} examples then, {today.n_examples} now"
+    shared = 0 if why else _shared(today, earlier)
+    if shared:
+        how += f", {shared} of them the same, which makes the interval too wide rather than too narrow"
+    if why:
+        how += f"; {why}"
+    return _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how, paired=False)
+
+
+def _of(
+    comparison: Comparison, options: Options, values: tuple[float, ...], *, how: str, paired: bool
+) -> Since:
+    row = records(comparison, options)[0]
+    value, reference_value = (None if math.isnan(v) else float(v) for v in values)
+    return Since(
+        value,
+        reference_value,
+        row.difference,
+        row.low,
+        row.high,
+        row.interval_method,
+        row.test,
+        row.p_value,
+        paired,
+        how,
+        row.reason if row.difference is None or row.low is None or row.high is None else None,
+    )
+
+
+def _from_intervals(reference: Reference, now: Present, stored: Stored, why: str) -> Since:
+    """Only the results of the earlier run can be used: each value with its recommended interval."""
+    level = now.options.confidence
+    if reference.results["options"]["confidence"] != level:
+        return Since(reason=f"{reference.spoken} has intervals at another --confidence, and {why}")
+    present = _stored_row(_plain_rows(now.results.metrics), stored)
+    earlier = _stored_row(reference.results["metrics"], stored)
+    if earlier is None or present is None:
+        missing = "this run" if present is None else reference.spoken
+        return Since(reason=f"{missing} has no {stored[1].spelled} of {stored[0]}, and {why}")
+    value, low, high = present
+    old_value, old_low, old_high = earlier
+    how = f"from the intervals of both runs ({why}), which is too wide where the examples are the same"
+    if None in (value, low, high, old_value, old_low, old_high):
+        return Since(value, old_value, how=how, reason="no interval of one of the two values")
+    return square_and_add((value, low, high), (old_value, old_low, old_high), how)
+
+
+def square_and_add(now: tuple[Any, Any, Any], then: tuple[Any, Any, Any], how: str = "") -> Since:
+    """Return the difference of two independent values from each one's value and limits.
+
+    l = d - sqrt((x - l_x)^2 + (u_y - y)^2) and u = d + sqrt((u_x - x)^2 + (y - l_y)^2): Zou and Donner (2008), eq. 2;
+    with Wilson's intervals of two proportions it is Newcombe's method 10.
+
+    Examples
+    --------
+    >>> found = square_and_add((0.9, 0.87, 0.93), (0.9, 0.86, 0.94))
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.05, 0.05)
+    """
+    (x, low_x, high_x), (y, low_y, high_y) = now, then
+    difference = x - y
+    low = difference - math.hypot(x - low_x, high_y - y)
+    high = difference + math.hypot(high_x - x, y - low_y)
+    return Since(x, y, difference, low, high, SQUARE_AND_ADD, how=how)
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _alone(predictions: Predictions, model: str, slices: Slices) -> Predictions | None:
+    """Return one model's own rows within the slices; None where there are none."""
+    outputs = next(m for m in predictions.models if m.name == model)
+    own = each_apart(replace(predictions, models=(outputs,)))[0]
+    keep = np.ones(own.n, dtype=bool)
+    for column, value in slices:
+        found = own.metadata.get(column) or own.keys.get(column)
+        if found is None or found.categories is None or value not in found.categories:
+            return None
+        keep &= found.values == found.categories.index(value)
+    if not keep.any():
+        return None
+    return each_apart(subset(own, np.flatnonzero(keep)))[0] if slices else own
+
+
+def _spoken(slices: Slices) -> str:
+    return " and ".join(f"{column} = {value}" for column, value in slices) or "this model"
+
+
+def _same_rows(today: Predictions, earlier: Predictions) -> bool:
+    """Say whether both tables have the same examples in the same fits, row by row: both are in canonical order."""
+    if today.n != earlier.n or today.design != earlier.design or len(today.ids) != len(earlier.ids):
+        return False
+    if not _texts(today).equals(_texts(earlier)):
+        return False
+    columns = [(table.keys.get(name) for table in (today, earlier)) for name in ROW_KEYS]
+    return np.array_equal(today.example, earlier.example) and all(_same(*pair) for pair in columns)
+
+
+def _same(first: Column | None, second: Column | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    if first.categories != second.categories:
+        return False
+    return np.array_equal(first.values, second.values, equal_nan=first.categories is None)
+
+
+def _shared(today: Predictions, earlier: Predictions) -> int:
+    """Count the ids that stand in both tables."""
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.is_in(_texts(today), value_set=_texts(earlier))).as_py() or 0)
+
+
+def _texts(predictions: Predictions) -> Any:
+    """Return the ids in one Arrow type, whatever file they came from."""
+    import pyarrow as pa
+
+    return predictions.ids.cast(pa.large_string())
+
+
+def _numbered(found: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether ids are row numbers, which mean nothing in another run."""
+    return any((record["what"], record["value"]) == ("ids", "row numbers") for record in found)
+
+
+def _truths_changed(today: Predictions, earlier: Predictions) -> int:
+    if today.y_true is None or earlier.y_true is None:
+        return 0
+    return int(np.count_nonzero(today.y_true != earlier.y_true))
+
+
+def _same_classes(today: Predictions, earlier: Predictions) -> tuple[Predictions, Predictions]:
+    """Write both tables with the classes of either, so that a code means one class."""
+    if today.classes == earlier.classes:
+        return today, earlier
+    classes = in_order((*today.classes, *(c for c in earlier.classes if c not in today.classes)))
+    return _recoded(today, classes), _recoded(earlier, classes)
+
+
+def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
+    place = np.array([classes.index(label) for label in predictions.classes], dtype=np.int32)
+
+    def codes(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+        return None if values is None else np.where(values >= 0, place[values], -1).astype(np.int32)
+
+    def recoded(model: ModelOutputs) -> ModelOutputs:
+        proba = model.proba
+        if proba is not None:
+            wide = np.zeros((len(proba), len(classes)))
+            wide[:, place] = proba
+            proba = wide
+        return replace(model, y_pred=codes(model.y_pred), proba=proba)
+
+    return replace(
+        predictions,
+        classes=classes,
+        y_true=codes(predictions.y_true),
+        models=tuple(recoded(model) for model in predictions.models),
+    )
+
+
+def _other_name(today: Predictions) -> str:
+    return f"{today.models[0].name} (then)"
+
+
+def _plain(options: Options) -> Options:
+    """Return the options of one comparison: how it is computed, not what else the run was asked for."""
+    return replace(options, baseline=None, tests=(), slices=(), margin=None, gates=(), join="error")
+
+
+def _plain_rows(rows: Sequence[Any]) -> list[Mapping[str, Any]]:
+    """Return records as they stand in a results.json."""
+    return [asdict(row) for row in rows]
+
+
+def _stored_row(
+    rows: Sequence[Mapping[str, Any]], stored: Stored
+) -> tuple[float | None, float | None, float | None] | None:
+    """Find a value with its recommended interval among the metric records of a results.json."""
+    model, quantity, within = stored
+    wanted = (model, quantity.metric, quantity.average, quantity.label)
+    part = None if within is None else asdict(within)
+    for row in rows:
+        if (row["model"], row["metric"], row["average"], row["label"]) == wanted and row["slice"] == part:
+            first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
+            return row["value"], first["low"], first["high"]
+    return None
