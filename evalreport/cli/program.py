@@ -28,6 +28,7 @@ COMMANDS = {
     "run": "evalreport.cli.run",
     "check": "evalreport.cli.check",
     "plan": "evalreport.cli.plan",
+    "resample": "evalreport.cli.resample",
     "list": "evalreport.cli.listing",
     "init": "evalreport.cli.project",
     "templates": "evalreport.cli.project",
@@ -40,6 +41,7 @@ HELP = """Compare machine-learning models honestly, from prediction files to a r
 evalreport run models/        one prediction file a model, in a folder
 evalreport check models/      what is there, and what can be done with it
 evalreport plan               how many examples are needed, or what they can show
+evalreport resample PLAN      fit estimators on folds or bootstrap samples, and write their predictions
 
 Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at least
 one is undecided; 4 an output named with -f could not be made.

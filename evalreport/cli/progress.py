@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(first: str, *, shown: bool) -> Iterator[Callable[[str, float], None]]:
+def progress_bar(
+    first: str, *, shown: bool, remaining: bool = False
+) -> Iterator[Callable[[str, float], None]]:
     """Yield a function of (stage, share done) that moves a bar, or does nothing where nobody looks on.
 
     Parameters
@@ -17,19 +19,30 @@ def progress_bar(first: str, *, shown: bool) -> Iterator[Callable[[str, float], 
         The stage that it begins with.
     shown
         False: no bar even on a terminal.
+    remaining
+        Show the time that is left as well, where the shares done are of equal pieces of work.
     """
     if not shown or not sys.stderr.isatty():
         yield lambda _stage, _fraction: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (
+    columns: tuple[ProgressColumn, ...] = (
         SpinnerColumn(),
         # Markup off: a stage may hold a model's name.
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TimeElapsedColumn(),
+        *((TextColumn("left:"), TimeRemainingColumn()) if remaining else ()),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(first, total=1.0)

@@ -13,7 +13,7 @@ from evalreport.comparisons.measured import measured_size
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.metrics.quantities import Quantity, definition
 
-RESAMPLE = "evalreport resample PLAN will make them, in a later version"
+RESAMPLE = "evalreport resample PLAN makes them"
 
 BESIDE: Mapping[str, tuple[str, ...]] = {
     "mcnemar_midp": ("mcnemar_exact", "mcnemar", "mcnemar_corrected", "bootstrap_difference"),

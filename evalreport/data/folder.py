@@ -14,6 +14,7 @@ from evalreport.records import WarningRecord
 
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
 _ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")
+_RECORD = "resample.json"  # what `evalreport resample` writes beside its predictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
         name = path.name.lower()
         if name.startswith(".") or name.startswith(_SILENTLY_IGNORED) or path.suffix.lower() in _ANNOTATIONS:
             continue
-        if not _is_file(path):
+        if name.endswith(_RECORD) or not _is_file(path):
             continue
         if file_format(path) is not None:
             kept.append(path)

@@ -16,6 +16,7 @@ from evalreport.data.folder import digest
 from evalreport.data.reading import Columns, file_format, read_file
 from evalreport.data.task import MOST_CLASSES, MOST_WHOLE_CLASSES, POSITIVE_PAIRS
 from evalreport.data.values import (
+    combined,
     dictionary_codes,
     dictionary_numbers,
     floats,
@@ -170,7 +171,7 @@ def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, dict[str,
         kinds = {header: kind for kind, headers in coded.items() for header in headers}
         return kinds if roles["id"] is None else {**kinds, roles["id"]: "text"}
 
-    read = read_file(path, name, as_numbers)
+    read = _whole(read_file(path, name, as_numbers))
     texts = {header for header in roles["features"] if np.isnan(_no_number(read.arrays[header])).any()}
     if not texts:
         return read, roles
@@ -178,8 +179,14 @@ def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, dict[str,
     def as_codes(_names: tuple[str, ...]) -> dict[str, Any]:
         return dict.fromkeys(sorted(texts), "codes")
 
-    again = read_file(path, name, as_codes)
+    again = _whole(read_file(path, name, as_codes))
     return Columns(read.names, {**read.arrays, **again.arrays}, read.rows, read.locate), roles
+
+
+def _whole(read: Columns) -> Columns:
+    """Put the pieces of every column together."""
+    arrays = {header: combined(array) for header, array in read.arrays.items()}
+    return Columns(read.names, arrays, read.rows, read.locate)
 
 
 def _no_number(array: Any) -> Floats:
@@ -356,9 +363,7 @@ def _time_codes(read: Columns, column: str, name: str) -> Indices:
     return np.unique(order, return_inverse=True)[1].astype(np.int64)[codes]
 
 
-def _refuse_empty(
-    empty: npt.NDArray[np.bool_], read: Columns, column: str, name: str, expected: str
-) -> None:
+def _refuse_empty(empty: npt.NDArray[np.bool_], read: Columns, column: str, name: str, expected: str) -> None:
     if empty.any():
         raise InputError(
             f"the cell is empty ({int(empty.sum())} of {read.rows} rows)",

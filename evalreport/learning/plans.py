@@ -367,7 +367,7 @@ def _is_number(value: Any) -> bool:
         isinstance(value, numbers.Real)
         and not isinstance(value, bool)
         and abs(float(value)) < float("inf")
-        and value == value  # noqa: PLR0124 - nan is not itself
+        and value == value
     )
 
 

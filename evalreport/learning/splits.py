@@ -70,7 +70,7 @@ def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
         if examples.groups is not None and fit.part == "test":
             alone = np.setdiff1d(fit.test, fit.train)
             crossing = np.intersect1d(examples.groups[fit.train], examples.groups[alone])
-            assert not len(crossing) or "replicate" in fit.keys, "a group crosses a split"
+            assert not len(crossing), "a group crosses a split"
     return fits
 
 
@@ -128,7 +128,8 @@ def _rest(n: int, rows: Indices) -> Indices:
 
 
 def _folds(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
-    assert scheme.repeats is not None and scheme.folds is not None
+    assert scheme.repeats is not None
+    assert scheme.folds is not None
     codes = _stratum(examples, scheme)
     for repeat in range(1, scheme.repeats + 1):
         parts = _in_folds(
@@ -168,9 +169,7 @@ def _in_folds(
 def _five_by_two(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
     codes = _stratum(examples, scheme)
     for repeat in range(1, 6):
-        parts = _in_folds(
-            examples.n, 2, seed_of(seed, "split", repeat), codes=codes, groups=examples.groups
-        )
+        parts = _in_folds(examples.n, 2, seed_of(seed, "split", repeat), codes=codes, groups=examples.groups)
         for fold, (train, test) in enumerate(parts, start=1):
             yield Fit(keys={"repeat": repeat, "fold": fold}, train=train, test=test)
 
@@ -194,7 +193,9 @@ def _leave_group_out(examples: Examples, _scheme: Scheme, _seed: int) -> Iterato
 
 
 def _time_ordered(examples: Examples, scheme: Scheme, _seed: int) -> Iterator[Fit]:
-    assert examples.times is not None and scheme.folds is not None and scheme.gap is not None
+    assert examples.times is not None
+    assert scheme.folds is not None
+    assert scheme.gap is not None
     for fold, (train, test) in enumerate(_in_time(examples.times, scheme.folds, scheme.gap), start=1):
         yield Fit(keys={"repeat": 1, "fold": fold}, train=train, test=test, sized=True)
 
@@ -204,14 +205,13 @@ def _in_time(times: Indices, folds: int, gap: int) -> Iterator[tuple[Indices, In
     from sklearn.model_selection import TimeSeriesSplit
 
     distinct, code = np.unique(times, return_inverse=True)
-    if len(distinct) < folds + 1 + gap:
+    first = len(distinct) - len(distinct) // (folds + 1) * folds
+    if len(distinct) < folds + 1 or first <= gap:
         raise UsageError(
-            f"{folds} folds in time need at least {folds + 1 + gap} different times, but there are"
-            f" {len(distinct)}"
+            f"{folds} folds in time, with a gap of {gap}, leave no earlier time to train on: there are"
+            f" {len(distinct)} different times"
         )
     for before, after in TimeSeriesSplit(n_splits=folds, gap=gap).split(distinct):
-        if len(before) == 0:
-            raise UsageError(f"gap {gap} leaves no training examples for the first of {folds} folds")
         yield np.flatnonzero(np.isin(code, before)), np.flatnonzero(np.isin(code, after))
 
 
@@ -278,7 +278,8 @@ def _repeated_holdout(examples: Examples, scheme: Scheme, seed: int) -> Iterator
 
 def _learning_curve(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
     """Yield growing samples of one training part: each holds the smaller ones."""
-    assert scheme.repeats is not None and scheme.sizes is not None
+    assert scheme.repeats is not None
+    assert scheme.sizes is not None
     for repeat in range(1, scheme.repeats + 1):
         train, test = _held_out(examples, scheme, seed, repeat)
         order = _shuffled(train, examples, scheme, seed, repeat)
@@ -336,7 +337,9 @@ def _sample(rows: Indices, examples: Examples, seed: int, replicate: int) -> Ind
         return np.sort(generator.choice(rows, size=len(rows)))
     groups = examples.groups[rows]
     names = np.unique(groups)
-    drawn = np.bincount(np.searchsorted(names, generator.choice(names, size=len(names))), minlength=len(names))
+    drawn = np.bincount(
+        np.searchsorted(names, generator.choice(names, size=len(names))), minlength=len(names)
+    )
     return np.repeat(rows, drawn[np.searchsorted(names, groups)])
 
 

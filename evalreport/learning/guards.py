@@ -1,0 +1,85 @@
+"""What is odd about a division of the examples, said before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.learning.examples import Examples, same_features
+from evalreport.learning.splits import Fit
+from evalreport.records import WarningRecord
+
+FEW_IN_A_FOLD = 30
+Indices = npt.NDArray[np.int64]
+
+
+def guards(examples: Examples, fits: Sequence[Fit]) -> tuple[WarningRecord, ...]:
+    """Return the warnings that the examples and the fits give reason for."""
+    tested = [fit for fit in fits if fit.part == "test"]
+    return (
+        *_duplicates(examples, tested),
+        *_small_folds(tested),
+        *_missing_in_fold(examples, tested),
+        *_missing_in_training(examples, fits),
+    )
+
+
+def _duplicates(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    """Warn of test examples whose features stand, value by value, among the training examples as well."""
+    code = same_features(examples)
+    if len(np.unique(code)) == examples.n:
+        return
+    hit = np.zeros(examples.n, dtype=bool)
+    count = 0
+    for fit in fits:
+        alone = np.setdiff1d(fit.test, fit.train)
+        twins = alone[np.isin(code[alone], code[fit.train])]
+        hit[twins] = True
+        count += bool(len(twins))
+    if not count:
+        return
+    first = examples.ids[int(np.argmax(hit))]
+    text = (
+        f"{int(hit.sum()):,} of {examples.n:,} examples (for example {first!r}) are tested by a model that was trained"
+        f" on one with the very same features, in {count} of {len(fits)} fits: if they are copies, the error is"
+        " estimated too low."
+    )
+    yield WarningRecord("duplicates_across_split", text)
+
+
+def _small_folds(fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    sizes = [len(fit.test) for fit in fits if "fold" in fit.keys]
+    # Of leave-one-out everybody knows; no fold of it is looked at by itself.
+    if sizes and 1 < min(sizes) < FEW_IN_A_FOLD:
+        text = (
+            f"The smallest fold tests {min(sizes)} examples, fewer than {FEW_IN_A_FOLD}: take fewer folds, or"
+        )
+        yield WarningRecord("small_folds", text + " repeat them.")
+
+
+def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    if examples.codes is None:
+        return
+    classes = np.unique(examples.codes)
+    lacking = [
+        fit
+        for fit in fits
+        if "fold" in fit.keys
+        and len(fit.test) > 1
+        and len(np.unique(examples.codes[fit.test])) < len(classes)
+    ]
+    if lacking:
+        text = f"{len(lacking)} of {len(fits)} folds lack a class: recall or AUC may be undefined there; set"
+        yield WarningRecord("class_missing_in_fold", text + " stratify = true.")
+
+
+def _missing_in_training(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    if examples.codes is None:
+        return
+    count = len(np.unique(examples.codes))
+    lacking = sum(len(np.unique(examples.codes[fit.train])) < count for fit in fits)
+    if lacking:
+        text = f"{lacking} of {len(fits)} training samples lack a class: no model can learn it from them."
+        yield WarningRecord("class_missing_in_training", text)

@@ -1,0 +1,191 @@
+"""Finished fits -> one table of predictions in the format that ``run`` reads, and its bytes on disk."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import UsageError
+from evalreport.learning.examples import Examples
+from evalreport.learning.fitting import Fitted, Said
+from evalreport.learning.plans import Scheme
+from evalreport.learning.splits import counts_in_sample
+from evalreport.learning.tasks import Task
+
+WRITTEN_FORMATS = (".parquet", ".csv", ".csv.gz")
+Result = tuple[Task, Fitted]
+Values = npt.NDArray[Any]
+
+
+def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Result]) -> Any:
+    """Return the Arrow table of all predictions: models in the plan's order, their fits, the examples.
+
+    Columns that nothing fills are left out; a cell is empty where a model or a fit has nothing to say.
+    """
+    import pyarrow as pa
+
+    blocks = [(task, fitted, block) for task, fitted in results for block in fitted.blocks]
+    rows = np.concatenate([block.rows for _, _, block in blocks])
+    columns: dict[str, Any] = {
+        "id": _texts(examples.ids, rows),
+        "model": _repeated(blocks, lambda task, _f, _b: task.model, pa.string()),
+        **_outputs(examples, rows, [block for _, _, block in blocks]),
+        **_keys(blocks, scheme, examples.n),
+    }
+    for name, texts in examples.written.items():
+        columns["time" if name not in columns and _is_time(examples, name) else name] = _texts(texts, rows)
+    return pa.table({name: values for name, values in columns.items() if values is not None})
+
+
+def _is_time(examples: Examples, name: str) -> bool:
+    return examples.times is not None and name == next(iter(examples.written))
+
+
+def _outputs(examples: Examples, rows: npt.NDArray[np.int64], blocks: Sequence[Said]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    predicted = np.concatenate([block.y_pred for block in blocks])
+    if examples.values is None:
+        return {"y_true": pa.array(examples.target[rows]), "y_pred": pa.array(predicted)}
+    assert examples.codes is not None
+    labels = pa.array(examples.classes, pa.string())
+    columns: dict[str, Any] = {
+        "y_true": labels.take(pa.array(examples.codes[rows])),
+        "y_pred": labels.take(pa.array(predicted)),
+        "score": _numbers(blocks, lambda block: block.score),
+    }
+    for code, label in enumerate(examples.classes):
+        columns[f"p_{label}"] = _numbers(blocks, lambda b, c=code: None if b.proba is None else b.proba[:, c])
+    return columns
+
+
+def _keys(blocks: Sequence[tuple[Task, Fitted, Said]], scheme: Scheme, n: int) -> dict[str, Any]:
+    """Return the columns that tell one fit from another, and what is known about each."""
+    import pyarrow as pa
+
+    found: dict[str, Any] = {
+        name: _repeated(blocks, lambda task, _f, _b, key=name: task.fit.keys.get(key), pa.int32())
+        for name in ("repeat", "fold", "replicate")
+    }
+    if scheme.name == "bootstrap-oob":
+        found["inbag"] = _inbag(blocks, n)
+    parts = _repeated(blocks, lambda _t, _f, block: block.part, pa.string())
+    if len(parts.unique()) > 1:
+        found["part"] = parts
+    return found | {
+        "inner_fold": _repeated(blocks, lambda _t, _f, block: block.inner_fold or None, pa.int32()),
+        "params": _repeated(blocks, lambda _t, fitted, _b: fitted.params, pa.string()),
+        "train_size": _repeated(
+            blocks, lambda task, _f, _b: len(task.fit.train) if task.fit.sized else None, pa.int32()
+        ),
+        "complexity": _repeated(blocks, lambda task, _f, _b: task.complexity, pa.float64()),
+        "n_parameters": _repeated(
+            blocks,
+            lambda task, fitted, _b: fitted.n_parameters if _is_measured(task, scheme) else None,
+            pa.float64(),
+        ),
+    }
+
+
+def _is_measured(task: Task, scheme: Scheme) -> bool:
+    """Say whether the number of parameters plays a part: beside training rows, or on an axis of complexity."""
+    return bool(scheme.train_predictions) or task.complexity is not None or task.fit.part == "train"
+
+
+def _inbag(blocks: Sequence[tuple[Task, Fitted, Said]], n: int) -> Any:
+    import pyarrow as pa
+
+    counts = [
+        counts_in_sample(task.fit, n)[block.rows].astype(np.float64)
+        if block.part == "test"
+        else np.full(len(block.rows), np.nan)
+        for task, _, block in blocks
+    ]
+    values = np.concatenate(counts)
+    return pa.array(values, pa.int32(), from_pandas=True, safe=False)
+
+
+def _repeated(blocks: Sequence[tuple[Task, Fitted, Said]], value: Any, kind: Any) -> Any:
+    """Return a column of one value a block; None where no block has one."""
+    import pyarrow as pa
+
+    values = pa.array([value(*entry) for entry in blocks], kind)
+    if values.null_count == len(values):
+        return None
+    lengths = [len(block.rows) for _, _, block in blocks]
+    return values.take(pa.array(np.repeat(np.arange(len(blocks)), lengths)))
+
+
+def _numbers(blocks: Sequence[Said], value: Any) -> Any:
+    """Return a column of float64, null for the blocks that have none; None where no block has any."""
+    import pyarrow as pa
+
+    pieces = [value(block) for block in blocks]
+    if all(piece is None for piece in pieces):
+        return None
+    arrays = [
+        pa.nulls(len(block.rows), pa.float64()) if piece is None else pa.array(np.ascontiguousarray(piece))
+        for block, piece in zip(blocks, pieces, strict=True)
+    ]
+    return pa.concat_arrays(arrays)
+
+
+def _texts(texts: Sequence[str | None], rows: npt.NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(texts, pa.string()).take(pa.array(rows))
+
+
+def check_columns(examples: Examples, models: Mapping[str, Any]) -> None:
+    """Refuse columns of the user's own whose names mean something else beside predictions.
+
+    Raises
+    ------
+    UsageError
+        A column to be written beside the predictions that ``run`` would take for one of its own.
+    """
+    from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES
+
+    taken = {*ALIASES, *(alias for aliases in ALIASES.values() for alias in aliases)} - {"time"}
+    for name in examples.written:
+        if not _is_time(examples, name) and (name in taken or name.startswith(PROBABILITY_PREFIXES)):
+            raise UsageError(
+                f"[data] the column {name!r} would mean something else beside predictions; rename it in the file"
+            )
+    for name in models:
+        if not name.strip():
+            raise UsageError("a model needs a name")
+
+
+def table_bytes(table: Any, path: Path) -> bytes:
+    """Return a table as the bytes of a file whose format its name says; the same table gives the same bytes."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    sink = io.BytesIO()
+    if path.name.endswith(".parquet"):
+        pyarrow.parquet.write_table(table, sink, compression="zstd", row_group_size=1 << 20)
+        return sink.getvalue()
+    pyarrow.csv.write_csv(table, sink)
+    if not path.name.endswith(".gz"):
+        return sink.getvalue()
+    # No name and no time of writing in the archive: neither is part of the predictions.
+    return gzip.compress(sink.getvalue(), mtime=0)
+
+
+def warnings_of(results: Sequence[Result]) -> Iterator[str]:
+    """Yield what estimators warned of, once a model and message, with the number of fits."""
+    counts: dict[tuple[str, str], int] = {}
+    fits: dict[str, int] = {}
+    for task, fitted in results:
+        fits[task.model] = fits.get(task.model, 0) + 1
+        for message in fitted.messages:
+            counts[task.model, message] = counts.get((task.model, message), 0) + 1
+    for (model, message), count in counts.items():
+        yield f"{model} warned in {count} of {fits[model]} fits: {message}"
