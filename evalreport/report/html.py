@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evalreport.numbers import count
 from evalreport.plots.svg import inline
 from evalreport.report import wording
+from evalreport.report.anchors import with_anchors
+from evalreport.report.brand import brand_of, running_foot, with_colours
 from evalreport.report.page import (
     breakable,
     colour_class,
@@ -23,6 +27,10 @@ from evalreport.report.page import (
 )
 from evalreport.report.sections import Described
 from evalreport.report.view import View
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+    from markupsafe import Markup
 
 
 def html_page(
@@ -45,14 +53,16 @@ def html_page(
         The user's folder of templates.
     """
     env = environment(templates)
-    style = source(env, "report.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
+    css = with_colours(source(env, "report.css"), brand_of(templates))
+    style = css + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
     script = source(env, "report.js")
     policy = (
         f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
         "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
     )
-    return _page(view, sections, figures, title=title, templates=templates, medium="html",
+    page = _page(view, sections, figures, title=title, templates=templates, medium="html",
                  style=style, script=script, policy=policy)  # fmt: skip
+    return with_anchors(page)
 
 
 def paper_page(
@@ -69,8 +79,9 @@ def paper_page(
     The parameters are those of `html_page`; ``brief`` leaves long tables out.
     """
     env = environment(templates)
-    css = source(env, "report.css")
-    style = for_paper(css + source(env, "print.css")) + font_faces("ttf")
+    brand = brand_of(templates)
+    css = with_colours(source(env, "report.css"), brand)
+    style = for_paper(css + source(env, "print.css")) + running_foot(brand) + font_faces("ttf")
     return _page(view, sections, figures, title=title, templates=templates, medium="brief" if brief else "full",
                  style=style, script="", policy="", colours=light_tokens(css))  # fmt: skip
 
@@ -93,6 +104,8 @@ def _page(
     def paint(token: str) -> str:
         return f"var(--{token})" if colours is None else colours[token]
 
+    env = environment(templates)
+    brand = brand_of(templates)
     context = {
         "title": title or wording.title(len(view.models)),
         "subtitle": subtitle(view),
@@ -109,10 +122,31 @@ def _page(
         "paint": paint,
         "colour_class": colour_class,
         "breakable": breakable,
+        # A data URI of our own making: as a text it would be cut like any endless word.
+        "brand": dataclasses.replace(brand, logo=Markup(brand.logo)),  # noqa: S704
+        "words": wording.CONTROLS,
         "wording": wording,
         "version": view.results.environment.get("evalreport", ""),
     }
-    return rendered(environment(templates), "base.html.j2", context)
+    context["part"] = _parts(env, context, sections)
+    return rendered(env, "base.html.j2", context)
+
+
+def _parts(
+    env: SandboxedEnvironment, context: dict[str, Any], sections: tuple[Described, ...]
+) -> Callable[[str], Markup]:
+    """Give the function by which the page asks for a section; one that has nothing to say is empty."""
+    from markupsafe import Markup
+
+    described = {section.name: section for section in sections}
+
+    def part(name: str) -> Markup:
+        if name not in described:
+            return Markup()
+        # Rendered by an environment that escapes.
+        return Markup(rendered(env, "section.html.j2", context | {"section": described[name]}))  # noqa: S704
+
+    return part
 
 
 def subtitle(view: View) -> str:

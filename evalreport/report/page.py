@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.errors import UsageError
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
+from evalreport.report.brand import TOKEN, TemplateError
 from evalreport.report.characters import visible
 
 if TYPE_CHECKING:
@@ -77,27 +78,53 @@ def _visible(value: Any) -> Any:
 
 
 def rendered(env: SandboxedEnvironment, template: str, context: dict[str, Any]) -> str:
-    """Render one template; a mistake in a user's template becomes a message with file and line.
+    """Render one template; any mistake in a user's template becomes a message with file and line.
 
     Raises
     ------
-    UsageError
-        When the template cannot be rendered.
+    TemplateError
+        When the template cannot be rendered, whatever it did: it is not ours.
     """
     import jinja2
 
     try:
         return env.get_template(template).render(context)
     except jinja2.TemplateSyntaxError as error:
-        raise UsageError(f"template {error.name}, line {error.lineno}: {error.message}") from error
-    except jinja2.TemplateError as error:
-        raise UsageError(f"template {template}: {type(error).__name__}: {error}") from error
+        place = f"template {error.filename or error.name}, line {error.lineno}"
+        raise TemplateError(f"{place}: {error.message}") from error
+    except jinja2.TemplateNotFound as error:
+        raise TemplateError(f"{_place(error, template)}: there is no template {error.name!r}") from error
+    except TemplateError:
+        raise  # from a section inside: its place is known
+    except Exception as error:  # a template may divide by zero, or recurse without end
+        raise TemplateError(f"{_place(error, template)}: {type(error).__name__}: {error}") from error
+
+
+def _place(error: Exception, template: str) -> str:
+    """Name the file and the line of the innermost template in which the error was raised."""
+    place = f"template {template}"
+    trace = error.__traceback__
+    while trace is not None:
+        # The engine gives a template's frames the template's own file and line.
+        if ".j2" in trace.tb_frame.f_code.co_filename:
+            place = f"template {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
 
 
 def source(env: SandboxedEnvironment, name: str) -> str:
-    """Give a file of the search path as it stands (style sheets, the script)."""
+    """Give a file of the search path as it stands (style sheets, the script).
+
+    Raises
+    ------
+    TemplateError
+        When the user's file is not UTF-8.
+    """
     assert env.loader is not None
-    return env.loader.get_source(env, name)[0]
+    try:
+        return env.loader.get_source(env, name)[0]
+    except UnicodeDecodeError as error:
+        raise TemplateError(f"template {name} is not UTF-8: {error}") from error
 
 
 def font_faces(kind: str) -> str:
@@ -111,9 +138,6 @@ def font_faces(kind: str) -> str:
             f"src:url(data:{mime};base64,{data})}}"
         )
     return "\n".join(faces) + "\n"
-
-
-TOKEN = re.compile(r"--([\w-]+):\s*light-dark\(([^,()]+),([^,()]+)\)")
 
 
 def light_tokens(css: str) -> dict[str, str]:

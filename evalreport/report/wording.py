@@ -118,6 +118,45 @@ METRIC_LIMITS = (
     "disagreement shows. A dash means that the method is not honest for that number; the reason stands in results.json."
 )
 NOT_COMPUTED = "Not computed for any model: "
+# By what a metric is given: the title of its family, and what its values come from.
+FAMILIES = {
+    "labels": ("Decisions", "from the predicted labels"),
+    "scores": ("Ranking", "from the order of the scores alone, whatever the threshold"),
+    "probabilities": ("Probabilities", "from the probabilities: how good and how well calibrated they are"),
+    "values": (
+        "Predicted values",
+        "from the errors of the predictions, in the units of the truth or relative to it",
+    ),
+    "outcomes": ("Outcomes", "judged elsewhere, averaged here"),
+    "training": ("Penalised criteria", "from training rows: error plus a price for complexity"),
+    "other": ("Other metrics", "unknown to this version"),
+}
+# What the page itself says: its controls, for readers and for assistive tools. {names} are filled in by its script.
+CONTROLS = {
+    "skip": "Skip to the report",
+    "toolbar": "Sections and models",
+    "sections": "Sections",
+    "contents": "Contents",
+    "legend": "Show or hide a model everywhere",
+    "all": "show all",
+    "dark": "Dark theme",
+    "light": "Light theme",
+    "filter": "Filter",
+    "rows": "{n} of {total} rows",
+    "copy": "Copy as",
+    "copy_as": "Copy as {format}: {table}",
+    "copied": "Copied",
+    "by_hand": "The browser did not allow copying: copy the selected text by hand.",
+    "close": "Close",
+    "beside": "interval",
+    "link": "Link to this part",
+    "link_figure": "Link to this figure",
+    "link_table": "Link to this table",
+    "made_by": "Made by evalreport",
+    "offline": "Works offline; nothing is loaded from anywhere.",
+}
+WITHOUT_MODEL = "Without a model"
+WITH_COUNTS = "With the counts"
 CUT = "The whole stands in the HTML report and in results.json."
 
 
@@ -132,6 +171,16 @@ def disagreements(measure: str) -> str:
         if measure.startswith("pairs")
         else f"The examples on which the answers lie furthest apart ({measure}; then by id)."
     )
+
+
+def more_metrics(labels: list[str]) -> str:
+    """Head a part that is folded away, and name what is in it."""
+    return f"{len(labels)} more: {', '.join(labels)}"
+
+
+def rules_without_model(texts: dict[str, str]) -> str:
+    """What the rules do that need no model."""
+    return f"{WITHOUT_MODEL}: " + "; ".join(f"“{name}” {text}" for name, text in texts.items()) + "."
 
 
 def title(n_models: int) -> str:

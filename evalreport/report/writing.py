@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
+from evalreport.report.brand import TemplateError
 from evalreport.results import Results, to_json
 
 if TYPE_CHECKING:
     from evalreport.report.figures import Figure
+    from evalreport.report.sections import Described
+    from evalreport.report.view import View
 
 # The files of `figures/` that are ours, so that those of others are left alone.
 FIGURE_NAMES = ("forest", "ranks", "strip", "roc", "pr", "confusion")
@@ -48,13 +51,13 @@ def render(results: Results, output: Path | str, *, options: OutputOptions = NO_
     Raises
     ------
     OutputError
-        When the folder cannot be written; or when the PDF was named and could not be made, after the
-        other outputs were written.
+        When the folder cannot be written; or, after the other outputs were written, when the PDF was named
+        and could not be made, or when a template of the user's is wrong.
     UsageError
-        When a template is wrong.
+        When there is no such folder of templates.
     """
     target = Path(output)
-    files, failure = _made(results, options)
+    files, failures = _made(results, options)
     try:
         with _beside(target) as folder:
             _fill(folder, files)
@@ -65,48 +68,72 @@ def render(results: Results, output: Path | str, *, options: OutputOptions = NO_
             " Make room or name another folder with -o"
         ) from error
     paths = tuple(target / name for name in files)
-    if failure is None:
+    if not failures:
         return RenderOutcome(paths)
-    if options.formats_named:
-        raise failure
-    return RenderOutcome(paths, (f"no report.pdf was made: {failure}",))
+    said = _said(failures)
+    # Whoever names a format or brings templates asks for what then cannot be made; a PDF by default does not.
+    if options.formats_named or any(isinstance(error, TemplateError) for error in failures.values()):
+        raise OutputError("; ".join(said))
+    return RenderOutcome(paths, said)
 
 
-def _made(results: Results, options: OutputOptions) -> tuple[dict[str, bytes], OutputError | None]:
-    """Make every asked output in memory, by its name in the folder."""
+def _said(failures: Mapping[str, OutputError]) -> tuple[str, ...]:
+    """Say each reason once, with every output that it prevents."""
+    by_reason: dict[str, list[str]] = {}
+    for name, error in failures.items():
+        by_reason.setdefault(str(error), []).append(name)
+    return tuple(f"no {' and no '.join(names)} was made: {reason}" for reason, names in by_reason.items())
+
+
+def _made(results: Results, options: OutputOptions) -> tuple[dict[str, bytes], dict[str, OutputError]]:
+    """Make every asked output in memory, by its name in the folder; say of each other one why it cannot be made."""
     from evalreport.report.figures import drawn
-    from evalreport.report.html import html_page, paper_page
-    from evalreport.report.markdown import summary_markdown
     from evalreport.report.sections import describe
     from evalreport.report.view import view_of
 
     view, formats, data = view_of(results), options.formats, to_json(results)
-    files: dict[str, bytes] = {}
-    failure: OutputError | None = None
-    svgs: dict[str, str] = {}
     sections = describe(view) if "html" in formats or "pdf" in formats else ()
-    for section in sections:
-        for figure in _figures(section.content):
-            svgs[figure.name] = drawn(figure)
-    if "html" in formats:
-        page = html_page(view, sections, svgs, title=options.title, templates=options.templates)
-        files["report.html"] = _encoded(page)
-    if "pdf" in formats:
-        brief = options.detail == "brief"
-        kept = describe(view, brief=brief)
-        page = paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief)
+    svgs = {figure.name: drawn(figure) for section in sections for figure in _figures(section.content)}
+    ways: dict[str, tuple[bool, Callable[[], bytes]]] = {
+        "report.html": ("html" in formats, lambda: _html(view, sections, svgs, options)),
+        "report.pdf": ("pdf" in formats, lambda: _pdf(view, svgs, options, data)),
+        "results.json": ("json" in formats, lambda: data),
+        "summary.md": ("md" in formats, lambda: _markdown(view, options)),
+    }
+    files: dict[str, bytes] = {}
+    failures: dict[str, OutputError] = {}
+    for name, (wanted, make) in ways.items():
         try:
-            from evalreport.report.pdf import pdf_bytes
-
-            files["report.pdf"] = pdf_bytes(page, data)
+            if wanted:
+                files[name] = make()
         except OutputError as error:
-            failure = error
-    if "json" in formats:
-        files["results.json"] = data
-    if "md" in formats:
-        files["summary.md"] = _encoded(summary_markdown(view, templates=options.templates))
-    files |= {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items()}
-    return files, failure
+            failures[name] = error
+    return files | {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items()}, failures
+
+
+def _html(
+    view: View, sections: tuple[Described, ...], svgs: Mapping[str, str], options: OutputOptions
+) -> bytes:
+    from evalreport.report.html import html_page
+
+    return _encoded(html_page(view, sections, svgs, title=options.title, templates=options.templates))
+
+
+def _pdf(view: View, svgs: Mapping[str, str], options: OutputOptions, data: bytes) -> bytes:
+    from evalreport.report.html import paper_page
+    from evalreport.report.pdf import pdf_bytes
+    from evalreport.report.sections import describe
+
+    brief = options.detail == "brief"
+    kept = describe(view, brief=brief)
+    page = paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief)
+    return pdf_bytes(page, data)
+
+
+def _markdown(view: View, options: OutputOptions) -> bytes:
+    from evalreport.report.markdown import summary_markdown
+
+    return _encoded(summary_markdown(view, templates=options.templates))
 
 
 def _encoded(text: str) -> bytes:

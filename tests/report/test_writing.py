@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.config import OutputOptions
-from evalreport.errors import OutputError, UsageError
+from evalreport.errors import OutputError
 from evalreport.report import pdf, render
 from evalreport.results import Results, to_json
 
@@ -141,25 +141,6 @@ def test_an_unwritable_place_is_said(simulate: Callable[..., Results], tmp_path:
     with pytest.raises(OutputError, match="out"):
         render(simulate(), tmp_path / "out", options=OutputOptions(formats=("json",)))
     assert (tmp_path / "out").read_text() == "a file"
-
-
-def test_user_templates_extend_the_built_in_ones_in_a_sandbox(
-    simulate: Callable[..., Results], tmp_path: Path
-) -> None:
-    """A user's base changes the branding alone; reaching into Python is refused with a message."""
-    templates = tmp_path / "templates"
-    templates.mkdir()
-    page = '{% extends "evalreport/base.html.j2" %}{% block brand %}<p class="brand">ACME</p>{% endblock %}'
-    (templates / "base.html.j2").write_text(page)
-    options = OutputOptions(formats=("html",), templates=templates)
-    render(simulate(), tmp_path / "out", options=options)
-    text = (tmp_path / "out" / "report.html").read_text()
-    assert '<p class="brand">ACME</p>' in text
-    assert "Leaderboard" in text
-    (templates / "base.html.j2").write_text("{{ ''.__class__.__mro__ }}")
-    with pytest.raises(UsageError, match="base"):
-        render(simulate(), tmp_path / "out", options=options)
-    assert (tmp_path / "out" / "report.html").read_text() == text
 
 
 def test_nothing_is_fetched_while_the_pdf_is_made(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.report import wording
-from evalreport.report.naming import MetricKey, label_of, metric_label
+from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import (
     Model,
     View,
@@ -62,9 +62,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The table; ``headings`` are those of the metrics."""
+    """The table; ``headings`` are those of the metrics, ``abouts`` what each of them is."""
 
     headings: tuple[str, ...]
+    abouts: tuple[str, ...]
     bar_heading: str
     difference_heading: str | None
     rows: tuple[Row, ...]
@@ -81,11 +82,17 @@ def describe(view: View) -> Leaderboard | None:
     rows = tuple(_row(view, model, keys, bars.get(model.id), reference) for model in view.models)
     return Leaderboard(
         headings=tuple(metric_label(key) for key in keys),
+        abouts=tuple(_about(key) for key in keys),
         bar_heading=f"{view.primary_label}, interval",
         difference_heading=None if reference is None else _difference_heading(view, reference),
         rows=rows,
         note=_note(view),
     )
+
+
+def _about(key: MetricKey) -> str:
+    known = entry("metric", key.metric)
+    return "" if known is None else f"{known.summary} {metric_label(key)} = {known.formula}"
 
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:

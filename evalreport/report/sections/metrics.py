@@ -1,50 +1,31 @@
-"""All metrics with their intervals by every method, single classes, and every test that was made."""
+"""All metrics by family, each with its intervals by every method, single classes, and every test that was made."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.records import ComparisonRecord, MetricRecord
+from evalreport.records import MetricRecord
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
+from evalreport.report.sections.every_test import TestRow, tests_of
 from evalreport.report.sections.leaderboard import key_metrics
-from evalreport.report.view import (
-    Model,
-    View,
-    difference_decimals,
-    key_of,
-    metric_decimals,
-    overall_keys,
-    text_of,
-)
+from evalreport.report.view import Model, View, key_of, metric_decimals, overall_keys, text_of
 
 MOST_TEST_ROWS = 1500
 OTHERS = ("normal", "bootstrap_percentile", "bootstrap_bca")
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalCell:
-    """One interval's text and method; ``note`` is the reason where there is none."""
-
-    text: str
-    method: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One model's value with its intervals: the recommended one, then one for each further column."""
-
-    model: Model
-    value: str
-    standard_error: str
-    intervals: tuple[IntervalCell, ...]
-    note: str
-    formula: str
-
-
+# Shown open, by family; the others are folded, unless the user named the metrics himself.
+HEADLINES = frozenset(
+    {
+        "accuracy", "f1", "mcc", "roc_auc", "roc_auc_ovr", "average_precision", "log_loss", "brier",
+        "rmse", "mae", "r2", "mean_outcome", "mean_value",
+    }
+)  # fmt: skip
+# By what a metric is given; those that are about the order alone stand with the ranking, whatever they need.
+BY_ORDER = frozenset(
+    {"roc_auc_ovr", "roc_auc_ovo", "soft_auc", "top_2_accuracy", "top_3_accuracy", "top_5_accuracy"}
+)
 BASELINES = {
     "majority_class": "majority class",
     "random_prevalence": "random guess",
@@ -54,41 +35,57 @@ BASELINES = {
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineRow:
-    """What a rule that needs no model would have; ``text`` says what the rule does."""
+class IntervalCell:
+    """One interval's text; ``method`` only where it is not its column's or block's, ``note`` says why there is none."""
 
-    name: str
-    value: str
     text: str
+    method: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One model's value with its intervals: the recommended one, then one for each further column.
+
+    ``formula`` is the definition with this model's counts filled in; ``order`` is what a sorted table goes by.
+    """
+
+    model: Model
+    value: str
+    order: float | None
+    intervals: tuple[IntervalCell, ...]
+    standard_error: str
+    n: str
+    note: str
+    formula: str
 
 
 @dataclass(frozen=True, slots=True)
 class MetricGroup:
-    """One metric with all models and the rules that need no model; ``is_key`` where a brief report keeps it."""
+    """One metric with all models; ``is_key`` where a brief report keeps it, ``is_open`` where a page shows it open.
+
+    ``method`` is the recommended interval's; ``baselines`` is what rules reach that need no model, in one line.
+    """
 
     name: str
     label: str
     summary: str
+    definition: str
+    method: str
     rows: tuple[MetricRow, ...]
+    baselines: str
     is_key: bool
-    baselines: tuple[BaselineRow, ...] = ()
+    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)
-class TestRow:
-    """One test of one pair."""
+class Family:
+    """Metrics that are given the same: decisions, scores, probabilities, values."""
 
-    a: Model
-    b: Model | None
-    metric: str
-    test: str
-    difference: str
-    interval: str
-    statistic: str
-    p: str
-    adjusted: str
-    remark: str
-    recommended: bool
+    title: str
+    note: str
+    groups: tuple[MetricGroup, ...]
+    rest_title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +94,11 @@ class Metrics:
 
     level: str
     methods: tuple[str, ...]
-    groups: tuple[MetricGroup, ...]
+    families: tuple[Family, ...]
     classes: tuple[MetricGroup, ...]
     primary_tests: tuple[TestRow, ...]
     other_tests: tuple[TestRow, ...]
-    note: str
+    notes: tuple[str, ...]
     tests_note: str
     missing: tuple[str, ...] = ()
 
@@ -114,20 +111,47 @@ def describe(view: View) -> Metrics | None:
     others = _other_methods(view)
     labelled = [r for r in view.results.metrics if r.label is not None and r.slice is None]
     class_keys = list(dict.fromkeys(key_of(r) for r in labelled))
-    primary, other = _tests(view)
-    short = set(key_metrics(view))
+    primary, other = tests_of(view)
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     return Metrics(
         level=numbers.percent(view.confidence),
         methods=tuple(label_of("interval", name) for name in others),
-        groups=tuple(_group(view, key, others, key in short) for key in keys if key in valued),
-        classes=tuple(_group(view, key, others, False) for key in class_keys),
+        families=_families(view, [key for key in keys if key in valued], others),
+        classes=tuple(_group(view, key, others) for key in class_keys),
         primary_tests=primary,
         other_tests=other[:MOST_TEST_ROWS],
-        note=wording.METRIC_LIMITS,
+        notes=tuple(filter(None, (wording.METRIC_LIMITS, _rules(view)))),
         tests_note=wording.EXPLORATORY,
         missing=_missing(view, [key for key in keys if key not in valued]),
     )
+
+
+def _families(view: View, keys: list[MetricKey], others: tuple[str, ...]) -> tuple[Family, ...]:
+    """Group the metrics by what they are given; the primary metric's family stands first."""
+    members: dict[str, list[MetricGroup]] = {}
+    for key in keys:
+        members.setdefault(_family_of(key), []).append(_group(view, key, others))
+    return tuple(_family(name, groups) for name, groups in members.items())
+
+
+def _family(name: str, groups: list[MetricGroup]) -> Family:
+    title, note = wording.FAMILIES.get(name, wording.FAMILIES["other"])
+    if not any(group.is_open for group in groups):
+        return Family(title, note, tuple(groups), _rest_title(groups))
+    # The headline metrics stand first, in the order of the registry, as do the others below them.
+    ordered = tuple(sorted(groups, key=lambda group: not group.is_open))
+    return Family(title, note, ordered, _rest_title([group for group in ordered if not group.is_open]))
+
+
+def _rest_title(groups: list[MetricGroup]) -> str:
+    return wording.more_metrics([group.label for group in groups])
+
+
+def _family_of(key: MetricKey) -> str:
+    known = entry("metric", key.metric)
+    if known is None:
+        return "other"
+    return "scores" if key.metric in BY_ORDER else str(known.needs)
 
 
 def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
@@ -144,6 +168,12 @@ def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
     )
 
 
+def _rules(view: View) -> str:
+    """Say once what the rules do that need no model."""
+    texts = {BASELINES.get(r.name, visible(r.name)): visible(r.text) for r in view.results.baselines}
+    return wording.rules_without_model(texts) if texts else ""
+
+
 def _other_methods(view: View) -> tuple[str, ...]:
     """Give the methods that get a column: those of nearly every metric; special ones stand first in their row."""
     seen = {i.method for r in view.results.metrics for i in r.intervals}
@@ -152,81 +182,74 @@ def _other_methods(view: View) -> tuple[str, ...]:
     return tuple(name for name in wanted if name in seen)
 
 
-def _group(view: View, key: MetricKey, others: tuple[str, ...], is_key: bool) -> MetricGroup:
+def _group(view: View, key: MetricKey, others: tuple[str, ...]) -> MetricGroup:
     known = entry("metric", key.metric)
     decimals = metric_decimals(view, key)
     by_model = {r.model: r for r in view.results.metrics if key_of(r) == key and r.slice is None}
+    first = [r.intervals[0].method for r in by_model.values() if r.intervals]
+    # What most rows share is said once; a row that differs (at the edge of the range) says so itself.
+    usual = max(first, key=first.count, default=None)
     rows = tuple(
-        _row(view, model, by_model[model.id], others, decimals)
+        _row(view, model, by_model[model.id], others, usual=usual, decimals=decimals)
         for model in view.models
         if model.id in by_model
     )
-    summary = "" if known is None else str(known.summary)
-    return MetricGroup(key.metric, metric_label(key), summary, rows, is_key, _baselines(view, key, decimals))
+    is_key = key in key_metrics(view)
+    named = bool(view.results.options.get("metrics"))
+    headline = key.metric in HEADLINES and key.average in (None, "macro")
+    return MetricGroup(
+        name=key.metric,
+        label=metric_label(key),
+        summary="" if known is None else str(known.summary),
+        definition="" if known is None else str(known.formula),
+        method=label_of("interval", usual),
+        rows=rows,
+        baselines=_baselines(view, key, decimals),
+        is_key=is_key,
+        is_open=key.label is None and (is_key or named or headline),
+    )
 
 
-def _baselines(view: View, key: MetricKey, decimals: int) -> tuple[BaselineRow, ...]:
-    return tuple(
-        BaselineRow(
-            BASELINES.get(r.name, visible(r.name)), numbers.number(r.value, decimals), visible(r.text)
-        )
+def _baselines(view: View, key: MetricKey, decimals: int) -> str:
+    return " · ".join(
+        f"{BASELINES.get(r.name, visible(r.name))} {numbers.number(r.value, decimals)}"
         for r in view.results.baselines
         if MetricKey(r.metric, r.average, r.label) == key
     )
 
 
-def _row(view: View, model: Model, record: MetricRecord, others: tuple[str, ...], decimals: int) -> MetricRow:
+def _row(
+    view: View,
+    model: Model,
+    record: MetricRecord,
+    others: tuple[str, ...],
+    *,
+    usual: str | None,
+    decimals: int,
+) -> MetricRow:
     first = record.intervals[0].method if record.intervals else None
-    cells = [_interval_cell(record, first, decimals)] + [
-        _interval_cell(record, name, decimals) for name in others
-    ]
+    leading = _interval_cell(record, first, decimals, said=usual)
+    value = numbers.number(record.value, decimals)
+    label = metric_label(key_of(record))
     return MetricRow(
         model=model,
-        value=numbers.number(record.value, decimals),
+        value=value,
+        order=record.value,
+        intervals=(leading, *(_interval_cell(record, name, decimals, said=name) for name in others)),
         standard_error=numbers.number(record.standard_error, decimals + 1),
-        intervals=tuple(cells),
+        n=numbers.count(record.n),
         note=text_of(view, record.reason or ""),
-        formula=record.formula or "",
+        formula=f"{label} = {record.formula} = {value}" if record.formula else "",
     )
 
 
-def _interval_cell(record: MetricRecord, method: str | None, decimals: int) -> IntervalCell:
+def _interval_cell(
+    record: MetricRecord, method: str | None, decimals: int, *, said: str | None
+) -> IntervalCell:
     found = next((i for i in record.intervals if i.method == method), None)
     if found is None or method is None:
         return IntervalCell(numbers.MISSING, "", "")
     text = numbers.interval(found.low, found.high, decimals) or numbers.MISSING
-    return IntervalCell(text, label_of("interval", method), found.reason or "")
-
-
-def _tests(view: View) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:
-    primary: list[TestRow] = []
-    other: list[TestRow] = []
-    decimals: dict[MetricKey, int] = {}
-    models = {model.id: model for model in view.models}
-    for record in view.results.comparisons:
-        if record.slice is not None:
-            continue
-        key = key_of(record)
-        if key not in decimals:
-            decimals[key] = difference_decimals(view, key)
-        row = _test_row(models, record, decimals[key])
-        (primary if key == view.primary else other).append(row)
-    return tuple(primary), tuple(other)
-
-
-def _test_row(models: dict[str, Model], record: ComparisonRecord, decimals: int) -> TestRow:
-    degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
-    remark = record.reason or record.caution or ""
-    return TestRow(
-        a=models[record.a],
-        b=None if record.b is None else models[record.b],
-        metric=metric_label(key_of(record)),
-        test=label_of("test", record.test),
-        difference=numbers.number(record.difference, decimals, signed=record.b is not None),
-        interval=numbers.interval(record.low, record.high, decimals, signed=record.b is not None),
-        statistic=numbers.statistic(record.statistic) + degrees,
-        p=numbers.p_value(record.p_value),
-        adjusted="" if record.p_adjusted is None else numbers.p_value(record.p_adjusted),
-        remark="recommended" if record.recommended and not remark else visible(remark),
-        recommended=record.recommended,
+    return IntervalCell(
+        text, "" if method == said else label_of("interval", method), visible(found.reason or "")
     )

@@ -1,0 +1,63 @@
+"""Every test that was made, of the primary metric and of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport import numbers
+from evalreport.records import ComparisonRecord
+from evalreport.report.characters import visible
+from evalreport.report.naming import MetricKey, label_of, metric_label
+from evalreport.report.view import Model, View, difference_decimals, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class TestRow:
+    """One test of one pair."""
+
+    a: Model
+    b: Model | None
+    metric: str
+    test: str
+    difference: str
+    interval: str
+    statistic: str
+    p: str
+    adjusted: str
+    remark: str
+    recommended: bool
+
+
+def tests_of(view: View) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:
+    """Give the tests of the primary metric, and those of the other metrics."""
+    primary: list[TestRow] = []
+    other: list[TestRow] = []
+    decimals: dict[MetricKey, int] = {}
+    models = {model.id: model for model in view.models}
+    for record in view.results.comparisons:
+        if record.slice is not None:
+            continue
+        key = key_of(record)
+        if key not in decimals:
+            decimals[key] = difference_decimals(view, key)
+        row = _test_row(models, record, decimals[key])
+        (primary if key == view.primary else other).append(row)
+    return tuple(primary), tuple(other)
+
+
+def _test_row(models: dict[str, Model], record: ComparisonRecord, decimals: int) -> TestRow:
+    degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
+    remark = record.reason or record.caution or ""
+    return TestRow(
+        a=models[record.a],
+        b=None if record.b is None else models[record.b],
+        metric=metric_label(key_of(record)),
+        test=label_of("test", record.test),
+        difference=numbers.number(record.difference, decimals, signed=record.b is not None),
+        interval=numbers.interval(record.low, record.high, decimals, signed=record.b is not None),
+        statistic=numbers.statistic(record.statistic) + degrees,
+        p=numbers.p_value(record.p_value),
+        adjusted="" if record.p_adjusted is None else numbers.p_value(record.p_adjusted),
+        remark="recommended" if record.recommended and not remark else visible(remark),
+        recommended=record.recommended,
+    )

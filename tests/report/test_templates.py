@@ -1,0 +1,188 @@
+"""What users may change: files, blocks, the brand; and what their mistakes lead to."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evalreport.config import OutputOptions
+from evalreport.errors import OutputError
+from evalreport.report import render
+from evalreport.report.brand import TemplateError, brand_of, running_foot
+from evalreport.report.page import template_folder
+from evalreport.report.sections import SECTIONS
+from evalreport.results import Results
+
+# One white pixel, as the PNG specification's own minimal file.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTh3RwAAAABJRU5ErkJggg=="
+)
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><title>A</title><path d="M0 0h1v1z"/></svg>'
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """Give an empty folder of templates."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    return folder
+
+
+def page_of(results: Results, templates: Path) -> str:
+    """Give the page that a folder of templates makes."""
+    target = templates.parent / "out"
+    render(results, target, options=OutputOptions(formats=("html",), templates=templates))
+    return (target / "report.html").read_text()
+
+
+def test_a_block_changes_and_the_rest_stays(simulate: Callable[..., Results], mine: Path) -> None:
+    """A user's base that extends the built-in one changes the branding alone."""
+    (mine / "base.html.j2").write_text(
+        '{% extends "evalreport/base.html.j2" %}{% block brand %}<p class="brand">ACME</p>{% endblock %}'
+    )
+    page = page_of(simulate(), mine)
+    assert '<p class="brand">ACME</p>' in page
+    assert 'id="leaderboard"' in page
+
+
+def test_every_section_has_a_block(simulate: Callable[..., Results]) -> None:
+    """The base template defines section_NAME for every section of the report, and for nothing else."""
+    base = (template_folder() / "base.html.j2").read_text()
+    assert set(re.findall(r"{% block section_(\w+) %}", base)) == {section.name for section in SECTIONS}
+
+
+def test_a_section_is_left_out_or_added_to_by_its_block(simulate: Callable[..., Results], mine: Path) -> None:
+    """An empty block leaves a section out; super() keeps it and adds; a section of one's own can follow."""
+    (mine / "base.html.j2").write_text(
+        '{% extends "evalreport/base.html.j2" %}'
+        "{% block section_confusion %}{% endblock %}"
+        "{% block section_leaderboard %}{{ super() }}<p>Seen by the board.</p>{% endblock %}"
+        '{% block after_sections %}<section id="ours"><h2 id="ours-title">Ours</h2></section>{% endblock %}'
+    )
+    page = page_of(simulate(), mine)
+    assert 'id="confusion"' not in page
+    assert page.index('id="leaderboard"') < page.index("Seen by the board.") < page.index('id="pairs"')
+    assert page.index('id="reproducibility"') < page.index('id="ours"')
+
+
+def test_one_section_is_replaced_by_a_file_of_its_name(simulate: Callable[..., Results], mine: Path) -> None:
+    """A file in sections/ replaces the built-in one, which can still be included."""
+    (mine / "sections").mkdir()
+    (mine / "sections" / "verdict.html.j2").write_text(
+        '<p>Before.</p>{% include "evalreport/sections/verdict.html.j2" %}'
+    )
+    page = page_of(simulate(), mine)
+    assert page.index("<p>Before.</p>") < page.index('class="verdict-box')
+
+
+def test_the_brand_changes_name_logo_colours_footer_and_language(
+    simulate: Callable[..., Results], mine: Path
+) -> None:
+    """One small file is enough; the logo is inside the page, and the colours are those of both themes."""
+    (mine / "logo.svg").write_bytes(SVG)
+    (mine / "brand.toml").write_text(
+        'name = "Bank & <Sons>"\nlogo = "logo.svg"\nfooter = "Internal"\nlanguage = "de-AT"\n'
+        '[colours]\nbrand = ["#7a1f3d", "#f0a0b8"]\n'
+    )
+    page = page_of(simulate(), mine)
+    assert '<html lang="de-AT">' in page
+    assert "Bank &amp; &lt;Sons&gt;" in page
+    assert f'src="data:image/svg+xml;base64,{base64.b64encode(SVG).decode()}"' in page
+    assert "<p>Internal</p>" in page
+    assert "--brand: light-dark(#7a1f3d, #f0a0b8)" in page
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("name = Bank", "line 1"),
+        ("nmae = 'Bank'", "unknown key 'nmae'"),
+        ("name = 3", "name must be a text"),
+        ("language = 'en us'", "no language tag"),
+        ("logo = 'none.png'", "No such file"),
+        ("logo = '../secret.png'", "outside the folder"),
+        ("logo = 'logo.txt'", "neither an SVG nor a PNG nor a JPEG"),
+        ("colours = 3", "must be a table"),
+        ("[colours]\nbrand = 'red'", "'#rrggbb'"),
+        ("[colours]\nbrand = ['#000000', '#ffffff', '#000000']", "light and dark"),
+    ],
+)
+def test_a_wrong_brand_is_said_with_its_file_and_key(mine: Path, text: str, said: str) -> None:
+    """Each mistake in brand.toml has a message that names the file and what is wrong."""
+    (mine / "logo.txt").write_text("no picture")
+    (mine.parent / "secret.png").write_bytes(PNG)
+    (mine / "brand.toml").write_text(text)
+    with pytest.raises(TemplateError, match=re.escape(said)) as raised:
+        brand_of(mine)
+    assert "brand.toml" in str(raised.value)
+
+
+def test_a_logo_may_be_png(mine: Path) -> None:
+    """A PNG is known by its first bytes, whatever it is called."""
+    (mine / "mark").write_bytes(PNG)
+    (mine / "brand.toml").write_text("logo = 'mark'")
+    assert brand_of(mine).logo == f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+
+
+def test_an_unknown_colour_is_said_with_those_that_there_are(
+    simulate: Callable[..., Results], mine: Path
+) -> None:
+    """A misspelt token does not pass in silence."""
+    (mine / "brand.toml").write_text("[colours]\nbrnd = '#000000'")
+    with pytest.raises(OutputError, match=r"'brnd'; there are paper, "):
+        page_of(simulate(), mine)
+
+
+def test_a_footer_cannot_leave_its_rule(mine: Path) -> None:
+    """What would end the string, the rule or the style element is written as an escape."""
+    (mine / "brand.toml").write_text("name = '\"}</style><script>'\nfooter = 'a\\9 \"'")
+    foot = running_foot(brand_of(mine))
+    assert "<" not in foot
+    assert foot.count('"') == 4
+
+
+MISTAKES = {
+    "{% if %}": "line 2",
+    "{{ nothing.there }}": "line 2: UndefinedError",
+    "{{ 1 / 0 }}": "line 2: ZeroDivisionError",
+    "{{ ''.__class__.__mro__ }}": "line 2: SecurityError",
+    "{% include 'missing.html.j2' %}": "there is no template 'missing.html.j2'",
+    "{% for i in range(10**9) %}{% endfor %}": "line 2: OverflowError",
+    "{{ part.__globals__ }}": "line 2: SecurityError",
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_wrong_template_names_file_and_line_and_leaves_the_other_outputs(
+    simulate: Callable[..., Results], mine: Path, tmp_path: Path, mistake: str
+) -> None:
+    """Whatever a template of the page does, results.json and summary.md are made; the run ends with 4."""
+    (mine / "base.html.j2").write_text(f"<p>\n{mistake}</p>")
+    options = OutputOptions(formats=("html", "json", "md"), templates=mine)
+    with pytest.raises(OutputError, match=re.escape(MISTAKES[mistake])) as raised:
+        render(simulate(), tmp_path / "out", options=options)
+    assert "no report.html was made: template" in str(raised.value)
+    assert "base.html.j2" in str(raised.value)
+    assert raised.value.exit_code == 4
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"results.json", "summary.md", "figures"}
+
+
+def test_a_mistake_in_a_section_is_found_in_that_section(
+    simulate: Callable[..., Results], mine: Path
+) -> None:
+    """The message names the section's file, not the page that includes it."""
+    (mine / "sections").mkdir()
+    (mine / "sections" / "verdict.html.j2").write_text("\n\n{{ content.nothing }}")
+    with pytest.raises(OutputError, match=r"sections/verdict\.html\.j2, line 3: UndefinedError"):
+        page_of(simulate(), mine)
+
+
+def test_the_shipped_brand_file_changes_nothing() -> None:
+    """What is copied to be edited says every key and its default, in comments."""
+    assert brand_of(template_folder()) == brand_of(None)
+    keys = re.findall(r"^# ?(\w+) = ", (template_folder() / "brand.toml").read_text(), flags=re.MULTILINE)
+    assert {"name", "logo", "logo_text", "footer", "language"} <= set(keys)
