@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evalreport.cli.messages import log_as
 from evalreport.config import (
     EXPECTED,
     STANDARD_OUTPUT,
@@ -63,6 +64,7 @@ def settle(models: tuple[Path, ...], flags: Mapping[str, Any], *, config: Path |
     options, output = Options(**pick(values, Options)), OutputOptions(**pick(values, OutputOptions))
     validate(options)
     validate_output(output)
+    log_as(output.log_format)
     return Settings(options, output, found)
 
 

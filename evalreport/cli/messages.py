@@ -1,17 +1,27 @@
-"""What is said on standard error: one line a message, and nothing from a file can act on the terminal."""
+"""What is said on standard error: one line a message, and nothing from a file can act on the terminal.
+
+Each line is plain text, or with ``--log-format json`` one JSON object, for what collects the logs of scheduled runs.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
 
 import click
+
+from evalreport.keys import LogFormat
 
 if TYPE_CHECKING:
     from evalreport.records import FoundRecord, WarningRecord
 
 WARNINGS_SHOWN = 3
+Level = Literal["info", "warning", "error"]
+_LOG_FORMAT: ContextVar[LogFormat] = ContextVar("log_format", default="text")
 
 # C0 and C1 controls (a file name may hold an escape sequence), direction marks (they reorder what is read)
 # and lone surrogates (bytes of a file name that are no UTF-8, which no stream can encode).
@@ -29,9 +39,25 @@ def clean(text: str) -> str:
     return _UNSAFE.sub(lambda match: f"U+{ord(match[0]):04X}", text)
 
 
-def say(text: str) -> None:
-    """Print one line on standard error."""
-    click.echo(clean(text), err=True)
+def log_as(form: LogFormat) -> None:
+    """Choose how the lines on standard error are written from here on."""
+    _LOG_FORMAT.set(form)
+
+
+def say(text: str, *, level: Level = "info", code: str | None = None) -> None:
+    """Print one line on standard error.
+
+    Parameters
+    ----------
+    level, code
+        Fields of a JSON line; in plain text the message says what they say.
+    """
+    if _LOG_FORMAT.get() == "json":
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        fields = {"time": now, "level": level, "message": clean(text)} | ({"code": code} if code else {})
+        click.echo(json.dumps(fields), err=True)
+    else:
+        click.echo(clean(text), err=True)
 
 
 def say_found(found: Sequence[FoundRecord]) -> None:
@@ -46,7 +72,8 @@ def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
     counted = warnings if verbose else [record for record in warnings if record.level != "info"]
     shown = counted if verbose else counted[:WARNINGS_SHOWN]
     for record in shown:
-        say(f"{record.level}: {record.text} [{record.code}]")
+        level: Level = "info" if record.level == "info" else "warning"
+        say(f"{record.level}: {record.text} [{record.code}]", level=level, code=record.code)
     left = len(counted) - len(shown)
     if left:
         say(f"{left} more warning{'s' if left > 1 else ''}: in the report, or here with --verbose")

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from evalreport.cli.messages import log_as
 from evalreport.config import parse_formats
-from evalreport.keys import KEYS, Key
+from evalreport.keys import KEYS, Key, LogFormat
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,7 +70,20 @@ def _option(key: Key) -> Callable[[F], F]:
         takes = click.Choice(key.choices)
     elif key.kind == "path" and key.field != "truth":
         takes = click.Path(path_type=Path)
+    if key.field == "log_format":
+        # Eager: what is wrong with the other flags is said in the format that was asked for, too.
+        return click.option(
+            key.flag, key.field, type=takes, is_eager=True, callback=_log_format, help=key.summary
+        )
     # A choice shows its choices where the others show their metavar.
     metavar = None if key.kind == "choice" else key.metavar
     repeatable = key.kind in ("list", "formats")
     return click.option(*names, type=takes, metavar=metavar, multiple=repeatable, help=key.summary)
+
+
+def _log_format(
+    _context: click.Context, _option: click.Parameter, value: LogFormat | None
+) -> LogFormat | None:
+    if value is not None:
+        log_as(value)
+    return value

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from evalreport.cli.messages import say
+from evalreport.cli.messages import log_as, say
 from evalreport.errors import EvalreportError, OutputError, UsageError
 from evalreport.registry import unknown_name
 
@@ -102,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     _make_streams_lenient()
+    log_as("text")
     # What a command tells the handlers below: whether tracebacks are wanted, and what was written so far.
     state: dict[str, Any] = {"verbose": False, "written": None}
     try:
@@ -111,10 +112,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return UsageError.exit_code
     except click.ClickException as error:
-        say(f"evalreport: {error.format_message()}{_where_to_look(error)}")
+        say(f"evalreport: {error.format_message()}{_where_to_look(error)}", level="error")
         return UsageError.exit_code
     except EvalreportError as error:
-        say(f"evalreport: {error}")
+        say(f"evalreport: {error}", level="error")
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         written = state["written"]
@@ -130,7 +131,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.errno not in FULL:
             return _report_defect(error, verbose=state["verbose"])
         _silence_standard_output()
-        say(f"evalreport: standard output: {error.strerror}; free some space, or name a folder with -o")
+        say(
+            f"evalreport: standard output: {error.strerror}; free some space, or name a folder with -o",
+            level="error",
+        )
         return OutputError.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
         return _report_defect(error, verbose=state["verbose"])
@@ -159,7 +163,7 @@ def _report_defect(error: Exception, *, verbose: bool) -> int:
         import traceback
 
         traceback.print_exception(error)
-    say(f"evalreport: internal error: {type(error).__name__}: {error}")
+    say(f"evalreport: internal error: {type(error).__name__}: {error}", level="error")
     advice = "" if verbose else "; the same command with --verbose shows the traceback that a report needs"
     say(f"This is a defect of evalreport, not a finding about your models: please report it{advice}.")
     return EXIT_DEFECT

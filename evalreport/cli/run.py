@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli.configuration import Settings, settle
-from evalreport.cli.messages import say, say_found, say_warnings
+from evalreport.cli.messages import Level, say, say_found, say_warnings
 from evalreport.cli.options import given, models_argument, run_options
 from evalreport.cli.progress import progress_bar
 from evalreport.config import STANDARD_OUTPUT, Options, OutputOptions
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 EXIT_GATE_FAILED = 1
 EXIT_GATE_UNDECIDED = 3
+GATE_LEVELS: dict[str, Level] = {"pass": "info", "fail": "error", "undecided": "warning"}
 
 
 @click.command("run")
@@ -44,8 +45,8 @@ def run_command(
     if settings.config is not None and not settings.output.quiet:
         say(f"configuration: {settings.config}")
     results = _evaluate(models, settings)
-    failure = _write(results, settings.output, context.obj)
-    _say_gates(results.gates, settings.output)
+    failure = write(results, settings.output, context.obj)
+    say_gates(results.gates, settings.output)
     return exit_code(results.gates, failure)
 
 
@@ -92,7 +93,7 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
     from evalreport import pipeline
     from evalreport.audit.gates import judge
 
-    _check_names(settings.options)
+    check_names(settings.options)
     source = models[0] if len(models) == 1 else list(models)
     with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
         results = pipeline.evaluate(
@@ -105,7 +106,7 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
     return results
 
 
-def _check_names(options: Options) -> None:
+def check_names(options: Options) -> None:
     """Find a misspelt interval or test before the work: a metric's name depends on the task, so loading checks it."""
     from evalreport.comparisons import TESTS
     from evalreport.intervals import INTERVALS
@@ -116,7 +117,7 @@ def _check_names(options: Options) -> None:
                 raise UsageError(unknown_name(registry.kind, name, [*registry, "all"]))
 
 
-def _write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
+def write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
     """Write what was asked for; return the error of a named format that could not be made."""
     if output.output == STANDARD_OUTPUT:
         _write_json(results)
@@ -129,14 +130,14 @@ def _write(results: Results, output: OutputOptions, state: dict[str, Any]) -> Ou
             outcome = report.render(results, output.output, options=output)
     except OutputError as error:
         failure = error
-        say(f"evalreport: {error}")
+        say(f"evalreport: {error}", level="error")
     except OSError as error:
         raise UsageError(
             f"{output.output}: the report could not be written: {error.strerror or error}"
         ) from error
     else:
         for warning in outcome.warnings:
-            say(f"warning: {warning}")
+            say(f"warning: {warning}", level="warning")
     state["written"] = output.output
     if not output.quiet:
         _print_summary(results, output.output)
@@ -175,9 +176,9 @@ def _print_summary(results: Results, folder: Path) -> None:
         click.echo(f"report: {folder / names[0]}")
 
 
-def _say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
+def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
     """Say the gates that did not pass wherever the summary, which holds them all, is not printed."""
     if output.quiet or output.output == STANDARD_OUTPUT:
         for gate in gates:
             if gate.outcome != "pass":
-                say(f"gate: {gate.outcome}: {gate.gate}: {gate.text}")
+                say(f"gate: {gate.outcome}: {gate.gate}: {gate.text}", level=GATE_LEVELS[gate.outcome])

@@ -56,7 +56,17 @@ PROMISED = [
 
 
 # What came beside the promise; an addition is free, but it is named here.
-ADDED = {"--noise", "--same-input", "--kohavi-wolpert", "--exact", "--fixed-class-counts", "--against"}
+ADDED = {
+    "--noise",
+    "--same-input",
+    "--kohavi-wolpert",
+    "--exact",
+    "--fixed-class-counts",
+    "--against",
+    "--cost-ratio",
+    "--what-if-threshold",
+    "--log-format",
+}
 
 
 def test_run_takes_every_promised_option(run):
