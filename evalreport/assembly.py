@@ -9,10 +9,8 @@ import numpy as np
 
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
-from evalreport.curve_records import CurveRecord
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
-from evalreport.metrics.curves import precision_recall, roc
 from evalreport.metrics.formula import filled_in
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.sample import Sample
@@ -97,16 +95,6 @@ def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
             for p, predicted in enumerate(classes)
             if len(classes) <= MOST_WHOLE or table[t, p]
         ]
-    return tuple(found)
-
-
-def curve_records(sample: Sample) -> tuple[CurveRecord, ...]:
-    """Return the ROC and precision-recall curves of every model that gives scores."""
-    found: list[CurveRecord] = []
-    for name, orders in sample.rows.orders.items():
-        order = orders[0]
-        if len(orders) == 1 and order.positive.any() and not order.positive.all():
-            found += [roc(name, order), precision_recall(name, order)]
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import UsageError
-from evalreport.keys import FORMATS, KEYS, Correction, Detail, Format, Join, Key, Kind, Task
+from evalreport.keys import FORMATS, KEYS, Correction, Detail, Format, Join, Key, Kind, LogFormat, Task
 from evalreport.registry import unknown_name
 
 STANDARD_OUTPUT = Path("-")
@@ -50,6 +50,8 @@ class Options:
     exact: bool = False
     fixed_class_counts: bool = False
     against: float | None = None
+    cost_ratio: float | None = None
+    what_if_threshold: float | None = None
     noise: float | None = None
     same_input: str | None = None
     kohavi_wolpert: bool = False
@@ -66,6 +68,7 @@ class OutputOptions:
     templates: Path | None = None
     title: str | None = None
     jobs: int = 1
+    log_format: LogFormat = "text"
     quiet: bool = False
     verbose: bool = False
 
@@ -269,6 +272,9 @@ def check_ranges(options: Options) -> None:
         raise UsageError(f"margin must be greater than 0, not {options.margin:g}: {said}")
     if options.noise is not None and options.noise < 0:
         raise UsageError(f"noise is a variance and must be at least 0, not {options.noise:g}")
+    if options.cost_ratio is not None and options.cost_ratio <= 0:
+        said = "the cost of a false negative over that of a false positive"
+        raise UsageError(f"cost_ratio must be greater than 0, not {options.cost_ratio:g}: {said}")
     if options.against is not None and not 0 < options.against < 1:
         raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
 

@@ -30,7 +30,7 @@ class CurveRecord:
 
 @dataclass(frozen=True, slots=True)
 class CurveSummaryRecord:
-    """One number of one curve: an area, or its height ``at`` a place; computed from all points, not the thinned ones."""
+    """One number of one curve, from all its points, not the thinned ones: an area, or its height ``at`` a place."""
 
     model: str
     curve: str
@@ -106,13 +106,13 @@ class ThresholdChangeRecord:
 
     model: str
     threshold: float
-    changed: float | None
-    fewer_alarms: float | None
-    fewer_false_alarms: float | None
-    fewer_hits: float | None
-    tp: float | None
-    fp: float | None
-    fn: float | None
-    tn: float | None
-    text: str
+    changed: float | None = None
+    fewer_alarms: float | None = None
+    fewer_false_alarms: float | None = None
+    fewer_hits: float | None = None
+    tp: float | None = None
+    fp: float | None = None
+    fn: float | None = None
+    tn: float | None = None
+    text: str = ""
     reason: str | None = None

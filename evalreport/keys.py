@@ -13,6 +13,7 @@ Join = Literal["error", "intersect", "independent"]
 Correction = Literal["holm", "bh", "bonferroni", "none"]
 Format = Literal["html", "pdf", "json", "md"]
 Detail = Literal["brief", "full"]
+LogFormat = Literal["text", "json"]
 
 FORMATS: tuple[Format, ...] = ("html", "pdf", "json", "md")
 
@@ -111,12 +112,19 @@ KEYS: tuple[Key, ...] = (
         "Split 0-1 loss after Kohavi and Wolpert as well (always: after Domingos).", "false"),
     Key("against", "against", "number", "X",
         "Accuracy that binomial_exact tests against (default: that of the most frequent class).", "0.9"),
+    Key("cost_ratio", "cost_ratio", "number", "X",
+        "Cost of a false negative over that of a false positive; the cheapest threshold is found (default none).", "5"),
+    Key("what_if_threshold", "what_if_threshold", "number", "X",
+        "Say how many cases would change sides at this threshold (default none).", "0.7"),
     Key("detail", "detail", "choice", "HOW", "How much stands in the PDF (default brief).",
         '"brief"', choices=get_args(Detail)),
     Key("templates", "templates", "path", "DIR",
         "Folder searched before the built-in templates.", '"templates"'),
     Key("title", "title", "text", "TEXT", "Title of the report.", '"Comparison of the models"'),
     Key("jobs", "jobs", "integer", "N", "Threads to use; no figure depends on it (default 1).", "1"),
+    Key("log_format", "log_format", "choice", "HOW",
+        "How lines on standard error are written (default text); json: one object a line.",
+        '"text"', choices=get_args(LogFormat)),
     Key("quiet", "quiet", "flag", "", "Print errors only.", "false", short="-q"),
     Key("verbose", "verbose", "flag", "",
         "Print every warning, and a traceback on a defect.", "false", short="-v"),

@@ -120,6 +120,23 @@ def statistic(value: float | None) -> str:
     return number(value, 0 if float(value).is_integer() else 2)
 
 
+def significant(value: float, digits: int = 3) -> str:
+    """Write a number with so many significant digits: thresholds and slopes have no common scale.
+
+    Examples
+    --------
+    >>> significant(0.41734), significant(29.0), significant(-1234.5), significant(0.0000123)
+    ('0.417', '29', '−1,234', '1.23×10⁻⁵')
+    """
+    if value == 0 or not math.isfinite(value):
+        return number(value, 0)
+    place = math.floor(math.log10(abs(value)))
+    if place < -4 or place >= 9:
+        return _power_of_ten(value, signed=False)
+    text = number(value, max(digits - 1 - place, 0))
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from evalreport.assembly import (
     confusion_records,
-    curve_records,
     fold_records,
     metric_records,
     verdict_records,
@@ -50,6 +49,7 @@ from evalreport.records import (
     WarningRecord,
 )
 from evalreport.results import Results
+from evalreport.thresholds import bands_found, threshold_fields
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -86,11 +86,15 @@ def evaluate(
     others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
     rows = (*family_rows, *others, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
-    curves = of_each(samples, curve_records)
+    thresholds = threshold_fields(samples, options)
     say("putting together", 0.9)
     results = Results(
         **provenance(predictions, quantities[0], options),
-        found=(*predictions.found, *of_each(samples, ranks_found)),
+        found=(
+            *predictions.found,
+            *of_each(samples, ranks_found),
+            *bands_found(thresholds["curves"], options),
+        ),
         metrics=(
             *of_each(samples, metric_records, options),
             *criteria_records(loaded, options.metrics, options.confidence),
@@ -98,7 +102,7 @@ def evaluate(
         baselines=() if apart else baseline_records(predictions, quantities, samples[0].units),
         folds=of_each(samples, fold_records),
         confusion=of_each(samples, confusion_records),
-        curves=curves,
+        **thresholds,
         comparisons=rows,
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),
@@ -109,7 +113,7 @@ def evaluate(
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
         verdicts=verdict_records(decisions, options),
-        warnings=all_cautions(predictions, samples, family, options, rows=rows, curves=curves),
+        warnings=all_cautions(predictions, samples, family, options, rows=rows, thresholds=thresholds),
     )
     say("done", 1.0)
     return results

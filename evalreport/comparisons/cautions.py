@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from evalreport.comparisons.cautions_of_choice import of_choice
 from evalreport.comparisons.cautions_of_fits import of_fits
 from evalreport.comparisons.pairs import Comparison
 from evalreport.config import Options
-from evalreport.curve_records import CurveRecord
 from evalreport.intervals import recommended
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.quantities import definition
@@ -30,7 +30,7 @@ def cautions(
     options: Options,
     *,
     rows: Sequence[ComparisonRecord] = (),
-    curves: Sequence[CurveRecord] = (),
+    thresholds: Mapping[str, Sequence[Any]] | None = None,
 ) -> tuple[WarningRecord, ...]:
     """Return the warnings of a run, those that may change a reading first, each kind in a fixed order.
 
@@ -38,8 +38,10 @@ def cautions(
     ----------
     family
         The primary metric's comparisons.
-    rows, curves
-        Every test and every curve of the run.
+    rows
+        Every test of the run.
+    thresholds
+        The fields of the results that are about thresholds, by name.
     """
     found = (
         *_of_classes(sample),
@@ -49,7 +51,7 @@ def cautions(
         *_of_pairs(family, options),
         *_of_resampling(sample, family, options),
         *of_fits(sample, rows, options),
-        *of_choice(sample, rows, curves, options),
+        *of_choice(sample, rows, thresholds or {}, options),
     )
     return tuple(sorted(found, key=lambda warning: warning.level == "info"))
 

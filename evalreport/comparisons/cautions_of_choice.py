@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options
-from evalreport.curve_records import CurveRecord
+from evalreport.curve_records import DominanceRecord, OperatingPointRecord
 from evalreport.data.predictions import ModelOutputs
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
@@ -19,19 +19,21 @@ from evalreport.records import ComparisonRecord, WarningRecord
 Floats = npt.NDArray[np.float64]
 
 MOST_NAMED = 3
-CLEAR = 0.05
-"""Curves cross where each is higher than the other by so much somewhere."""
 MANY_MODELS = 10
 FEW_SCORES = 20
 """With fewer distinct scores than this the best threshold is hit by chance too often to say anything."""
 
 
 def of_choice(
-    sample: Sample, rows: Sequence[ComparisonRecord], curves: Sequence[CurveRecord], options: Options
+    sample: Sample,
+    rows: Sequence[ComparisonRecord],
+    thresholds: Mapping[str, Sequence[Any]],
+    options: Options,
 ) -> Iterator[WarningRecord]:
     """Yield the warnings of this room, in a fixed order."""
     yield from _of_metrics(sample, rows, options)
-    yield from _of_curves(curves)
+    yield from _of_curves(thresholds.get("dominance", ()))
+    yield from _of_chosen(thresholds.get("operating_points", ()), options)
     yield from _of_thresholds(sample)
     yield from _of_test_set(sample)
 
@@ -73,10 +75,9 @@ def _some(names: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _of_curves(curves: Sequence[CurveRecord]) -> Iterator[WarningRecord]:
+def _of_curves(dominance: Sequence[DominanceRecord]) -> Iterator[WarningRecord]:
     """Tell of ROC curves that cross clearly: which model is better depends on the operating point."""
-    of_roc = [c for c in curves if c.curve == "roc" and c.label is None]
-    crossing = [f"{a.model} and {b.model}" for a, b in combinations(of_roc, 2) if _cross(a, b)]
+    crossing = [f"{record.a} and {record.b}" for record in dominance if record.clear]
     if crossing:
         pairs = "; ".join(crossing[:MOST_NAMED]) + (
             f"; {len(crossing) - MOST_NAMED} more pairs" if len(crossing) > MOST_NAMED else ""
@@ -87,11 +88,15 @@ def _of_curves(curves: Sequence[CurveRecord]) -> Iterator[WarningRecord]:
         )
 
 
-def _cross(a: CurveRecord, b: CurveRecord) -> bool:
-    grid = np.linspace(0.0, 1.0, 201)
-    # At a jump, where x repeats, interp takes the last point: the upper end for both curves alike.
-    gap = np.interp(grid, a.x, a.y) - np.interp(grid, b.x, b.y)
-    return bool(gap.max() >= CLEAR and gap.min() <= -CLEAR)
+def _of_chosen(points: Sequence[OperatingPointRecord], options: Options) -> Iterator[WarningRecord]:
+    """Say that thresholds were chosen on the data that they are judged on: a warning where one was asked for."""
+    if any(record.optimistic for record in points):
+        text = "The best thresholds are chosen on the examples that they are judged on, so their values are too good;"
+        text += " the intervals beside them say what to expect on fresh examples. Choose on validation data."
+        if options.cost_ratio is not None:
+            yield WarningRecord("threshold_chosen_here", text, ("cost_ratio",))
+        else:
+            yield WarningRecord("threshold_chosen_here", text, level="info")
 
 
 def _of_thresholds(sample: Sample) -> Iterator[WarningRecord]:

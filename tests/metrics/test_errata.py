@@ -11,7 +11,8 @@ import pytest
 
 from evalreport.engine.ranks import descending_order
 from evalreport.engine.tables import margins_of, one_vs_rest
-from evalreport.metrics.curves import precision_recall
+from evalreport.metrics.curves.discrimination import pr
+from evalreport.metrics.curves.ladder import ladder
 from evalreport.metrics.quantities import Quantity
 
 from .tables import Rows, estimates_of, ids, value, value_rows
@@ -73,7 +74,7 @@ def test_equal_error_rate_of_the_exercise(classifier: str) -> None:
 def test_precision_recall_curve_ends_at_the_prevalence_and_may_fall() -> None:
     """The curve ends at (1, P / (P + N)), not (1, 0), and precision is not monotone in the threshold."""
     positive = np.array([True, False, True, True, False])
-    curve = precision_recall("m", descending_order(np.array([0.9, 0.8, 0.7, 0.6, 0.5]), positive))
+    curve = pr(ladder(descending_order(np.array([0.9, 0.8, 0.7, 0.6, 0.5]), positive)))
     assert (curve.x[-1], curve.y[-1]) == (1.0, 0.6)
     steps = np.diff(curve.y)
     assert (steps < 0).any()

@@ -1,0 +1,194 @@
+"""What every curve is read from: the counts at each threshold of a ranking, and how a long curve is thinned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.engine.ranks import Order, descending_order, group_weights
+from evalreport.engine.tables import Counts
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.views import view
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+MOST_CLASSES = 50
+"""Curves of each class against the rest are computed for up to so many classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The positives and negatives at or above each distinct threshold of one ranking.
+
+    Attributes
+    ----------
+    model, label
+        Whose ranking; the class against the rest where there are several, else None.
+    thresholds
+        (g,) the distinct scores, greatest first: examples at or above one are predicted positive.
+    found, wrong
+        (g + 1,) weight of positives and of negatives predicted positive, beginning with 0 above every score.
+    order
+        The ranking itself, for replicates.
+    """
+
+    model: str
+    label: str | None
+    thresholds: Floats
+    found: Floats
+    wrong: Floats
+    order: Order
+
+    @property
+    def positives(self) -> float:
+        """Weight of the positives."""
+        return float(self.found[-1])
+
+    @property
+    def negatives(self) -> float:
+        """Weight of the negatives."""
+        return float(self.wrong[-1])
+
+    @property
+    def fpr(self) -> Floats:
+        """False positive rates (g + 1,)."""
+        return np.asarray(self.wrong / self.wrong[-1])
+
+    @property
+    def tpr(self) -> Floats:
+        """True positive rates (g + 1,)."""
+        return np.asarray(self.found / self.found[-1])
+
+    @property
+    def steps(self) -> Floats:
+        """Thresholds (g + 1,): nan first, which no score reaches."""
+        return np.concatenate([[np.nan], self.thresholds])
+
+    @property
+    def counts(self) -> Counts:
+        """TP, FP, FN and TN at each threshold, (g + 1,) each."""
+        return counts_at(self.found, self.wrong)
+
+    def rung(self, threshold: float) -> int:
+        """Return the place in ``found`` of what lies at or above any threshold."""
+        return int(np.searchsorted(-self.thresholds, -threshold, side="right"))
+
+
+def counts_at(found: Floats, wrong: Floats) -> Counts:
+    """Return TP, FP, FN, TN from running weights whose last entry along the first axis is everything."""
+    return Counts(found, wrong, found[-1] - found, wrong[-1] - wrong)
+
+
+def ladder(
+    order: Order, *, model: str = "", label: str | None = None, weights: Floats | None = None
+) -> Ladder:
+    """Count along a ranking.
+
+    Parameters
+    ----------
+    weights
+        (n,) example weights; None: every example weighs 1.
+    """
+    given = np.ones(len(order.group)) if weights is None else weights
+    found, wrong = (np.concatenate([[0.0], np.cumsum(part)]) for part in group_weights(given, order))
+    return Ladder(model, label, order.thresholds, found, wrong, order)
+
+
+def ladders(sample: Sample) -> tuple[Ladder, ...]:
+    """Return a ladder for every model that ranks, by class where there are several.
+
+    Nothing where several fits have scores of their own, which have no common scale, or the truth lacks a class.
+    """
+    predictions, rows = sample.predictions, sample.rows
+    if rows.layout.ranked.count > 1 or predictions.y_true is None:
+        return ()
+    weights = rows.units.base
+    found = []
+    for outputs in predictions.models:
+        if outputs.present is not None:
+            continue
+        if predictions.task == "binary" and outputs.score is not None and predictions.positive is not None:
+            ready = rows.orders.get(outputs.name)
+            order = ready[0] if ready else descending_order(outputs.score, _is(sample, predictions.positive))
+            found.append(ladder(order, model=outputs.name, weights=weights))
+        elif predictions.task == "multiclass" and outputs.proba is not None:
+            for code, label in enumerate(predictions.classes[:MOST_CLASSES]):
+                order = descending_order(outputs.proba[:, code], _is(sample, label))
+                found.append(ladder(order, model=outputs.name, label=label, weights=weights))
+    return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
+
+
+def _is(sample: Sample, label: str) -> npt.NDArray[np.bool_]:
+    predictions = sample.predictions
+    return np.asarray(predictions.y_true == predictions.classes.index(label))
+
+
+@dataclass(frozen=True, slots=True)
+class Forecasts:
+    """What a model forecasts with a probability, and whether it came true.
+
+    Attributes
+    ----------
+    p, came_true
+        (n,) probability of the positive class and whether it was that; of several classes the most probable one.
+    confidence, right
+        (n,) probability that the model gives to its own answer, and whether the answer is right; None without one.
+    weights
+        (n,) example weights.
+    """
+
+    model: str
+    p: Floats
+    came_true: Floats
+    confidence: Floats | None
+    right: Floats | None
+    weights: Floats
+
+
+def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
+    """Return the forecasts of every model that gives probabilities of all classes."""
+    predictions = sample.predictions
+    found = []
+    for outputs in predictions.models:
+        seen = view(predictions, outputs)
+        if seen.proba is None or seen.true is None or outputs.present is not None or not predictions.classes:
+            continue
+        code = seen.positive_code
+        p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
+        said = seen.proba.argmax(axis=1) if code is None else np.full(len(p), code)
+        confidence = right = None
+        if seen.y_pred is not None and (seen.y_pred >= 0).all():
+            answer = seen.y_pred.astype(np.intp)
+            confidence = np.take_along_axis(seen.proba, answer[:, None], axis=1)[:, 0]
+            right = (answer == seen.true).astype(np.float64)
+        came_true = (said == seen.true).astype(np.float64)
+        found.append(Forecasts(outputs.name, p, came_true, confidence, right, sample.units.base))
+    return tuple(found)
+
+
+def visible_points(x: Floats, y: Floats, most: int) -> Indices:
+    """Return the indices of at most ``most`` points whose polyline looks like the whole.
+
+    Corners are kept and points on straight runs dropped; if too many are left, points are spread evenly along
+    the way from the first to the last. Axes may have any scale.
+    """
+    keep = np.ones(len(x), dtype=bool)
+    x, y = _to_unit(x), _to_unit(y)
+    dx, dy = np.diff(x), np.diff(y)
+    keep[1:-1] = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-15
+    corners = np.flatnonzero(keep)
+    if len(corners) <= most:
+        return corners
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x[corners])) + np.abs(np.diff(y[corners])))])
+    stops = np.searchsorted(way, np.linspace(0, way[-1], most), side="left")
+    return np.asarray(corners[np.unique(np.minimum(stops, len(corners) - 1))])
+
+
+def _to_unit(values: Floats) -> Floats:
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    # Halved first: the distance of two huge scores may be more than a double holds.
+    span = high / 2 - low / 2
+    return np.asarray((values / 2 - low / 2) / span) if span > 0 else np.zeros_like(values)
