@@ -175,12 +175,8 @@ def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
     owner: dict[str, Table] = {}
     local: list[tuple[list[str], Any]] = []
     for table in tables:
+        names, codes = _models_of(table)
         header = table.roles.columns.get("model")
-        if header is None:
-            names, codes = [table.model], np.zeros(table.read.rows, dtype=np.int32)
-        else:
-            array = combined(table.read.arrays[header])
-            names, codes = array.dictionary.to_pylist(), dictionary_codes(array)
         if (codes < 0).any() or not all(name.strip() for name in names):
             blank = [code for code, name in enumerate(names) if not name.strip()]
             raise _no_name(table, header, int(np.flatnonzero((codes < 0) | np.isin(codes, blank))[0]))
@@ -191,9 +187,21 @@ def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
         local.append((names, codes))
     models = tuple(sorted(owner))
     place = {name: code for code, name in enumerate(models)}
-    return models, np.concatenate(
-        [np.array([place.get(n, -1) for n in names], dtype=np.int32)[c] for names, c in local]
-    )
+    coded = np.empty(sum(table.read.rows for table in tables), dtype=np.int32)
+    end = 0
+    for table, (names, codes) in zip(tables, local, strict=True):
+        start, end = end, end + table.read.rows
+        coded[start:end] = np.array([place.get(name, -1) for name in names], dtype=np.int32)[codes]
+    return models, coded
+
+
+def _models_of(table: Table) -> tuple[list[str], Codes]:
+    """Return the models of a table and each row's code: one code for all rows where there is one model."""
+    header = table.roles.columns.get("model")
+    if header is None:
+        return [table.model], np.zeros(1, dtype=np.int32)
+    array = combined(table.read.arrays[header])
+    return array.dictionary.to_pylist(), dictionary_codes(array)
 
 
 def _tells_fits_apart(table: Table) -> bool:

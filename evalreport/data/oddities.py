@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evalreport.data.leaks import leaks
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Codes, ModelOutputs, Predictions
 from evalreport.data.values import shown
 from evalreport.records import WarningRecord
 
@@ -53,10 +53,10 @@ def _decimal_comma(predictions: Predictions) -> list[WarningRecord]:
 def _truth(predictions: Predictions) -> list[WarningRecord]:
     if not predictions.classes or predictions.y_true is None:
         return []
-    seen = np.unique(predictions.y_true)
+    seen = _codes_in(predictions.y_true)
     if len(seen) > 1:
         return []
-    label = predictions.classes[int(seen[0])]
+    label = predictions.classes[seen[0]]
     text = f"The true values hold one class only, {shown(label)}: whatever needs two is undefined."
     return [WarningRecord("one_class", text, (label,))]
 
@@ -80,7 +80,7 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
         return []
     true = predictions.y_true if model.present is None else predictions.y_true[model.present]
     said = model.y_pred if model.present is None else model.y_pred[model.present]
-    truths, predictions_made = set(np.unique(true).tolist()), set(np.unique(said).tolist())
+    truths, predictions_made = set(_codes_in(true)), set(_codes_in(said))
     warnings = []
     for code in sorted(truths - predictions_made):
         label = predictions.classes[code]
@@ -89,9 +89,14 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
     for code in sorted(predictions_made - truths):
         label = predictions.classes[code]
         text = f"{model.name} predicts the class {shown(label)}, which the true values never hold."
-        text += _misspelt(label, [predictions.classes[int(code)] for code in np.unique(predictions.y_true)])
+        text += _misspelt(label, [predictions.classes[code] for code in _codes_in(predictions.y_true)])
         warnings.append(WarningRecord("label_never_true", text, (model.name, label)))
     return warnings
+
+
+def _codes_in(codes: Codes) -> list[int]:
+    """Return the distinct codes, sorted: they are few, so counting them beats sorting or hashing."""
+    return [int(code) for code in np.flatnonzero(np.bincount(codes))]
 
 
 def _misspelt(label: str, true: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ as fast; bits that are the same in every id (a common prefix, the upper half of 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,18 +20,20 @@ from evalreport.data.predictions import Indices
 Words = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
-MOST_WORDS = 4
+MOST_WORDS = 8
 LONGEST_ID = 4096
-"""Ids that differ in more bits than these words of 64 bits hold, or that are longer (bytes), are left to DuckDB."""
+"""Ids that take more numbers than this to tell apart, or that are longer (bytes), are left to DuckDB."""
 BYTES_A_ROW = 40
-"""Working memory of sorting one row here, beside 8 bytes a word."""
-_BYTES_A_BLOCK = 1 << 22
+"""Working memory of sorting one row here, beside 8 bytes a number."""
+_BYTES_A_BLOCK = 1 << 20
 _ROWS_A_BATCH = 500_000
+_NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
+"""The bits of 8 bytes that have a next higher one in their own byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """Rows in the order of their ids, and where in that order another id begins."""
+    """Rows in the order of their ids (equal ones as they came), and where in that order another id begins."""
 
     order: Indices
     begins: Flags
@@ -85,9 +88,7 @@ def _coded(pieces: Sequence[Any], memory_limit: int) -> tuple[Any, Indices]:
     found = _by_database(rows, memory_limit) if words is None else _by_words(words)
     codes = np.empty(len(rows), dtype=np.int64)
     codes[found.order] = np.cumsum(found.begins) - 1
-    # The first row that holds an id stands for it: it is written last, from the last row to the first.
-    first = np.empty(int(np.count_nonzero(found.begins)), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    first = found.order[found.begins]
     # Where the first table holds every id, the others need not be put beside it.
     source = pieces[0] if first.max(initial=0) < len(pieces[0]) else rows
     return _taken(source, first), codes
@@ -103,32 +104,29 @@ def _taken(source: Any, places: Indices) -> Any:
 
 
 def _by_words(words: Sequence[Words]) -> _Sorted:
-    """Sort by the first word, and by the later ones where it settles nothing."""
-    order = np.argsort(words[0])
-    begins = np.ones(len(order), dtype=np.bool_)
-    begins[1:] = _changes(words[:1], order)
-    if len(words) == 1:
-        return _Sorted(order, begins)
-    differs = ~begins
-    differs[1:] &= _changes(words[1:], order)
-    if differs.any():
-        group = np.cumsum(begins)
-        mixed = np.zeros(int(group[-1]) + 1, dtype=np.bool_)
-        mixed[group[differs]] = True
-        places = np.flatnonzero(mixed[group])
-        rows = order[places]
-        order[places] = rows[np.lexsort((*(word[rows] for word in words[:0:-1]), group[places]))]
-        begins[1:] |= _changes(words[1:], order)
+    """Sort by the last word first: each pass keeps the order of the one before among equal words."""
+    n = len(words[0])
+    shift = np.uint64(_place_bits(n))
+    keys, order = np.empty(0, dtype=np.uint64), None
+    for word in reversed(words):
+        # The place below the word: sorting plain numbers is several times as fast as sorting indices.
+        keys = (word if order is None else word[order]) << shift
+        keys |= np.arange(n, dtype=np.uint64)
+        keys.sort()
+        place = (keys & np.uint64((1 << int(shift)) - 1)).view(np.int64)
+        order = place if order is None else order[place]
+    assert order is not None
+    begins = np.ones(n, dtype=np.bool_)
+    keys >>= shift
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    for word in words[1:]:
+        later = word[order]
+        begins[1:] |= later[1:] != later[:-1]
     return _Sorted(order, begins)
 
 
-def _changes(words: Sequence[Words], order: Indices) -> Flags:
-    """Say of each row but the first whether one of its words differs from that of the row before."""
-    changed = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
-    for word in words:
-        sorted_word = word[order]
-        changed |= sorted_word[1:] != sorted_word[:-1]
-    return changed
+def _place_bits(n: int) -> int:
+    return max(n - 1, 0).bit_length()
 
 
 def _by_database(rows: Any, memory_limit: int) -> _Sorted:
@@ -141,7 +139,7 @@ def _by_database(rows: Any, memory_limit: int) -> _Sorted:
     done, previous = 0, None
     with database(memory_limit) as connection:
         connection.register("numbered", numbered)
-        query = connection.sql("SELECT id, place FROM numbered ORDER BY id")
+        query = connection.sql("SELECT id, place FROM numbered ORDER BY id, place")
         for batch in query.to_arrow_reader(_ROWS_A_BATCH):
             end = done + batch.num_rows
             order[done:end] = batch.column(1).to_numpy()
@@ -161,15 +159,17 @@ def _other_than_before(ids: Any, previous: str | None) -> Flags:
 
 
 def _words(rows: Any, memory_limit: int) -> list[Words] | None:
-    """Turn ids into numbers in the same order, the most significant word first; None where that takes too much."""
+    """Turn ids into numbers in the same order, the most significant first; None where that takes too much.
+
+    Beside each number there is room for a row's place.
+    """
     import pyarrow.compute as pc
 
     longest = pc.max(pc.binary_length(rows)).as_py() or 0
-    width = max(-(-longest // 8), 1)
     if longest > LONGEST_ID:
         return None
-    varying = _varying(rows, width) if width > 1 else [2**64 - 1]
-    layout = list(_layout(varying)) or [[(0, 0, 1)]]
+    width = max(-(-longest // 8), 1)
+    layout = list(_layout(_telling_bits(rows, width), 64 - _place_bits(len(rows)))) or [[(0, 0, 1)]]
     holds_nul = any(_holds_nul(chunk) for chunk in rows.chunks)
     needed = len(rows) * (BYTES_A_ROW + 8 * (len(layout) + holds_nul))
     if len(layout) > MOST_WORDS or needed > memory_limit:
@@ -177,8 +177,9 @@ def _words(rows: Any, memory_limit: int) -> list[Words] | None:
     words = [np.empty(len(rows), dtype=np.uint64) for _ in layout]
     done = 0
     for block in _blocks(rows, width):
+        numbers = block.byteswap() if sys.byteorder == "little" else block
         for word, runs in zip(words, layout, strict=True):
-            word[done : done + len(block)] = _packed(block, runs)
+            word[done : done + len(block)] = _packed(numbers, runs)
         done += len(block)
     if holds_nul:
         # "a" and "a\0" differ by their lengths alone once they are padded.
@@ -187,7 +188,7 @@ def _words(rows: Any, memory_limit: int) -> list[Words] | None:
 
 
 def _blocks(rows: Any, width: int) -> Iterator[Words]:
-    """Yield some rows at a time as (rows, width) numbers, each made of 8 bytes; shorter ids are padded with NUL."""
+    """Yield some ids at a time, padded with NUL, as (rows, width) numbers of 8 bytes each."""
     import pyarrow.compute as pc
 
     at_once = max(_BYTES_A_BLOCK // (8 * width), 1)
@@ -195,31 +196,40 @@ def _blocks(rows: Any, width: int) -> Iterator[Words]:
         for start in range(0, len(chunk), at_once):
             block = chunk.slice(start, at_once)
             padded = pc.ascii_rpad(block, 8 * width, padding="\0").buffers()[2]
-            numbers = np.frombuffer(padded, dtype=">u8", count=len(block) * width)
-            yield numbers.astype(np.uint64).reshape(len(block), width)
+            yield np.frombuffer(padded, np.uint64, count=len(block) * width).reshape(len(block), width)
 
 
-def _varying(rows: Any, width: int) -> list[int]:
-    """Return the bits in which the ids differ, by word."""
-    ones = np.full(width, 2**64 - 1, dtype=np.uint64)
-    any_one = np.zeros(width, dtype=np.uint64)
+def _telling_bits(rows: Any, width: int) -> list[int]:
+    """Return by word the bits that tell ids apart: they vary, and the next higher one does not say as much."""
+    varies, differs, agrees = np.zeros((3, width), dtype=np.uint64)
+    before: Words | None = None
     for block in _blocks(rows, width):
-        ones &= np.bitwise_and.reduce(block, axis=0)
-        any_one |= np.bitwise_or.reduce(block, axis=0)
-    return [int(bits) for bits in ones ^ any_one]
+        before = block[0] if before is None else before
+        varies |= np.bitwise_or.reduce(block ^ before, axis=0)
+        unlike_next = block ^ (block >> np.uint64(1))
+        differs |= np.bitwise_or.reduce(unlike_next, axis=0)
+        agrees |= ~np.bitwise_and.reduce(unlike_next, axis=0)
+    if sys.byteorder == "little":
+        varies, differs, agrees = varies.byteswap(), differs.byteswap(), agrees.byteswap()
+    # In digits, the upper bits are all ones, or all zeros where the id has ended.
+    repeats = ~(differs & agrees) & np.uint64(_NEIGHBOURS)
+    return [int(bits) for bits in varies & ~repeats]
 
 
-def _layout(varying: Sequence[int]) -> Iterator[list[tuple[int, int, int]]]:
-    """Share the varying bits out to as few words as hold them, in order: each a list of (word, shift, length)."""
+def _layout(telling: Sequence[int], room: int) -> Iterator[list[tuple[int, int, int]]]:
+    """Share the bits out to as few numbers as hold them, in order: each a list of (word, shift, length)."""
     runs: list[tuple[int, int, int]] = []
-    free = 64
-    for word, bits in enumerate(varying):
+    free = room
+    for word, bits in enumerate(telling):
         for shift, length in _runs(bits):
-            if length > free:
-                yield runs
-                runs, free = [], 64
-            runs.append((word, shift, length))
-            free -= length
+            left = length
+            while left:
+                taken = min(left, free)
+                left, free = left - taken, free - taken
+                runs.append((word, shift + left, taken))
+                if not free:
+                    yield runs
+                    runs, free = [], room
     if runs:
         yield runs
 
@@ -228,22 +238,17 @@ def _runs(bits: int) -> Iterator[tuple[int, int]]:
     """Yield the runs of set bits from the highest: how many bits lie below it, and its length."""
     while bits:
         end = bits.bit_length()
-        # The bits below the highest run of ones are those that adding its lowest bit leaves alone.
-        inverted = ~bits & ((1 << end) - 1)
-        shift = inverted.bit_length()
+        shift = (~bits & ((1 << end) - 1)).bit_length()
         yield shift, end - shift
         bits &= (1 << shift) - 1
 
 
 def _packed(block: Words, runs: Sequence[tuple[int, int, int]]) -> Words:
     """Put the runs of bits of each row beside one another in one number."""
-    packed: Words | None = None
+    packed = np.zeros(len(block), dtype=np.uint64)
     for word, shift, length in runs:
-        bits = block[:, word]
-        if length < 64:
-            bits = (bits >> np.uint64(shift)) & np.uint64((1 << length) - 1)
-        packed = bits if packed is None else packed << np.uint64(length) | bits
-    assert packed is not None
+        packed <<= np.uint64(length)
+        packed |= (block[:, word] >> np.uint64(shift)) & np.uint64((1 << length) - 1)
     return packed
 
 

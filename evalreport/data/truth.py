@@ -94,14 +94,35 @@ def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArra
     """
     if task.task in ("outcome", "scores"):
         return None
+    spoken = [(c, v) for c in ("y_true", "truth") if (v := _values(rows, c, task)) is not None]
+    assert spoken, "the task was found from true values"
+    by_cell = _all_agreed([values for _, values in spoken], rows, alignment)
+    if by_cell is None:
+        by_cell = _by_group(rows, alignment, spoken)
+    _refuse_absent(rows, alignment, by_cell)
+    return by_cell
+
+
+def _all_agreed(spoken: list[npt.NDArray[Any]], rows: Rows, alignment: Alignment) -> npt.NDArray[Any] | None:
+    """Return the true values where each row is given its own and all agree: the common case, and fast."""
+    n_cells = alignment.rows.shape[1]
+    if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
+        return None
+    agreed: npt.NDArray[Any] = spoken[0][alignment.rows[0]]
+    for values in spoken:
+        for index in alignment.rows:
+            if not np.array_equal(values[index], agreed):
+                return None
+    return agreed
+
+
+def _by_group(
+    rows: Rows, alignment: Alignment, given_by: list[tuple[str, npt.NDArray[Any]]]
+) -> npt.NDArray[Any]:
+    """Return each cell's true value from whichever rows of its example give one."""
     by_group: npt.NDArray[Any] | None = None
     witness = np.full(int(alignment.group.max()) + 1, -1, dtype=np.int64)
-    spoken: list[str] = []
-    for column in ("y_true", "truth"):
-        values = _values(rows, column, task)
-        if values is None:
-            continue
-        spoken.append(column)
+    for column, values in given_by:
         given = np.flatnonzero(values >= 0 if values.dtype.kind == "i" else ~np.isnan(values))
         if by_group is None:
             by_group = np.full(len(witness), -1 if values.dtype.kind == "i" else np.nan, dtype=values.dtype)
@@ -112,12 +133,11 @@ def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArra
         wrong = given[values[given] != by_group[alignment.group[given]]]
         if len(wrong):
             before = int(witness[alignment.group[wrong[0]]])
-            said = spoken[0] if _holds(rows, spoken[0], before) else column
+            first = given_by[0][0]
+            said = first if _holds(rows, first, before) else column
             raise _disagree(rows, (int(wrong[0]), column), (before, said), len(wrong))
-    assert by_group is not None, "the task was found from true values"
-    any_row = alignment.rows.max(axis=0)
-    by_cell: npt.NDArray[Any] = by_group[alignment.group[any_row]]
-    _refuse_absent(rows, any_row, by_cell)
+    assert by_group is not None
+    by_cell: npt.NDArray[Any] = by_group[alignment.group[alignment.rows.max(axis=0)]]
     return by_cell
 
 
@@ -131,10 +151,10 @@ def _values(rows: Rows, column: str, task: FoundTask) -> npt.NDArray[Any] | None
     return recode(array, task.classes, task.spelling)
 
 
-def _refuse_absent(rows: Rows, any_row: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:
+def _refuse_absent(rows: Rows, alignment: Alignment, values: npt.NDArray[Any]) -> None:
     absent = values < 0 if values.dtype.kind == "i" else np.isnan(values)
     if absent.any():
-        row = int(any_row[absent].min())
+        row = int(alignment.rows.max(axis=0)[absent].min())
         raise fault(
             rows,
             row,
