@@ -57,7 +57,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     """
     keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
     ids, code = rows.coded or _coded_ids(rows, keys, memory_limit)
-    rows_by_model = _cells(rows, code, keys, independent=join == "independent")
+    rows_by_model, of_series = _cells(rows, code, keys, independent=join == "independent")
     group = _pack([(code, len(ids))] + ([_with_empty(keys["dataset"])] if "dataset" in keys else []))
     if join == "independent":
         group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
@@ -65,7 +65,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     if join == "independent":
         text = f"{len(rows.models)} models, {rows_by_model.shape[1]} rows"
         found = (FoundRecord("join", "independent", f"asked for: each model has its own examples ({text})"),)
-    elif (rows_by_model < 0).any():
+    elif (rows_by_model < 0).any() and not of_series:
         if join == "error":
             raise _missing(rows, rows_by_model)
         shared = (rows_by_model >= 0).all(axis=0)
@@ -122,20 +122,24 @@ def _pack(parts: list[tuple[Indices, int]]) -> Indices:
     return packed
 
 
-def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: bool) -> Indices:
-    """Number the cells in canonical order, and find each model's row for each of them."""
+def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: bool) -> tuple[Indices, bool]:
+    """Number the cells in canonical order, and find each model's row for each of them.
+
+    Also says whether they are points of learning or complexity curves, of which every model may have its own.
+    """
     parts = [(code, int(code.max()) + 1), *(_with_empty(column) for column in keys.values())]
     if independent:
         parts.append((rows.model.astype(np.int64), len(rows.models)))
     matrix = _by_model(rows, parts)
     second = [name for name in _SECOND_IDENTITY if name in rows.columns]
-    if matrix is None and second:
+    of_series = matrix is None and bool(second)
+    if of_series:
         # A learning curve: the same example, predicted after training on more and more rows.
         parts += [_ranks(rows.columns[name]) for name in second]
         matrix = _by_model(rows, parts)
     if matrix is None:
         raise _twice(rows, _pack(parts))
-    return matrix
+    return matrix, of_series
 
 
 def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.alignment import Alignment
+from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.predictions import Column, Design, Indices
 from evalreport.records import FoundRecord
 
@@ -33,15 +36,21 @@ def find_design(alignment: Alignment, *, of_examples: bool) -> tuple[Design, Fou
 
 def _design(alignment: Alignment, *, of_examples: bool) -> tuple[Design, str]:
     any_row = alignment.rows.max(axis=0)
-    codes = {name: column.values[any_row].astype(np.int64) for name, column in alignment.keys.items()}
-    tested = _tested(alignment.keys.get("part"), codes.get("part"), len(any_row))
+    cells = {name: Column(c.values[any_row], c.categories) for name, c in alignment.keys.items()}
+    return design_of(cells, alignment.example if of_examples else None, len(any_row))
+
+
+def design_of(keys: Mapping[str, Column], example: Indices | None, n: int) -> tuple[Design, str]:
+    """Find the design of n rows from their key columns and (n,) examples; None where rows are scores."""
+    codes = {name: keys[name].values.astype(np.int64) for name in IDENTITY_COLUMNS if name in keys}
+    tested = _tested(keys.get("part"), codes.get("part"), n)
     counts = {name: len(np.unique(code[tested & (code >= 0)])) for name, code in codes.items()}
     if counts.get("dataset", 0) > 1:
         return "datasets", f"there are {counts['dataset']} data sets in the column dataset"
     if counts.get("replicate", 0) > 0:
         return "bootstrap", f"there are {counts['replicate']} replicates in the column replicate"
     if counts.get("fold", 0) > 1:
-        return _folds(alignment.example if of_examples else None, codes, counts, tested)
+        return _folds(example, codes, counts, tested)
     if counts.get("repeat", 0) > 1:
         return "repeated-holdout", f"there are {counts['repeat']} repeats without folds"
     if counts.get("seed", 0) > 1:

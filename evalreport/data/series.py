@@ -1,0 +1,181 @@
+"""Learning and complexity curves: one model fitted at several training sizes, or at several complexities.
+
+Each point of such a curve is an ordinary table of predictions (one test set, folds, replicates); what compares models
+is given one point of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.columns import IDENTITY_COLUMNS
+from evalreport.data.design import design_of
+from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.selection import subset
+from evalreport.errors import InputError
+from evalreport.records import FoundRecord
+
+Axis = Literal["train_size", "complexity"]
+AXES: tuple[Axis, ...] = ("train_size", "complexity")
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of a model's curve: where it lies (the mean, where sizes differ between fits), and its rows."""
+
+    x: float
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The curves of all models: which column they run along, and each model's points in rising order."""
+
+    axis: Axis
+    points: Mapping[str, tuple[Point, ...]]
+
+
+def series_of(predictions: Predictions) -> Series | None:
+    """Divide the rows into the points of each model's curve; None where no model is fitted at several points.
+
+    Raises
+    ------
+    InputError
+        Where both training size and complexity vary within a model.
+    """
+    columns = {axis: predictions.keys[axis] for axis in AXES if axis in predictions.keys}
+    if not columns or predictions.n == 0 or not _repeats(predictions):
+        return None
+    varying = [axis for axis in AXES if axis in columns and _varies(predictions, columns[axis])]
+    if len(varying) > 1:
+        raise InputError(
+            "both train_size and complexity vary within a model",
+            column="complexity",
+            expected="curves along one of the two",
+            remedy="write the curve of each complexity as a model of its own, without the column complexity",
+        )
+    if not varying:
+        return None
+    axis = varying[0]
+    values = np.asarray(columns[axis].values, dtype=np.float64)
+    return Series(axis, {m.name: _points(predictions, m, values, axis) for m in predictions.models})
+
+
+def _own_rows(predictions: Predictions, model: ModelOutputs) -> Rows:
+    return np.arange(predictions.n) if model.present is None else np.flatnonzero(model.present)
+
+
+def _fit_codes(predictions: Predictions, names: Sequence[str]) -> Rows:
+    """Number the rows by key columns."""
+    held = [predictions.keys[name].values for name in names if name in predictions.keys]
+    if not held:
+        return np.zeros(predictions.n, dtype=np.int64)
+    stacked = np.stack([np.nan_to_num(np.asarray(v, dtype=np.float64), nan=-1.0) for v in held])
+    return np.unique(stacked, axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def _cell_codes(predictions: Predictions) -> Rows:
+    """Number the rows by example and fit, the place on a curve left out."""
+    fit = _fit_codes(predictions, IDENTITY_COLUMNS)
+    return np.asarray(fit * (int(predictions.example.max()) + 1) + predictions.example)
+
+
+def _repeats(predictions: Predictions) -> bool:
+    cells = _cell_codes(predictions)
+    return len(np.unique(cells)) < len(cells)
+
+
+def _varies(predictions: Predictions, column: Column) -> bool:
+    """Say whether one model has several values of a column for one example and fit."""
+    values = np.asarray(column.values, dtype=np.float64)
+    cells = _cell_codes(predictions)
+    for model in predictions.models:
+        rows = _own_rows(predictions, model)
+        pairs = np.unique(
+            np.stack([cells[rows].astype(np.float64), np.nan_to_num(values[rows], nan=-1.0)]), axis=1
+        )
+        if pairs.shape[1] > len(np.unique(pairs[0])):
+            return True
+    return False
+
+
+def _points(
+    predictions: Predictions, model: ModelOutputs, values: npt.NDArray[np.float64], axis: Axis
+) -> tuple[Point, ...]:
+    """Divide a model's rows by value; training sizes that differ between fits by their place in each fit."""
+    rows = _own_rows(predictions, model)
+    own = np.nan_to_num(values[rows], nan=-1.0)
+    distinct, place = np.unique(own, return_inverse=True)
+    if axis == "train_size":
+        fits = _fit_codes(predictions, [n for n in IDENTITY_COLUMNS if n != "part"])[rows]
+        by_fit = {int(f): np.unique(own[fits == f]) for f in np.unique(fits)}
+        lengths = {len(sizes) for sizes in by_fit.values()}
+        if lengths != {len(distinct)} and len(lengths) == 1:
+            place = np.zeros(len(rows), dtype=np.int64)
+            for f, sizes in by_fit.items():
+                place[fits == f] = np.searchsorted(sizes, own[fits == f])
+    return tuple(
+        Point(float(values[rows[place == p]].mean()), rows[place == p]) for p in range(int(place.max()) + 1)
+    )
+
+
+def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Point]) -> Predictions:
+    """Return the table with one point of each model's curve: an ordinary table, its design found anew.
+
+    Raises
+    ------
+    InputError
+        Where the models' points do not hold the same examples and fits.
+    """
+    cells = _cell_codes(predictions)
+    order = {name: point.rows[np.argsort(cells[point.rows], kind="stable")] for name, point in chosen.items()}
+    names = [m.name for m in predictions.models if m.name in chosen]
+    first = order[names[0]]
+    for name in names[1:]:
+        if not np.array_equal(cells[order[name]], cells[first]):
+            raise InputError(
+                f"the models {names[0]!r} and {name!r} do not predict the same examples at the points of their curves"
+                f" that would be compared ({series.axis} {chosen[names[0]].x:g} and {chosen[name].x:g})",
+                column=series.axis,
+                expected="the same ids (and folds or replicates) at every point of every curve",
+                remedy="predict the same test examples with every fit, or give `run` the models one by one",
+            )
+    # Sorted by example first, as every table is.
+    first_order = np.argsort(first, kind="stable")
+    table = subset(replace(predictions, models=()), first[first_order])
+    models = tuple(
+        _model(m, order[m.name][first_order], series.axis, chosen[m.name].x)
+        for m in predictions.models
+        if m.name in chosen
+    )
+    keys = dict(table.keys)
+    if len({chosen[name].x for name in names}) > 1:
+        del keys[series.axis]
+    else:
+        models = tuple(
+            replace(m, columns={k: c for k, c in m.columns.items() if k != series.axis}) for m in models
+        )
+    design, why = design_of(keys, table.example, table.n)
+    found = tuple(r for r in predictions.found if r.what != "design")
+    return replace(
+        table, models=models, keys=keys, design=design, found=(*found, FoundRecord("design", design, why))
+    )
+
+
+def _model(model: ModelOutputs, rows: Rows, axis: Axis, x: float) -> ModelOutputs:
+    columns = {name: replace(c, values=c.values[rows]) for name, c in model.columns.items()}
+    columns[axis] = Column(np.full(len(rows), x))
+    return ModelOutputs(
+        model.name,
+        y_pred=None if model.y_pred is None else model.y_pred[rows],
+        score=None if model.score is None else model.score[rows],
+        proba=None if model.proba is None else model.proba[rows],
+        outcome=None if model.outcome is None else model.outcome[rows],
+        columns=columns,
+    )
