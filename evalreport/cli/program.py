@@ -29,6 +29,8 @@ COMMANDS = {
     "check": "evalreport.cli.check",
     "plan": "evalreport.cli.plan",
     "resample": "evalreport.cli.resample",
+    "audit": "evalreport.cli.audit",
+    "history": "evalreport.cli.history",
     "list": "evalreport.cli.listing",
     "init": "evalreport.cli.project",
     "templates": "evalreport.cli.project",
@@ -42,6 +44,8 @@ evalreport run models/        one prediction file a model, in a folder
 evalreport check models/      what is there, and what can be done with it
 evalreport plan               how many examples are needed, or what they can show
 evalreport resample PLAN      fit estimators on folds or bootstrap samples, and write their predictions
+evalreport audit models/ --history URL    a scheduled run: compared with earlier ones, and recorded
+evalreport history list --history URL     the runs that were recorded
 
 Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at least
 one is undecided; 4 an output named with -f could not be made.

@@ -1,0 +1,327 @@
+"""``evalreport history``: what a history of audits holds, which run is accepted, and what is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from evalreport.cli.audit import parse_time
+from evalreport.cli.messages import clean, say
+from evalreport.errors import HistoryError, UsageError
+
+if TYPE_CHECKING:
+    from evalreport.audit.connection import History
+    from evalreport.audit.store import Run
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+url_option = click.option("--history", "url", required=True, metavar="URL",
+                          help="sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
+form_option = click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text",
+                           show_default=True, help="How to print it.")  # fmt: skip
+
+
+def series_option(text: str) -> Callable[[F], F]:
+    """Return the option --series with what it means for a command."""
+    return click.option("--series", metavar="NAME", help=text)
+
+
+@click.group("history")
+def history_command() -> None:
+    """List, compare, accept, export and prune the runs of a history.
+
+    `evalreport audit` adds to it.
+    """
+
+
+@history_command.command("list")
+@url_option
+@series_option("Only the runs of this series (default: all).")
+@form_option
+def list_runs(url: str, series: str | None, form: str) -> int:
+    """List the runs, the oldest first.
+
+    The columns: number, time, series, exit code, whether it is the accepted or the last passed run, examples, and the
+    models' primary metric with its interval.
+    """
+    from evalreport.audit.store import runs, with_predictions
+
+    history = _open(url)
+    found, kept = runs(history, series), with_predictions(history)
+    marks = _marks(history, found)
+    if form == "json":
+        records = [
+            {**_facts(run), **marks[run.id], "predictions_kept": run.id in kept, "summary": dict(run.summary)}
+            for run in found
+        ]
+        _print_json(records)
+        return 0
+    heads = ("run", "time", "series", "exit", "", "n", "primary metric")
+    rows = [
+        (str(run.id), run.time, run.series, str(run.exit_code), _marked(marks[run.id]),
+         str(run.summary["n"]), _values(run))
+        for run in found
+    ]  # fmt: skip
+    _print_table(heads, rows)
+    return 0
+
+
+@history_command.command("show")
+@click.argument("run_id", type=int, metavar="ID")
+@url_option
+@form_option
+def show_run(run_id: int, url: str, form: str) -> int:
+    """Show one run: what it was about, its gates, its changes since earlier runs.
+
+    With -f json also its whole results.
+    """
+    from evalreport.audit.store import acceptances, results_of, run_with
+
+    history = _open(url)
+    run = run_with(history, run_id)
+    results = json.loads(results_of(history, run_id))
+    if form == "json":
+        _print_json({**_facts(run), **_marks(history, [run])[run.id], "results": results})
+        return 0
+    lines = [f"{name}: {value}" for name, value in _facts(run).items() if value is not None]
+    lines += [f"models: {', '.join(results['models'])}", f"{run.summary['primary_metric']}: {_values(run)}"]
+    lines += [f"input: {row['path']} ({row['rows']} rows, {row['sha256']})" for row in results["inputs"]]
+    lines += [f"gate: {row['outcome']}: {row['gate']}: {row['text']}" for row in results["gates"]]
+    lines += [_change(row) for row in results["history"]]
+    lines += [f"{row['level']}: {row['text']} [{row['code']}]" for row in results["warnings"]]
+    lines += [
+        f"accepted: {pin.time}{f' ({pin.note})' if pin.note else ''}"
+        for pin in acceptances(history, run.series)
+        if pin.run_id == run.id
+    ]
+    for line in lines:
+        click.echo(clean(line))
+    return 0
+
+
+@history_command.command("diff")
+@click.argument("before", type=int, metavar="ID")
+@click.argument("after", type=int, metavar="ID")
+@url_option
+@form_option
+def diff_runs(before: int, after: int, url: str, form: str) -> int:
+    """Say what differs between two runs.
+
+    Data, options, inputs, versions, values, gates and warnings. Values are compared as numbers; whether a model
+    changed is what gates and comparisons decide.
+    """
+    from dataclasses import asdict
+
+    from evalreport.audit.runs_compared import changes
+    from evalreport.audit.store import results_of
+
+    history = _open(url)
+    found = changes(*(json.loads(results_of(history, run_id)) for run_id in (before, after)))
+    if form == "json":
+        _print_json([asdict(change) for change in found])
+        return 0
+    rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in found]
+    _print_table(("kind", "what", f"run {before}", f"run {after}"), rows)
+    return 0
+
+
+@history_command.command("accept")
+@click.argument("run_id", type=int, metavar="ID")
+@url_option
+@click.option("--note", default="", metavar="TEXT", help="Why, for those who read the history later.")
+def accept_run(run_id: int, url: str, note: str) -> int:
+    """Pin a run as the accepted one of its series.
+
+    `accepted` in a gate is this run from now on. Earlier acceptances stay in the history.
+    """
+    from evalreport.audit.auditing import timestamp
+    from evalreport.audit.record import accept
+
+    history = _open(url)
+    run = accept(history, run_id, time=timestamp(datetime.now(UTC)), note=note)
+    click.echo(clean(f"run {run.id} of {run.time} is the accepted run of the series {run.series}"))
+    return 0
+
+
+@history_command.command("export")
+@url_option
+@series_option("Only the runs of this series (default: all).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("-"), metavar="PATH",
+              help="A file for JSON lines (default: standard output), or with --folder the folder.")  # fmt: skip
+@click.option("--folder", is_flag=True, help="Write run-ID/results.json and run-ID/run.json into the folder.")
+def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int:
+    """Write every run with its whole results: one JSON object a line, or a folder a run."""
+    from evalreport.audit.store import results_of, runs
+
+    history = _open(url)
+    if folder and output == Path("-"):
+        raise UsageError("--folder needs -o DIR, the folder to write into")
+    found = runs(history, series)
+    marks = _marks(history, found)
+    try:
+        if folder:
+            for run in found:
+                place = output / f"run-{run.id}"
+                place.mkdir(parents=True, exist_ok=True)
+                (place / "results.json").write_bytes(results_of(history, run.id))
+                facts = {**_facts(run), **marks[run.id]}
+                (place / "run.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+            click.echo(f"{output}: {len(found)} runs")
+            return 0
+        with click.open_file(str(output), "w", encoding="utf-8", atomic=output != Path("-")) as file:
+            for run in found:
+                line = {
+                    **_facts(run),
+                    **marks[run.id],
+                    "results": json.loads(results_of(history, run.id)),
+                }
+                file.write(json.dumps(line, sort_keys=True) + "\n")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UsageError(f"{output}: cannot be written ({error.strerror}); name another place") from None
+    return 0
+
+
+@history_command.command("prune")
+@url_option
+@series_option("The series to prune.")
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Keep the N newest runs.")
+@click.option("--older-than", metavar="DAYS|ISO8601",
+              help="Remove what is older than so many days, or than a time.")  # fmt: skip
+@click.option("--predictions-only", is_flag=True, help="Remove the predictions and keep the runs' results.")
+def prune_runs(
+    url: str, series: str | None, keep: int | None, older_than: str | None, predictions_only: bool
+) -> int:
+    """Remove old runs, or only their predictions.
+
+    The accepted run, the last that exited 0 and the last of all stay whole: the next run is compared with them. With
+    both --keep and --older-than a run goes if both say so.
+    """
+    from evalreport.audit.record import compact, prune
+    from evalreport.audit.store import runs
+
+    if keep is None and older_than is None:
+        raise UsageError("history prune: say what to remove with --keep N or --older-than DAYS")
+    before = None if older_than is None else _limit(older_than)
+    history = _open(url)
+    removed = 0
+    for name in sorted({run.series for run in runs(history, series)}):
+        own = runs(history, name)
+        newest = {run.id for run in own[-keep:]} if keep is not None else set()
+        chosen = [r.id for r in own if r.id not in newest and (before is None or r.time < before)]
+        removed += len(prune(history, name, chosen, predictions_only=predictions_only))
+    if removed:
+        try:
+            compact(history)
+        except HistoryError as error:
+            say(f"warning: what was removed still takes its room: {error}", level="warning")
+    what = "predictions of " if predictions_only else ""
+    click.echo(f"{what}{removed} run{'' if removed == 1 else 's'} removed")
+    return 0
+
+
+# --- printing -------------------------------------------------------------------------------------------------------
+
+
+def _open(url: str) -> History:
+    from evalreport.audit.connection import open_history
+
+    return open_history(url)
+
+
+def _limit(text: str) -> str:
+    from evalreport.audit.auditing import timestamp
+
+    if text.isdecimal():
+        try:
+            return timestamp(datetime.now(UTC) - timedelta(days=int(text)))
+        except OverflowError:
+            raise UsageError(f"--older-than {text}: that is before any calendar") from None
+    try:
+        return timestamp(parse_time(text))
+    except UsageError:
+        raise UsageError(
+            f"--older-than {text!r}: expected a number of days, or a time such as 2025-03-01"
+        ) from None
+
+
+def _marks(history: History, found: Iterable[Run]) -> dict[int, dict[str, bool]]:
+    """Say of each run whether it is its series' accepted one, and the last that exited 0."""
+    from evalreport.audit.store import standing
+
+    runs = list(found)
+    by_series = {name: standing(history, name) for name in {run.series for run in runs}}
+    return {
+        run.id: {
+            "accepted": by_series[run.series].accepted == run.id,
+            "last": by_series[run.series].last == run.id,
+        }
+        for run in runs
+    }
+
+
+def _marked(marks: dict[str, bool]) -> str:
+    return " ".join(name for name, holds in marks.items() if holds)
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    return {
+        "run": run.id,
+        "series": run.series,
+        "time": run.time,
+        "exit_code": run.exit_code,
+        "signature": run.signature,
+        "identity": run.identity,
+        "accepted_run": run.accepted_run,
+        "last_run": run.last_run,
+    }
+
+
+def _values(run: Run) -> str:
+    from evalreport import numbers
+
+    parts = []
+    for model, (value, low, high) in run.summary["values"].items():
+        shown = "undefined" if value is None else numbers.number(value, 4)
+        limits = "" if low is None or high is None else f" {numbers.interval(low, high, 4)}"
+        parts.append(f"{model} {shown}{limits}")
+    return ", ".join(parts)
+
+
+def _change(row: dict[str, Any]) -> str:
+    from evalreport import numbers
+
+    found = f"since {row['reference']} run {row['run']}: {row['model']}.{row['metric']}"
+    if row["difference"] is None:
+        return f"{found}: {row['reason']}"
+    limits = "" if row["low"] is None else f" {numbers.interval(row['low'], row['high'], 4)}"
+    return f"{found}: {numbers.number(row['difference'], 4)}{limits} {row['text']}"
+
+
+def _shown(value: str | float | None) -> str:
+    return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _print_json(content: Any) -> None:
+    click.echo(json.dumps(content, sort_keys=True, indent=1))
+
+
+def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print columns of even width on a terminal, tab-separated elsewhere."""
+    import sys
+
+    cells = [[clean(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in cells:
+            click.echo("\t".join(row))
+        return
+    widths = [max(len(row[place]) for row in [list(heads), *cells]) for place in range(len(heads) - 1)]
+    for row in [list(heads), *cells]:
+        start = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        click.echo(f"{start}  {row[-1]}".rstrip())
