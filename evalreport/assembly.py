@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
+from evalreport.comparisons.dominance import crossing_sentence
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
+from evalreport.curve_records import DominanceRecord
 from evalreport.intervals import all_intervals
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.formula import filled_in
@@ -18,7 +20,11 @@ from evalreport.records import (
     ConfusionRecord,
     FoldRecord,
     MetricRecord,
+    VerdictRecord,
 )
+
+AREAS = frozenset({"roc_auc", "partial_auc", "average_precision", "pr_auc"})
+"""Metrics of a binary task that are areas under a curve, whole or in part."""
 
 MOST_WHOLE = 50
 """Confusion matrices of up to so many classes are written with their zeros."""
@@ -98,6 +104,22 @@ def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
     return tuple(found)
 
 
-def verdict_records(decisions: Sequence[Decision], options: Options) -> tuple[Any, ...]:
-    """Return the verdict of each pair on the primary metric."""
-    return tuple(verdict(decision, options) for decision in decisions)
+def verdict_records(
+    decisions: Sequence[Decision], options: Options, crossed: Sequence[DominanceRecord] = ()
+) -> tuple[VerdictRecord, ...]:
+    """Return the verdict of each pair on the primary metric.
+
+    Where that is an area under a curve, it is added to the sentence that the pair's curves cross: an area settles
+    nothing for one operating point. The verdict itself stays what the declared metric's test settles.
+    """
+    clear = {frozenset((record.a, record.b)): record for record in crossed if record.clear}
+    found = []
+    for decision in decisions:
+        said = verdict(decision, options)
+        record = clear.get(frozenset(said.about))
+        if record is not None and decision.comparison.quantity.metric in AREAS:
+            settled = said.verdict in ("better", "worse")
+            if not settled or record.beyond_bands:
+                said = replace(said, text=f"{said.text} {crossing_sentence(record, settled=settled)}")
+        found.append(said)
+    return tuple(found)

@@ -78,8 +78,9 @@ class OperatingPointRecord:
 class DominanceRecord:
     """How two models' curves lie to each other: a seen from b, with the false positive rates where they cross.
 
-    ``a_most`` and ``b_most`` are by how much each is higher at most, and ``..._at`` where; ``clear`` says that they
-    cross by so much that it matters.
+    ``a_most`` and ``b_most`` are by how much each is higher at most, and ``..._at`` where. ``clear`` says that each
+    is higher by so much that it matters; ``clear_crossings`` are then those between such stretches, wiggles left out,
+    and ``beyond_bands`` whether each leaves the other's pointwise band somewhere (null without bands).
     """
 
     a: str
@@ -94,6 +95,8 @@ class DominanceRecord:
     b_most_at: float | None
     clear: bool
     text: str
+    clear_crossings: tuple[float, ...] = ()
+    beyond_bands: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

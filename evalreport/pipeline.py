@@ -31,7 +31,8 @@ from evalreport.data.scores import one_value_a_dataset
 from evalreport.data.selection import test_rows
 from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
-from evalreport.learning.about import about_algorithms
+from evalreport.learning.about import about_algorithms, require_decomposable
+from evalreport.learning.learning_curves import at_one_point
 from evalreport.metrics.apart import sampled_apart
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.criteria import criteria_records
@@ -71,8 +72,9 @@ def evaluate(
     """
     say = progress or (lambda _stage, _fraction: None)
     say("reading and checking", 0.0)
-    loaded = source if isinstance(source, Predictions) else load(source, options=options, truth=truth)
-    require_analysable(loaded, options)
+    whole = source if isinstance(source, Predictions) else load(source, options=options, truth=truth)
+    require_analysable(whole, options)
+    loaded = at_one_point(whole)
     predictions = analysed(loaded)
     quantities = chosen(predictions, options.metrics)
     say("resampling", 0.1)
@@ -108,11 +110,11 @@ def evaluate(
         average_ranks=average_rank_records(samples, omnibus, tested, options),
         variance=of_each(samples, variance_records),
         ranking=ranked(samples, decisions, quantities[0], options),
-        **about_algorithms(loaded, samples, options),
+        **about_algorithms(whole, loaded, samples, options),
         effects=() if apart else effects(samples[0], family, options.confidence),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
-        verdicts=verdict_records(decisions, options),
+        verdicts=verdict_records(decisions, options, thresholds["dominance"]),
         warnings=all_cautions(predictions, samples, family, options, rows=rows, thresholds=thresholds),
     )
     say("done", 1.0)
@@ -121,7 +123,7 @@ def evaluate(
 
 def analysed(loaded: Predictions) -> Predictions:
     """Return the rows that metrics and comparisons are about: test predictions, one value a data set."""
-    return one_value_a_dataset(test_rows(loaded))
+    return one_value_a_dataset(test_rows(at_one_point(loaded)))
 
 
 def decide(
@@ -218,6 +220,7 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
             " direction of their own: leave it out"
         )
+    require_decomposable(predictions, options)
     why_not = why_not_analysed(predictions)
     if why_not is not None:
         raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evalreport.comparisons.dominance import dominance, point_dominance
+from evalreport.comparisons.dominance import Drawn, dominance, point_dominance
 from evalreport.config import Options
 from evalreport.curve_records import (
     CurveRecord,
@@ -14,12 +14,12 @@ from evalreport.curve_records import (
     OperatingPointRecord,
     ThresholdChangeRecord,
 )
-from evalreport.intervals.curves import rejection_summaries, with_band, with_bin_limits
+from evalreport.intervals.curves import band, rejection_summaries, with_band, with_bin_limits
 from evalreport.intervals.operating_points import operating_points
 from evalreport.metrics.curves import CURVES
 from evalreport.metrics.curves.changes import threshold_changes
 from evalreport.metrics.curves.criteria import Criterion, criteria
-from evalreport.metrics.curves.ladder import Ladder, forecasts, ladders
+from evalreport.metrics.curves.ladder import forecasts, ladders
 from evalreport.metrics.curves.registry import Curve, record_of
 from evalreport.metrics.curves.summaries import ranking_summaries
 from evalreport.metrics.curves.tally import MOST_BANDS, Tally, tallies
@@ -36,13 +36,14 @@ def threshold_fields(samples: Sequence[Sample], options: Options) -> dict[str, A
     points: list[OperatingPointRecord] = []
     pairs: list[DominanceRecord] = []
     changes: list[ThresholdChangeRecord] = []
-    every: list[Ladder] = []
+    every: list[Drawn] = []
     for sample in samples:
         rungs = ladders(sample)
-        every += rungs
         chosen_by = criteria(sample.quantities if options.metrics else (), options.cost_ratio)
         tallied = tallies(rungs, sample.units, chosen_by, n_resamples=options.resamples, seed=options.seed)
         for tally in tallied:
+            limits = band(tally, sample.units, options.confidence)
+            every.append(Drawn(tally.ladder, None if limits is None else (tally.grid, *limits)))
             curves += _of_ranking(tally, sample, options)
             summaries += ranking_summaries(tally.ladder)
             if tally.ladder.label is None:

@@ -76,16 +76,20 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _of_curves(dominance: Sequence[DominanceRecord]) -> Iterator[WarningRecord]:
-    """Tell of ROC curves that cross clearly: which model is better depends on the operating point."""
-    crossing = [f"{record.a} and {record.b}" for record in dominance if record.clear]
-    if crossing:
-        pairs = "; ".join(crossing[:MOST_NAMED]) + (
-            f"; {len(crossing) - MOST_NAMED} more pairs" if len(crossing) > MOST_NAMED else ""
-        )
-        text = f"ROC curves cross ({pairs}): which of two models is better depends on the false positive rate that"
-        yield WarningRecord(
-            "curves_cross", text + " is acceptable; the areas alone do not settle it.", level="info"
-        )
+    """Tell of ROC curves that cross clearly; a warning where it is more than the bands allow for."""
+    clear = [record for record in dominance if record.clear]
+    beyond = [record for record in clear if record.beyond_bands]
+    named = [f"{record.a} and {record.b}" for record in beyond or clear]
+    if not named:
+        return
+    more = len(named) - MOST_NAMED
+    pairs = "; ".join(named[:MOST_NAMED]) + (f"; {more} more pairs" if more > 0 else "")
+    text = f"ROC curves cross ({pairs}): no overall winner, which of two models is better depends on the false positive"
+    if beyond:
+        yield WarningRecord("curves_cross", text + " rate that is acceptable; areas do not settle it.")
+    else:
+        text += " rate that is acceptable; but the crossings lie within the bands and may be chance."
+        yield WarningRecord("curves_cross", text, level="info")
 
 
 def _of_chosen(points: Sequence[OperatingPointRecord], options: Options) -> Iterator[WarningRecord]:

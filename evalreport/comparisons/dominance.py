@@ -7,6 +7,7 @@ Who dominates in ROC space dominates in precision-recall space as well, and the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -28,32 +29,62 @@ MOST_POINTS = 20_000
 MOST_CROSSINGS = 50
 MOST_NAMED = 3
 ZERO = 1e-12
+WITHIN = " On these examples: not both leads reach beyond the bands, so the crossing may be chance."
 
 
-def dominance(ladders: Sequence[Ladder], *, baseline: str | None = None) -> tuple[DominanceRecord, ...]:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A ranking with its pointwise band: false positive rates (T,) and limits (T,); None without one."""
+
+    ladder: Ladder
+    band: tuple[Floats, Floats, Floats] | None = None
+
+
+def dominance(drawn: Sequence[Drawn], *, baseline: str | None = None) -> tuple[DominanceRecord, ...]:
     """Return how the ROC curves of every pair of rankings lie to each other; of several classes none."""
-    ranked = [one for one in ladders if one.label is None]
-    pairs = list(combinations(ranked, 2))
+    pairs = list(combinations([one for one in drawn if one.ladder.label is None], 2))
     if baseline is not None:
-        pairs = [pair for pair in pairs if baseline in (pair[0].model, pair[1].model)]
+        pairs = [pair for pair in pairs if baseline in (pair[0].ladder.model, pair[1].ladder.model)]
     most = MOST_POINTS if len(pairs) <= 200 else MOST_POINTS // 10
     return tuple(_of_pair(a, b, most) for a, b in pairs)
 
 
-def _of_pair(a: Ladder, b: Ladder, most: int) -> DominanceRecord:
-    place, gap = _gaps(a, b, most)
-    up, down = float(max(gap.max(), 0.0)), float(max(-gap.min(), 0.0))
-    up, down = (0.0 if one <= ZERO else one for one in (up, down))
-    crossings = _crossings(place, gap) if up and down else []
+def _of_pair(a: Drawn, b: Drawn, most: int) -> DominanceRecord:
+    place, gap = _gaps(a.ladder, b.ladder, most)
+    up, down = (float(max(side.max(), 0.0)) for side in (gap, -gap))
     relation: Relation = "crosses" if up and down else "above" if up else "below" if down else "same"
-    up_at = float(place[gap.argmax()]) if up else None
-    down_at = float(place[gap.argmin()]) if down else None
-    clear = min(up, down) >= CLEAR
-    text = _text(a.model, b.model, relation, crossings, (up, up_at), (down, down_at))
-    return DominanceRecord(
-        a.model, b.model, "roc", None, relation, tuple(crossings[:MOST_CROSSINGS]), up, up_at, down, down_at,
-        clear, text,
-    )  # fmt: skip
+    record = DominanceRecord(
+        a=a.ladder.model,
+        b=b.ladder.model,
+        curve="roc",
+        label=None,
+        relation=relation,
+        crossings=tuple(_crossings(place, gap)[:MOST_CROSSINGS]),
+        a_most=up,
+        a_most_at=float(place[gap.argmax()]) if up else None,
+        b_most=down,
+        b_most_at=float(place[gap.argmin()]) if down else None,
+        clear=min(up, down) >= CLEAR,
+        text="",
+    )
+    if record.clear:
+        beyond = [_beyond(one, other, place, side) for one, other, side in ((a, b, gap), (b, a, -gap))]
+        record = replace(
+            record,
+            clear_crossings=tuple(_clear_crossings(place, gap)[:MOST_CROSSINGS]),
+            beyond_bands=None if None in beyond else all(beyond),
+        )
+    return replace(record, text=_text(record))
+
+
+def _beyond(upper: Drawn, lower: Drawn, place: Floats, gap: Floats) -> bool | None:
+    """Say whether one curve is clearly higher somewhere, outside the other's band and the other outside its own."""
+    if upper.band is None or lower.band is None:
+        return None
+    high = np.interp(place, lower.band[0], lower.band[2])
+    low = np.interp(place, upper.band[0], upper.band[1])
+    tpr_upper, tpr_lower = (_upper(one.ladder.fpr, one.ladder.tpr, place) for one in (upper, lower))
+    return bool(((gap >= CLEAR) & (tpr_upper > high) & (tpr_lower < low)).any())
 
 
 def _gaps(a: Ladder, b: Ladder, most: int) -> tuple[Floats, Floats]:
@@ -94,28 +125,42 @@ def _crossings(place: Floats, gap: Floats) -> list[float]:
     return found
 
 
-def _text(
-    a: str,
-    b: str,
-    relation: Relation,
-    crossings: Sequence[float],
-    up: tuple[float, float | None],
-    down: tuple[float, float | None],
-) -> str:
-    if relation == "same":
+def _clear_crossings(place: Floats, gap: Floats) -> list[float]:
+    """Return a crossing for every change from a stretch where one is clearly higher to one where the other is."""
+    held = np.flatnonzero(np.abs(gap) >= CLEAR)
+    turns = np.flatnonzero(np.sign(gap[held[1:]]) != np.sign(gap[held[:-1]]))
+    found = []
+    for i, j in zip(held[turns], held[turns + 1], strict=True):
+        between = _crossings(place[i : j + 1], gap[i : j + 1])
+        found.append(between[len(between) // 2])
+    return found
+
+
+def _text(record: DominanceRecord) -> str:
+    a, b = record.a, record.b
+    up, down = (record.a_most, record.a_most_at), (record.b_most, record.b_most_at)
+    if record.relation == "same":
         return f"The ROC curves of {a} and {b} are the same."
-    if relation != "crosses":
-        upper, lower, most = (a, b, up) if relation == "above" else (b, a, down)
+    if record.relation != "crosses":
+        upper, lower, most = (a, b, up) if record.relation == "above" else (b, a, down)
         return f"The ROC curve of {upper} is above that of {lower} everywhere, {_by(most)}."
-    times = f"{_rates(crossings)}"
-    if min(up[0], down[0]) < CLEAR:
+    if not record.clear:
         higher, most, other, least = (a, up, b, down) if up[0] >= down[0] else (b, down, a, up)
         return (
-            f"The ROC curves of {a} and {b} cross at {times}, but not clearly: {higher} is higher {_by(most)},"
-            f" {other} by at most {number(least[0])}."
+            f"The ROC curves of {a} and {b} cross at {_rates(record.crossings)}, but not clearly: {higher} is higher"
+            f" {_by(most)}, {other} by at most {number(least[0])}."
         )
-    text = f"The ROC curves of {a} and {b} cross at {times}: {a} is higher {_by(up)}, {b} {_by(down)}; so which is"
-    return text + " better depends on the false positive rate that is acceptable."
+    text = f"The ROC curves of {a} and {b} cross at {_rates(record.clear_crossings)}: {a} is higher {_by(up)}, {b}"
+    text += f" {_by(down)}; so which is better depends on the false positive rate that is acceptable."
+    return text if record.beyond_bands else text + WITHIN
+
+
+def crossing_sentence(record: DominanceRecord, *, settled: bool) -> str:
+    """Say beside a verdict on an area that the curves cross clearly."""
+    cross = f"Their ROC curves cross at {_rates(record.clear_crossings)}"
+    if settled:
+        return f"{cross}: not better at every operating point."
+    return f"{cross}, so there is no overall winner: choose the acceptable false positive rate and compare there."
 
 
 def _by(most: tuple[float, float | None]) -> str:
