@@ -101,7 +101,7 @@
     folded = [];
   });
 
-  // --- Explanations: one box for all, beside what it explains; Escape, a click elsewhere or scrolling closes it.
+  // --- Explanations: one box for all, beside what it explains; Escape or a click elsewhere closes it.
   root.classList.add("scripted");
   var box = made("div", "tip-box");
   box.id = "tip";
@@ -117,7 +117,10 @@
     box.textContent = element.dataset.tip;
     box.hidden = false;
     element.setAttribute("aria-describedby", "tip");
-    var from = element.getBoundingClientRect(), width = box.offsetWidth, height = box.offsetHeight;
+    place();
+  }
+  function place() {
+    var from = explained.getBoundingClientRect(), width = box.offsetWidth, height = box.offsetHeight;
     var left = Math.min(Math.max(from.left, 8), root.clientWidth - width - 8);
     var top = from.top - height - 6;
     box.style.left = Math.max(left, 8) + "px";
@@ -143,7 +146,12 @@
     if (over(event)) explain(over(event)); else if (event.target !== box) conceal();
   });
   document.addEventListener("keydown", function (event) { if (event.key === "Escape") conceal(); });
-  document.addEventListener("scroll", conceal, { capture: true, passive: true });
+  // Focus on what is out of sight scrolls to it: the box goes along, as long as there is something beside it.
+  document.addEventListener("scroll", function () {
+    if (!explained) return;
+    var from = explained.getBoundingClientRect();
+    if (from.bottom < 0 || from.top > root.clientHeight || !from.width) conceal(); else place();
+  }, { capture: true, passive: true });
 
   // --- A character that no font here draws shows as the same box as a noncharacter: write its code point instead.
   var canvas = document.createElement("canvas");

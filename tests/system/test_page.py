@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,10 +49,23 @@ def opened(browser, report: Path):
         context.close()
 
 
+def unfold(page: Any) -> None:
+    """Open every part that is folded away."""
+    page.locator("details").evaluate_all("parts => parts.forEach(part => { part.open = true; })")
+
+
 def use_everything(seen: Seen) -> None:
-    """Press every button of the report once."""
-    for button in seen.page.locator("button:visible").all():
+    """Unfold every part, press every button once, look at every explanation and type in every field."""
+    page = seen.page
+    unfold(page)
+    for button in page.locator("button:visible").all():
         button.click()
+        if page.locator("dialog[open]").count():
+            page.keyboard.press("Escape")
+    for field_ in page.locator("input:visible").all():
+        field_.fill("x")
+        field_.fill("")
+    page.locator("[data-tip]").evaluate_all("tips => tips.forEach(tip => tip.focus())")
 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])
@@ -105,7 +121,8 @@ def test_a_click_on_a_heading_sorts_the_table_and_a_second_one_turns_it_round(op
     assert heading.get_attribute("aria-sort") == "descending"
     assert len(ascending) == 5
     assert table.locator("tbody tr").evaluate_all(names) == ascending[::-1]
-    assert [name.split()[-1] for name in ascending] == sorted(name.split()[-1] for name in ascending)
+    plain = [re.sub(r"^\W+", "", name) for name in ascending]  # without the model's mark
+    assert plain == sorted(plain)
 
 
 def test_the_legend_hides_and_shows_a_model_everywhere(opened):
@@ -131,6 +148,198 @@ def test_the_report_is_whole_without_javascript(opened):
     assert page.locator("table.board tbody tr:visible").count() == 5
     assert page.locator("svg:visible").count() > 3
     assert page.locator("button:visible").count() == 0
+    assert page.locator(".tools").count() == 0
+
+
+def test_the_legend_offers_to_show_all_once_something_is_hidden(opened):
+    """Two models hidden, one button brings both back and goes."""
+    page = opened(DESK).page
+    toggles = page.locator("#legend button[data-model]")
+    everything = page.locator("#legend button.all")
+    assert not everything.is_visible()
+    toggles.nth(0).click()
+    toggles.nth(1).click()
+    everything.click()
+    assert toggles.evaluate_all("all => all.map(one => one.getAttribute('aria-pressed'))") == ["true"] * 5
+    assert not everything.is_visible()
+
+
+def test_the_legend_reaches_every_chart_and_table_that_shows_models(opened):
+    """With every model hidden, no model's mark is left in a table, and no series in a chart."""
+    page = opened(DESK).page
+    unfold(page)
+    assert page.locator("svg .series").count() > 10
+    for toggle in page.locator("#legend button[data-model]").all():
+        toggle.click()
+    assert page.locator("table .symbol:visible").count() == 0
+    drawn = "all => all.filter(one => one.getClientRects().length > 0).length"
+    assert page.locator("svg .series").evaluate_all(drawn) == 0
+
+
+def test_metrics_are_sorted_each_by_itself(opened):
+    """The column of values sorts the models of each metric; what closes a block stays at its end."""
+    page = opened(DESK).page
+    table = page.locator("table.metrics").first
+    heading = table.locator("thead th").nth(1)
+    heading.locator("button").click()
+    for body in table.locator("tbody").all():
+        values = body.locator("tr:not(.group):not(.fixed) td:nth-child(2)").evaluate_all(
+            "cells => cells.map(cell => Number(cell.dataset.order))"
+        )
+        assert values == sorted(values)
+        assert body.locator("tr").last.get_attribute("class").startswith("fixed")
+        assert body.locator("tr").first.get_attribute("class") == "group"
+
+
+def test_the_filter_keeps_the_rows_with_every_word(opened):
+    """Of the metrics' table the rows of one model in one metric are left, the count is said, and all come back."""
+    page = opened(DESK).page
+    region = page.locator("#metrics .tools.wide").first
+    table = page.locator("#metrics table").first
+    rows = "tbody tr:not(.group):not(.fixed):visible"
+    before = table.locator(rows).count()
+    region.locator("input").fill("accuracy knn15")
+    assert table.locator(rows).count() == 1
+    assert table.locator("tr.group:visible").count() == 1
+    assert region.locator(".found").inner_text() == f"1 of {before} rows"
+    region.locator("input").fill("no such words")
+    assert table.locator("tbody tr:visible").count() == 0
+    region.locator("input").fill("")
+    assert table.locator(rows).count() == before
+
+
+def copied(page: Any, table: str, form: str) -> str:
+    """Copy a table where the browser allows no clipboard, and return what is offered to copy by hand."""
+    # A page that is not allowed to write: the promise is refused, as by a browser that asks and is told no.
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', { configurable: true, value: "
+        "{ writeText: () => Promise.reject(new Error('refused')) } })"
+    )
+    page.locator(f"{table} .copy", has_text=form).first.click()
+    area = page.locator("dialog[open] textarea")
+    selected = area.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
+    assert selected == area.input_value()
+    page.locator("dialog[open] button").click()
+    return selected
+
+
+def test_a_table_is_copied_as_csv(opened):
+    """Numbers are numbers, an interval has a column of its own, a bar has none; hidden models are left out."""
+    page = opened(DESK).page
+    page.locator("#legend button[data-model]").first.click()
+    head, *rows = csv.reader(io.StringIO(copied(page, "#leaderboard", "CSV")))
+    assert head[:4] == ["#", "Model", "Accuracy", "Accuracy, interval"]
+    assert head[-1] == "Δ vs hist_gboost, interval"
+    assert [len(row) for row in rows] == [len(head)] * 4
+    assert all(re.fullmatch(r"0\.\d+", row[2]) for row in rows)
+    assert all(re.fullmatch(r"-?0\.\d+", row[-2]) for row in rows)
+
+
+def test_a_table_is_copied_as_markdown(opened):
+    """One line a row, the same number of cells in each, the metric's name before its models."""
+    lines = copied(opened(DESK).page, "#metrics", "Markdown").splitlines()
+    assert lines[0].startswith("| Metric | Model | Value |")
+    assert set(lines[1]) == {"|", "-"}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {lines[1].count("|")}
+    assert lines[2].startswith("| Accuracy | hist\\_gboost | 0.97")
+
+
+def test_a_copy_goes_to_the_clipboard_where_that_is_allowed(opened):
+    """The button says so, and no box opens."""
+    page = opened(DESK).page
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', { configurable: true, value: "
+        "{ writeText: text => { window.written = text; return Promise.resolve(); } } })"
+    )
+    page.locator("#leaderboard .copy").first.click()
+    page.wait_for_function("document.querySelector('#leaderboard .copy').textContent === 'Copied'")
+    assert page.evaluate("window.written").startswith("| \\# | Model |")
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_an_explanation_shows_on_hover_focus_and_touch(opened):
+    """The formula with its counts; Escape closes it, and while it is open it describes the value."""
+    page = opened(DESK).page
+    value = page.locator("#metrics .tip", has_text=re.compile(r"^0\.\d+$")).first
+    box = page.locator("#tip")
+    value.hover()
+    assert re.fullmatch(r"Accuracy = [\d,]+ / 3000 = 0\.\d+", box.inner_text())
+    assert value.get_attribute("aria-describedby") == "tip"
+    page.keyboard.press("Escape")
+    assert not box.is_visible()
+    page.mouse.move(0, 0)
+    value.focus()
+    assert box.is_visible()
+    place = box.bounding_box()
+    assert 0 <= place["x"] <= DESK - place["width"]
+    assert place["y"] >= 0
+
+
+def test_an_explanation_shows_without_the_script_too(opened):
+    """Where no script runs the style sheet writes it at the foot of the window."""
+    page = opened(DESK, javascript=False).page
+    value = page.locator("#metrics td .tip").first
+    value.hover()
+    written = "getComputedStyle(document.querySelector('#metrics td .tip'), '::after').content"
+    assert page.evaluate(written).startswith('"Accuracy = ')
+
+
+def test_sections_figures_and_tables_have_links_that_lead_to_them(opened):
+    """Each link of the page leads to a part of the page; a folded part opens when its address is followed."""
+    page = opened(DESK).page
+    addresses = page.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert all(address.startswith("#") for address in addresses)
+    assert page.evaluate("all => all.filter(a => !document.getElementById(a.slice(1)))", addresses) == []
+    assert {"#leaderboard", "#pairs", "#figure-forest"} <= set(addresses)
+    folded = page.locator("details").first.get_attribute("id")
+    assert not page.locator(f"#{folded}").evaluate("part => part.open")
+    page.evaluate("id => { location.hash = id; }", folded)
+    page.wait_for_function("id => document.getElementById(id).open", arg=folded)
+
+
+def test_a_link_shows_on_hover_and_focus(opened):
+    """It is there for keyboard and mouse, and does not clutter the page otherwise."""
+    page = opened(DESK).page
+    link = page.locator("#pairs h2 .anchor")
+    opacity = "link => getComputedStyle(link).opacity"
+    assert link.evaluate(opacity) == "0"
+    page.locator("#pairs h2").hover()
+    assert link.evaluate(opacity) == "1"
+    page.mouse.move(0, 0)
+    page.keyboard.press("Tab")
+    link.focus()
+    assert link.evaluate(opacity) == "1"
+
+
+def test_the_browser_prints_the_whole_report_in_light_colours(opened, tmp_path: Path):
+    """From the dark theme too: nothing folded, no control, the formulas with their counts written out."""
+    page = opened(DESK, "dark").page
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".button:visible, .tools:visible, .toolbar:visible, .anchor:visible").count() == 0
+    assert page.locator("details:not([open])").count() == 0
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(25, 28, 32)"
+    assert "2*35 / (2*35 + 11 + 65)" in page.locator("#metrics .formulas:visible").all_inner_texts()[1]
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() > 0
+
+
+def test_the_keyboard_reaches_every_control_in_reading_order(opened):
+    """Tab leads from the skip link through theme and sections; each control shows that it has the focus."""
+    page = opened(DESK).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "theme"
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        assert page.evaluate(outline) == "solid"
+
+
+def test_the_example_is_less_than_a_megabyte(report: Path):
+    """So that it can be attached and mailed."""
+    assert (report / "report.html").stat().st_size < 1_000_000
 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])
@@ -138,6 +347,7 @@ def test_the_report_is_whole_without_javascript(opened):
 def test_axe_finds_no_barrier(opened, scheme, width):
     """axe-core, every rule, both themes, phone and desk: no violation."""
     page = opened(width, scheme).page
+    unfold(page)
     page.evaluate(axe_source())
     violations = page.evaluate("axe.run(document).then(found => found.violations)")
     said = [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in violations]
