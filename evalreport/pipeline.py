@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from evalreport.assembly import (
@@ -29,6 +30,7 @@ from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import one_value_a_dataset
 from evalreport.data.selection import test_rows
+from evalreport.data.slicing import Division
 from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
 from evalreport.learning.about import about_algorithms, require_decomposable
@@ -50,6 +52,8 @@ from evalreport.records import (
     WarningRecord,
 )
 from evalreport.results import Results
+from evalreport.slices.analysis import Sliced, sliced, with_slices
+from evalreport.slices.asked import divisions_asked
 from evalreport.thresholds import bands_found, threshold_fields
 
 T = TypeVar("T")
@@ -77,6 +81,7 @@ def evaluate(
     loaded = at_one_point(whole)
     predictions = analysed(loaded)
     quantities = chosen(predictions, options.metrics)
+    divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
     apart = options.join == "independent"
     samples = all_sampled(predictions, quantities, options, apart=apart)
@@ -89,6 +94,7 @@ def evaluate(
     rows = (*family_rows, *others, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
     thresholds = threshold_fields(samples, options)
+    slices = all_sliced(divisions, predictions, samples, rows, options, say)
     say("putting together", 0.9)
     results = Results(
         **provenance(predictions, quantities[0], options),
@@ -118,7 +124,7 @@ def evaluate(
         warnings=all_cautions(predictions, samples, family, options, rows=rows, thresholds=thresholds),
     )
     say("done", 1.0)
-    return results
+    return with_slices(results, slices)
 
 
 def analysed(loaded: Predictions) -> Predictions:
@@ -144,6 +150,26 @@ def all_sampled(
     return sampled_apart(
         predictions, options.seed, lambda own, seed: sampled(own, quantities, options, seed=seed)
     )
+
+
+def all_sliced(
+    divisions: Sequence[Division],
+    predictions: Predictions,
+    samples: Sequence[Sample],
+    rows: Sequence[ComparisonRecord],
+    options: Options,
+    say: Progress,
+) -> Sliced:
+    """Analyse every slice as the whole was analysed, with the run's seed."""
+
+    def sampler(part: Predictions, quantities: Sequence[Quantity], n_resamples: int) -> list[Sample]:
+        own = replace(options, resamples=n_resamples)
+        return all_sampled(part, quantities, own, apart=options.join == "independent")
+
+    def progress(done: float) -> None:
+        say("slices", 0.5 + 0.4 * done)
+
+    return sliced(divisions, predictions, samples, rows, options, sampler, progress=progress)
 
 
 def sampled(
@@ -227,5 +253,3 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"{why_not}: this version reads and checks such data, but analyses one test set only (one prediction"
             " for each example and model); `evalreport check` says what was found"
         )
-    if options.slices:
-        raise UsageError("--slice is not served by this version: leave it out")

@@ -40,6 +40,9 @@ def test_rows(predictions: Predictions) -> Predictions:
         test = part.categories.index("test") if "test" in part.categories else -2
         # An empty cell means a test row.
         keep &= (part.values == test) | (part.values < 0)
+    inner = predictions.keys.get("inner_fold")
+    if inner is not None and (keep & (inner.values < 0)).any():
+        keep &= inner.values < 0  # beside outer test rows, those of an inner fold chose parameters
     inbag = predictions.keys.get("inbag")
     if inbag is not None:
         keep &= ~(inbag.values > 0)

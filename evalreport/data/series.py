@@ -39,6 +39,8 @@ class Series:
 
     axis: Axis
     points: Mapping[str, tuple[Point, ...]]
+    cells: Rows
+    """(rows,) number of each row's example and fit, the place on a curve left out."""
 
 
 def series_of(predictions: Predictions) -> Series | None:
@@ -50,9 +52,12 @@ def series_of(predictions: Predictions) -> Series | None:
         Where both training size and complexity vary within a model.
     """
     columns = {axis: predictions.keys[axis] for axis in AXES if axis in predictions.keys}
-    if not columns or predictions.n == 0 or not _repeats(predictions):
+    if not columns or predictions.n == 0:
         return None
-    varying = [axis for axis in AXES if axis in columns and _varies(predictions, columns[axis])]
+    cells = _cell_codes(predictions)
+    if len(np.unique(cells)) == len(cells):
+        return None
+    varying = [axis for axis in AXES if axis in columns and _varies(predictions, columns[axis], cells)]
     if len(varying) > 1:
         raise InputError(
             "both train_size and complexity vary within a model",
@@ -64,7 +69,8 @@ def series_of(predictions: Predictions) -> Series | None:
         return None
     axis = varying[0]
     values = np.asarray(columns[axis].values, dtype=np.float64)
-    return Series(axis, {m.name: _points(predictions, m, values, axis) for m in predictions.models})
+    points = {m.name: _points(predictions, m, values, axis) for m in predictions.models}
+    return Series(axis, points, cells)
 
 
 def _own_rows(predictions: Predictions, model: ModelOutputs) -> Rows:
@@ -73,11 +79,13 @@ def _own_rows(predictions: Predictions, model: ModelOutputs) -> Rows:
 
 def _fit_codes(predictions: Predictions, names: Sequence[str]) -> Rows:
     """Number the rows by key columns."""
-    held = [predictions.keys[name].values for name in names if name in predictions.keys]
-    if not held:
-        return np.zeros(predictions.n, dtype=np.int64)
-    stacked = np.stack([np.nan_to_num(np.asarray(v, dtype=np.float64), nan=-1.0) for v in held])
-    return np.unique(stacked, axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+    packed = np.zeros(predictions.n, dtype=np.int64)
+    for name in names:
+        if name in predictions.keys:
+            column = predictions.keys[name].values
+            codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
+            packed = np.unique(packed * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
+    return packed.astype(np.int64)
 
 
 def _cell_codes(predictions: Predictions) -> Rows:
@@ -86,21 +94,14 @@ def _cell_codes(predictions: Predictions) -> Rows:
     return np.asarray(fit * (int(predictions.example.max()) + 1) + predictions.example)
 
 
-def _repeats(predictions: Predictions) -> bool:
-    cells = _cell_codes(predictions)
-    return len(np.unique(cells)) < len(cells)
-
-
-def _varies(predictions: Predictions, column: Column) -> bool:
+def _varies(predictions: Predictions, column: Column, cells: Rows) -> bool:
     """Say whether one model has several values of a column for one example and fit."""
     values = np.asarray(column.values, dtype=np.float64)
-    cells = _cell_codes(predictions)
     for model in predictions.models:
         rows = _own_rows(predictions, model)
-        pairs = np.unique(
-            np.stack([cells[rows].astype(np.float64), np.nan_to_num(values[rows], nan=-1.0)]), axis=1
-        )
-        if pairs.shape[1] > len(np.unique(pairs[0])):
+        own = np.unique(values[rows], return_inverse=True)[1]
+        pairs = len(np.unique(cells[rows] * (int(own.max()) + 1) + own))
+        if pairs > len(np.unique(cells[rows])):
             return True
     return False
 
@@ -133,7 +134,7 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
     InputError
         Where the models' points do not hold the same examples and fits.
     """
-    cells = _cell_codes(predictions)
+    cells = series.cells
     order = {name: point.rows[np.argsort(cells[point.rows], kind="stable")] for name, point in chosen.items()}
     names = [m.name for m in predictions.models if m.name in chosen]
     first = order[names[0]]

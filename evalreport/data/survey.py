@@ -9,6 +9,8 @@ import numpy as np
 
 from evalreport.data.predictions import Predictions
 from evalreport.data.selection import test_rows
+from evalreport.data.series import series_of
+from evalreport.data.slicing import sliceable
 
 ANALYSED_DESIGNS = frozenset(
     {"test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"}
@@ -19,13 +21,14 @@ ANALYSED = frozenset(
         *("label metrics", "ranking metrics and curves", "probability metrics", "regression metrics"),
         *("mean outcome", "mean of scores", "paired tests", "tests on independent test sets"),
         *("cross-validation tests", "5x2cv tests", "tests over many data sets", "variance between seeds"),
-        "clusters",
+        *("clusters", "slices", "bias and variance", "error estimators (.632, .632+)"),
+        *("penalised criteria", "learning curves"),
     )
 )
 """The analyses that ``run`` makes in this version, where the data allow them."""
 
-RESAMPLE = "evalreport resample PLAN (in a later version)"
-"""The command that will make folds, replicates and curves."""
+RESAMPLE = "evalreport resample PLAN"
+"""The command that makes folds, replicates and curves."""
 
 Answer = tuple[str, str] | str
 """What the data say: a reason why it is possible, or (a reason why not, what would make it possible)."""
@@ -54,8 +57,8 @@ def why_not_analysed(predictions: Predictions) -> str | None:
     if predictions.design not in ANALYSED_DESIGNS:
         return f"the design is {predictions.design}"
     one_fit = predictions.design == "test-set" and all(model.present is None for model in predictions.models)
-    if one_fit and test_rows(predictions).n > len(predictions.ids):
-        return "a model predicts the same example more than once (train_size, complexity or inner_fold)"
+    if one_fit and series_of(predictions) is None and test_rows(predictions).n > len(predictions.ids):
+        return "a model predicts the same example more than once, and no fold, repeat or size tells why"
     return None
 
 
@@ -203,7 +206,9 @@ def _slices(p: Predictions) -> Answer:
             "there is no column beside those that evalreport knows",
             "add a column, and name it with --slice",
         )
-    return f"--slice can name {', '.join(p.metadata)}"
+    differing = {name for model in p.models for name in model.columns}
+    said = f"--slice can name {'; '.join(sliceable(p))}"
+    return said + (f"; not {', '.join(sorted(differing))}: the models differ in it" if differing else "")
 
 
 def _clusters(p: Predictions) -> Answer:

@@ -7,30 +7,78 @@ from typing import Any
 
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
+from evalreport.data.series import series_of
+from evalreport.errors import UsageError
 from evalreport.learning.cross_validation import chosen_records
 from evalreport.learning.decomposition import decomposition_records, replicate_curves
 from evalreport.learning.estimates import error_estimate_records
+from evalreport.learning.learning_curves import (
+    chosen_points,
+    curve_fits,
+    curve_points,
+    decomposed_points,
+    family_points,
+)
+from evalreport.learning.selection import criterion_choices
+from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.sample import Sample
 
 
-def about_algorithms(loaded: Predictions, samples: Sequence[Sample], options: Options) -> dict[str, Any]:
+def about_algorithms(
+    whole: Predictions, loaded: Predictions, samples: Sequence[Sample], options: Options
+) -> dict[str, Any]:
     """Return the fields of the results that are about algorithms; nothing for independent test sets.
 
     Parameters
     ----------
+    whole
+        The whole table, with every point of learning and complexity curves.
     loaded
-        The whole table, with training rows and rows in the bag.
+        The same at one point of each curve, with training rows and rows in the bag.
     samples
         The estimates on its test rows; several where the models have test sets of their own.
     """
     if len(samples) != 1:
         return {}
     (sample,) = samples
+    estimates = error_estimate_records(loaded, sample, options)
     decomposition, examples = decomposition_records(loaded, options)
-    return {
+    fields = {
         "decomposition": decomposition,
         "example_variance": examples,
         "replicate_predictions": replicate_curves(loaded),
-        "error_estimates": error_estimate_records(loaded, sample, options),
+        "error_estimates": estimates,
         "chosen_parameters": chosen_records(sample.predictions, sample.rows.layout.fits),
+        "criterion_choices": criterion_choices(criteria_records(loaded, options.metrics, options.confidence)),
+        "learning_curves": family_points(sample.predictions, estimates),
     }
+    series = series_of(whole)
+    if series is not None:
+        used, _ = chosen_points(whole, series)
+        fields["learning_curves"] = curve_points(whole, series, used, options)
+        fields["learning_fits"] = curve_fits(whole, series, options)
+        fields["decomposition"] = decomposed_points(whole, series, options)
+    return fields
+
+
+def require_decomposable(whole: Predictions, options: Options) -> None:
+    """Refuse options of the decomposition that would change nothing.
+
+    Raises
+    ------
+    UsageError
+        A noise level without replicates of a regression, or Kohavi and Wolpert's split without replicates of labels.
+    """
+    replicated = whole.design == "bootstrap" or "replicate" in whole.keys
+    if options.noise is not None and not (replicated and whole.task == "regression"):
+        raise UsageError(
+            "--noise is about the bias and variance of regression replicates, and these files hold none: leave it out"
+        )
+    if options.same_input is not None and not replicated:
+        raise UsageError(
+            "--same-input is about bias and variance, which need a column replicate: leave it out"
+        )
+    if options.kohavi_wolpert and not (replicated and whole.classes):
+        raise UsageError(
+            "--kohavi-wolpert is about replicates of predicted labels, and these files hold none: leave it out"
+        )

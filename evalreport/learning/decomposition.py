@@ -93,9 +93,13 @@ def decomposition_records(
     records: list[DecompositionRecord] = []
     examples: list[ExampleVarianceRecord] = []
     cluster = _clusters(whole, some, options)
+    at = own_complexity(whole)
     for model in whole.models:
         found = list(_decomposed(whole, model, some, options))
-        records += [_record(model.name, one, len(some.rows), cluster, options) for one in found]
+        records += [
+            replace(_record(model.name, one, len(some.rows), cluster, options), complexity=at.get(model.name))
+            for one in found
+        ]
         if found:
             examples += _most_variable(whole, model.name, found[0], some)
     return tuple(records), tuple(examples)
@@ -248,6 +252,18 @@ def _shown(whole: Predictions, value: Any) -> str:
 def _probability(main: Any, truth: Any) -> str:
     """Show the mean probability: of the positive class, or of several classes that of the true one."""
     return number(float(main if np.ndim(main) == 0 else main[int(truth)]), 3)
+
+
+def own_complexity(predictions: Predictions) -> dict[str, float]:
+    """Return the complexity of each model of which the files name a single one."""
+    found = {}
+    for model in predictions.models:
+        column = model.columns.get("complexity") or predictions.keys.get("complexity")
+        if column is not None and column.categories is None:
+            values = np.unique(column.values[~np.isnan(column.values)])
+            if len(values) == 1:
+                found[model.name] = float(values[0])
+    return found
 
 
 def with_point(record: DecompositionRecord, axis: str, x: float) -> DecompositionRecord:
