@@ -21,7 +21,7 @@ Written by `make docs` from the program itself; do not edit. Every name here is 
 
 def reference() -> str:
     """Return the whole document."""
-    return "\n".join([HEAD, *_options(), *_plan(), *_metrics(), *_intervals(), *_tests()])
+    return "\n".join([HEAD, *_options(), *_plan(), *_metrics(), *_intervals(), *_tests(), *_curves()])
 
 
 def _options() -> list[str]:
@@ -102,6 +102,26 @@ def _tests() -> list[str]:
     ]
     heads = ("name", "label", "meaning", "null hypothesis", "assumptions", "source")
     return ["## Tests", "", *_table(heads, rows)]
+
+
+def _curves() -> list[str]:
+    from evalreport.metrics.curves import CURVES
+
+    rows = [
+        (
+            f"`{c.name}`",
+            _cell(c.label),
+            ", ".join(c.tasks),
+            _cell(c.summary),
+            _cell(c.x),
+            _cell(c.y),
+            _cell(c.source),
+        )
+        for c in CURVES.values()
+    ]
+    intro = "The values of `curve` in `results.json`; no option names them. See [curves.md](curves.md)."
+    heads = ("name", "label", "tasks", "meaning", "x", "y", "source")
+    return ["## Curves", "", intro, "", *_table(heads, rows)]
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -11,7 +11,7 @@ import click
 
 @click.group("list")
 def list_command() -> None:
-    """List metrics, tests, intervals, templates."""
+    """List metrics, tests, intervals, curves, templates."""
 
 
 @list_command.command("metrics")
@@ -44,6 +44,15 @@ def list_tests() -> None:
     from evalreport.comparisons import TESTS
 
     rows = [(entry.name, entry.label, entry.summary) for entry in TESTS.values()]
+    _print_rows(rows)
+
+
+@list_command.command("curves")
+def list_curves() -> None:
+    """List the curves that stand in results.json."""
+    from evalreport.metrics.curves import CURVES
+
+    rows = [(entry.name, entry.label, entry.summary) for entry in CURVES.values()]
     _print_rows(rows)
 
 
