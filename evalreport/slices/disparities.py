@@ -1,0 +1,302 @@
+"""How the slices differ: from the other examples, from all of them, and from the best slice of their column.
+
+One family is tested: the primary metric, every model, every slice that is large enough, against the other examples.
+Its p-values are adjusted together and its limits are simultaneous; every other row is for exploration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from evalreport.comparisons.multiplicity import adjust
+from evalreport.config import Options
+from evalreport.numbers import decimals_of, interval, number, p_phrase
+from evalreport.records import DisparityRecord
+from evalreport.slices import limits as by
+from evalreport.slices.limits import Limits
+from evalreport.slices.sides import Side, direction
+from evalreport.slices.spread import Shares, independent_errors
+
+Reference = Literal["rest", "whole", "best"]
+Columns = dict[str, list[Side]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What the test of one slice against the other examples found."""
+
+    p_value: float | None
+    test: str | None
+    p_adjusted: float | None = None
+
+
+def disparity_records(sides: Sequence[Side], options: Options) -> tuple[DisparityRecord, ...]:
+    """Return every slice's difference from the rest (primary metric), the whole and the best, in that order.
+
+    Parameters
+    ----------
+    sides
+        All slices of all columns, each with the primary quantity first.
+    """
+    if not sides:
+        return ()
+    primary = sides[0].quantity
+    family = [s for s in sides if s.quantity == primary]
+    tested, size = test_family(family, options)
+    alpha = 1 - options.confidence
+    simultaneous = 1 - (alpha if options.correction == "none" else alpha / max(size, 1))
+    best, pairs = best_slices(sides, options)
+    found = []
+    for side in sides:
+        of_family = side.quantity == primary
+        level = simultaneous if of_family else options.confidence
+        if of_family:
+            outcome = tested[_place(side)]
+            row = _against_others(side, "rest", level, options, outcome)
+            found.append(replace(row, text=_said(side, row, size, options)))
+        found.append(_against_others(side, "whole", level, options))
+        top = best.get(_contest(side))
+        if top is not None and top is not side and side.compared:
+            several = 1 if options.correction == "none" else max(pairs[_contest(side)], 1)
+            found.append(_against_best(side, top, 1 - alpha / several))
+    return tuple(found)
+
+
+# --- the family -----------------------------------------------------------------------------------------------------
+
+
+def test_family(family: Sequence[Side], options: Options) -> tuple[dict[tuple[str, str, str], Tested], int]:
+    """Test every slice that is large enough against the other examples, and adjust the p-values together.
+
+    Of a column with two slices each is the other's rest: that is one test.
+
+    Returns
+    -------
+    tested, size
+        By (model, column, value); how many tests there are.
+    """
+    columns: dict[tuple[str, str], list[Side]] = {}
+    for side in family:
+        columns.setdefault((side.model, side.name.column), []).append(side)
+    outcomes = {_place(side): _tested(side) for side in family}
+    leaders: dict[tuple[str, str, str], tuple[str, str, str]] = {}
+    for group in columns.values():
+        for side in group:
+            known = outcomes[_place(side)].p_value is not None
+            twins = len(group) == 2 and outcomes[_place(group[0])].p_value is not None
+            if known:
+                leaders[_place(side)] = _place(group[0]) if twins else _place(side)
+    own = [place for place, leader in leaders.items() if place == leader]
+    p_values = [outcomes[place].p_value for place in own]
+    adjusted = dict(zip(own, adjust([p for p in p_values if p is not None], options.correction), strict=True))
+    tested = {
+        place: replace(outcome, p_adjusted=adjusted[leaders[place]]) if place in leaders else outcome
+        for place, outcome in outcomes.items()
+    }
+    return tested, len(own)
+
+
+# A name that begins with "test" is no test.
+test_family.__test__ = False  # type: ignore[attr-defined]
+
+
+def _place(side: Side) -> tuple[str, str, str]:
+    return side.model, side.name.column, side.name.value
+
+
+def _tested(side: Side) -> Tested:
+    """Test one slice against the other examples; no p-value where it is too small, or nothing is left."""
+    if side.small is not None or not side.compared:
+        return Tested(None, None)
+    if side.both is not None:
+        return Tested(by.fisher_midp(side.both), "fisher_midp") if side.both.n2 > 0 else Tested(None, None)
+    contrast = None if side.with_rest is None else side.with_rest.contrast()
+    if contrast is None:
+        return Tested(None, None)
+    difference = side.value - side.rest_value
+    if contrast.variance <= 0 and difference != 0:
+        return Tested(None, None)  # nothing varies anywhere: a test has nothing to go by
+    return Tested(by.welch(difference, contrast), "welch")
+
+
+# --- the best slice -------------------------------------------------------------------------------------------------
+
+Contest = tuple[str, str, str]
+
+
+def _contest(side: Side) -> Contest:
+    return side.model, side.quantity.spelled, side.name.column
+
+
+def best_slices(sides: Sequence[Side], options: Options) -> tuple[dict[Contest, Side], dict[Contest, int]]:
+    """Return the best slice of every model, quantity and column, and the pairs of slices that it was chosen among."""
+    entered: dict[Contest, list[Side]] = {}
+    for side in sides:
+        if side.compared and side.small is None and direction(side.quantity, options):
+            entered.setdefault(_contest(side), []).append(side)
+    best = {
+        contest: max(group, key=lambda s: direction(s.quantity, options) * s.value)
+        for contest, group in entered.items()
+    }
+    return best, {contest: len(group) * (len(group) - 1) // 2 for contest, group in entered.items()}
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _against_others(
+    side: Side, reference: Reference, level: float, options: Options, tested: Tested | None = None
+) -> DisparityRecord:
+    """Return the row of a slice against the rest or the whole."""
+    value = side.whole_value
+    if reference == "rest":
+        value = side.both.proportions[1] if side.both is not None and side.both.n2 > 0 else side.rest_value
+    difference, ratio = _limits(side, reference, value, level)
+    p = None if tested is None else tested.p_adjusted
+    return _row(
+        side, reference, value, (difference, ratio), level,
+        test=None if tested is None else tested.test,
+        p_value=None if tested is None else tested.p_value,
+        p_adjusted=p,
+        correction=None if p is None else options.correction,
+        flagged=p is not None and p <= 1 - options.confidence,
+    )  # fmt: skip
+
+
+def _limits(side: Side, reference: Reference, value: float, level: float) -> tuple[Limits, Limits]:
+    """Return the limits of the difference from the rest or the whole, and of the ratio to it."""
+    if not side.compared:
+        reason = None if side.estimate is None else side.estimate.reason
+        nothing = Limits(None, None, None, side.small or reason)
+        return nothing, nothing
+    if side.both is not None:
+        return _of_proportions(side.both, reference, level)
+    if side.small is not None:
+        return Limits(None, None, None, side.small), Limits(None, None)
+    return _of_influences(side, side.with_rest if reference == "rest" else side.with_whole, value, level)
+
+
+def _of_proportions(both: by.Successes, reference: Reference, level: float) -> tuple[Limits, Limits]:
+    if both.n2 <= 0:
+        nothing = Limits(None, None, None, by.NO_OTHERS)
+        return nothing, nothing
+    difference = by.proportions_difference(both, level)
+    ratio = by.proportions_ratio(both, level)
+    if reference == "rest":
+        return difference, ratio
+    return by.to_whole_difference(both, difference, level), by.to_whole_ratio(both, ratio)
+
+
+def _of_influences(side: Side, shares: Shares | None, value: float, level: float) -> tuple[Limits, Limits]:
+    nothing = Limits(None, None, None, by.NOT_SMOOTH)
+    if shares is None:
+        return nothing, nothing
+    contrast = shares.contrast()
+    if contrast is None or math.isnan(value):
+        nothing = Limits(None, None, None, by.NO_OTHERS)
+        return nothing, nothing
+    difference = by.influence_difference(side.value - value, contrast, level)
+    if not (side.value > 0 and value > 0 and has_ratio(side)):
+        return difference, Limits(None, None)
+    logarithms = shares.contrast(1 / side.value, 1 / value)
+    assert logarithms is not None
+    return difference, by.influence_ratio(side.value / value, logarithms, level)
+
+
+def _against_best(side: Side, best: Side, level: float) -> DisparityRecord:
+    """Return the row of a slice against the best one: limits at a level that holds for all pairs at once."""
+    difference, ratio = _limits_to_best(side, best, level)
+    return _row(side, "best", best.value, (difference, ratio), level, reference_value=best.name.value)
+
+
+def _limits_to_best(side: Side, best: Side, level: float) -> tuple[Limits, Limits]:
+    assert side.estimate is not None
+    assert best.estimate is not None
+    if side.both is not None and best.both is not None:
+        both = by.Successes(side.both.x1, side.both.n1, best.both.x1, best.both.n1)
+        return by.proportions_difference(both, level), by.proportions_ratio(both, level)
+    if side.small is not None:
+        return Limits(None, None, None, side.small), Limits(None, None)
+    if side.error is None or best.error is None:
+        return by.squared_and_added(side.estimate, best.estimate, level), Limits(None, None)
+    if not (side.error and best.error):
+        return Limits(None, None, None, by.NO_SPREAD), Limits(None, None)
+    units = (side.estimate.n_units, best.estimate.n_units)
+    apart = all(s.with_whole is not None and s.with_whole.apart for s in (side, best))
+    contrast = independent_errors((side.error, best.error), units, apart=apart)
+    difference = by.influence_difference(side.value - best.value, contrast, level)
+    if not (side.value > 0 and best.value > 0 and has_ratio(side)):
+        return difference, Limits(None, None)
+    logarithms = independent_errors((side.error / side.value, best.error / best.value), units, apart=apart)
+    return difference, by.influence_ratio(side.value / best.value, logarithms, level)
+
+
+def has_ratio(side: Side) -> bool:
+    """Say whether a ratio of two values means something: where none can be below 0."""
+    return side.estimate is not None and side.estimate.range[0] >= 0
+
+
+def _row(
+    side: Side,
+    reference: Reference,
+    value: float,
+    found: tuple[Limits, Limits],
+    level: float,
+    *,
+    reference_value: str | None = None,
+    test: str | None = None,
+    p_value: float | None = None,
+    p_adjusted: float | None = None,
+    correction: str | None = None,
+    flagged: bool = False,
+) -> DisparityRecord:
+    difference, ratio = found
+    known = side.compared and not math.isnan(value)
+    divisible = known and has_ratio(side) and value > 0
+    return DisparityRecord(
+        model=side.model,
+        metric=side.quantity.metric,
+        average=side.quantity.average,
+        label=side.quantity.label,
+        slice=side.name,
+        reference=reference,
+        reference_value=reference_value,
+        difference=side.value - value if known else None,
+        low=difference.low,
+        high=difference.high,
+        ratio=side.value / value if divisible else None,
+        ratio_low=ratio.low if divisible else None,
+        ratio_high=ratio.high if divisible else None,
+        level=level,
+        method=difference.method,
+        test=test,
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        correction=correction,
+        flagged=flagged,
+        n=0 if side.estimate is None else side.estimate.n,
+        reason=side.small or difference.reason or (ratio.reason if divisible else None),
+        text=None,
+    )
+
+
+def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> str:
+    """Say what the test of one slice found, in words."""
+    where = f"{row.slice.column} = {row.slice.value}"
+    what = f"{side.quantity.spelled} of {side.model} where {where}"
+    if row.p_adjusted is None or row.difference is None:
+        return f"{what}: too small to be judged ({row.reason})." if side.small else f"{what}: not tested."
+    width = None if row.low is None or row.high is None else (row.high - row.low) / 4
+    decimals = decimals_of([width])
+    by_how_much = number(row.difference, decimals, signed=True)
+    shown = interval(row.low, row.high, decimals, signed=True)
+    several = "simultaneous " if size > 1 and options.correction != "none" else ""
+    within = f"{several}{100 * row.level:.4g} % interval {shown}; " if shown else ""
+    against = f"{by_how_much} against the other examples ({within}{p_phrase(row.p_adjusted)})"
+    if not row.flagged:
+        return f"{what}: {against}; a difference is not shown."
+    good = direction(side.quantity, options) * row.difference
+    return f"{what}: {against}, {'better' if good > 0 else 'worse' if good < 0 else 'different'}."

@@ -1,0 +1,95 @@
+"""Pairs of models within slices, and where their order turns round against the whole.
+
+For metrics that are means over the same examples the whole is the weighted mean of the slices, so the order cannot
+be opposite in all of them; for ratios (AUC, F1, precision ...) and on separate test sets it can: Simpson's paradox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from evalreport.comparisons.apart import compare_apart
+from evalreport.comparisons.pairs import compare, leading_record
+from evalreport.config import Options
+from evalreport.metrics.quantities import Quantity
+from evalreport.numbers import count
+from evalreport.records import ComparisonRecord, Slice, WarningRecord
+from evalreport.slices.groups import Group
+
+MOST = 2 / 3
+"""From so large a share of the slices on, the order is opposite in most of them."""
+LEAST_SLICES = 3
+"""Of fewer slices than that none are most."""
+FITTED = "about these fitted models"
+DESIGNS_OF_FITS = ("cross-validation", "5x2cv", "repeated-holdout")
+
+
+def comparisons_within(group: Group, primary: Quantity, options: Options) -> tuple[ComparisonRecord, ...]:
+    """Run the recommended test of every pair of models on one slice; exploratory, so p-values are not adjusted."""
+    samples = group.samples
+    if not samples:
+        return ()
+    if options.join == "independent":
+        names = {m.name for s in samples for m in s.predictions.models}
+        if options.baseline is not None and options.baseline not in names:
+            return ()
+        compared = compare_apart(samples, (primary,), options)
+    else:
+        compared = compare(samples[0], (primary,), options)
+    of_fits = samples[0].predictions.design in DESIGNS_OF_FITS
+    found = []
+    for comparison in compared:
+        record = leading_record(comparison, options)
+        caution = f"{record.caution}; {FITTED}" if of_fits and record.caution else record.caution
+        found.append(replace(record, slice=group.name, caution=caution))
+    return tuple(found)
+
+
+def reversals(
+    rows: Sequence[ComparisonRecord],
+    within: Sequence[ComparisonRecord],
+    judged: frozenset[Slice],
+    options: Options,
+) -> Iterator[WarningRecord]:
+    """Warn of pairs of models whose order in every slice, or in most, is opposite to that of the whole.
+
+    Parameters
+    ----------
+    rows
+        Tests over all examples.
+    within
+        Tests within slices, on the primary metric.
+    judged
+        Slices that are large enough for every model.
+    """
+    by_pair: dict[tuple[str, str | None, str], list[float]] = {}
+    for row in within:
+        if row.slice is not None and row.slice in judged and row.difference is not None:
+            by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row.difference)
+    if not within:
+        return
+    about = (within[0].metric, within[0].average, within[0].label)
+    for row in rows:
+        if not row.recommended or (row.metric, row.average, row.label) != about or not row.difference:
+            continue
+        for (a, b, column), differences in by_pair.items():
+            if (a, b) == (row.a, row.b):
+                yield from _turned(row, column, differences, options)
+
+
+def _turned(
+    row: ComparisonRecord, column: str, differences: list[float], options: Options
+) -> Iterator[WarningRecord]:
+    assert row.difference is not None
+    opposite = sum(d * row.difference < 0 for d in differences)
+    decided = row.p_value is not None and row.p_value <= 1 - options.confidence
+    every = opposite == len(differences) >= 2
+    most = decided and len(differences) >= LEAST_SLICES and opposite >= MOST * len(differences)
+    if not (every or most):
+        return
+    leader, other = (row.a, row.b) if row.difference > 0 else (row.b, row.a)
+    where = "every slice" if every else f"{count(opposite)} of {count(len(differences))} slices"
+    text = f"The {row.metric} of {leader} is above that of {other} over all examples,"
+    text += f" and below it in {where} of {column}: which is better depends on what they are used on."
+    yield WarningRecord("order_reversed_in_slices", text, (str(row.a), str(row.b), column))
