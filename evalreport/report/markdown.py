@@ -12,7 +12,7 @@ from evalreport import numbers
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.page import environment, rendered
-from evalreport.report.sections import leaderboard, methods, reproducibility, verdict
+from evalreport.report.sections import history, leaderboard, methods, reproducibility, verdict
 from evalreport.report.view import View, comparison_between
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
@@ -41,6 +41,7 @@ def summary_markdown(view: View, *, templates: Path | None = None) -> str:
         "lines": [] if board is None else _lines(view, board),
         "board": board,
         "level": numbers.percent(view.confidence),
+        "history": history.describe(view),
         "methods": methods.describe(view),
         "reproducibility": reproducibility.describe(view),
         "wording": wording,

@@ -94,6 +94,10 @@ OMNIBUS = (
     "These tests ask whether any model differs from any other; they decide no pair. Pairs are tested whatever comes "
     "out here."
 )
+HISTORY = (
+    "A change is now − then, with the interval and the test that lead in a comparison of two models. Each p-value is "
+    "that of one look: whoever looks every night will sooner or later see a small one by chance. The gates decide."
+)
 CRITICAL_DIFFERENCE = (
     "Bars join models that share a letter: the verdicts do not tell them apart. The measure on top is Nemenyi’s "
     "critical difference, for comparison."

@@ -14,6 +14,7 @@ from evalreport.report.sections import (
     confusion,
     curves,
     differences,
+    history,
     leaderboard,
     methods,
     metrics,
@@ -48,6 +49,7 @@ class Described:
 SECTIONS = (
     Section("verdict", "Verdict", verdict.describe),
     Section("leaderboard", "Leaderboard", leaderboard.describe),
+    Section("history", "Since earlier runs", history.describe),
     Section("pairs", "Who beats whom?", pairs.describe),
     Section("omnibus", "All models at once", omnibus.describe),
     Section("differences", "Where they differ", differences.describe, brief=False),

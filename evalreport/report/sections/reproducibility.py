@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,6 +14,7 @@ from evalreport.report import wording
 from evalreport.report.characters import shorten, visible
 from evalreport.report.view import View
 
+EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b")
 FLAGS = {
     "metrics": "--metric",
     "intervals": "--interval",
@@ -73,7 +75,9 @@ def describe(view: View) -> Reproducibility:
 
 def command(options: Mapping[str, Any]) -> str:
     """Write the command that gives these results: every option that differs from its default."""
-    words = ["evalreport run MODELS"]
+    # A gate about an earlier run is known to a history only.
+    audited = any(EARLIER_RUN.search(gate) for gate in options.get("gates") or ())
+    words = ["evalreport audit MODELS --history URL" if audited else "evalreport run MODELS"]
     for field in fields(Options):
         value = options.get(field.name, field.default)
         value = tuple(value) if isinstance(value, list) else value
