@@ -149,7 +149,9 @@ def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
     else:
         values, cell = np.unique(_pack(parts), return_inverse=True)
         count = len(values)
-    place = rows.model.astype(np.int64) * count + cell
+    place = rows.model.astype(np.int64)
+    place *= count
+    place += cell
     matrix = np.full(len(rows.models) * count, -1, dtype=np.int64)
     matrix[place] = np.arange(rows.n)
     if np.count_nonzero(matrix >= 0) < rows.n:

@@ -31,7 +31,7 @@ def read_binary(path: Path, name: str, choose: Choose) -> Columns:
         if suffix == "parquet":
             return _read_parquet(path, name, choose)
         return read_table(_arrow(path), name, choose)
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise foreign(
             name, f"it cannot be read as {suffix} ({_first_line(error)})", f"a whole {suffix} file"
         ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,8 @@ class Rows:
     Attributes
     ----------
     tables, starts
-        Where a row came from: ``starts`` (number of tables + 1,) holds the first row of each table.
+        Where a row came from: ``starts`` (number of tables + 1,) holds the first row of each table. The tables'
+        own arrays are gone: they would be in memory twice.
     models, model
         The models' names, sorted, and each row's code into them.
     ids
@@ -79,7 +80,7 @@ def gather(tables: Sequence[Table]) -> Rows:
     starts = np.concatenate([[0], np.cumsum([table.read.rows for table in tables])]).astype(np.int64)
     models, model = _models(tables)
     rows = Rows(
-        tables=tuple(tables),
+        tables=tuple(replace(table, read=replace(table.read, arrays={})) for table in tables),
         starts=starts,
         models=models,
         model=model,

@@ -57,6 +57,7 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
         options, truth = dataclasses.replace(options, truth=str(truth)), None
     tables, truth_table, inputs, warnings = _tables(source, options, truth)
     rows = gather(tables)
+    del tables  # their columns are in rows now
     found = _sources_found(rows)
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table)
@@ -83,7 +84,7 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
         found=(*task.found, design_found, *found, *alignment.found, *said_of_models),
         warnings=(
             *warnings,
-            *_unused(tables, rows, task.task),
+            *_unused(rows, task.task),
             *task.warnings,
             *odd_of_models,
             *described.warnings,
@@ -169,7 +170,7 @@ def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
     return tuple(found)
 
 
-def _unused(tables: Sequence[Table], rows: Rows, task: Task) -> list[WarningRecord]:
+def _unused(rows: Rows, task: Task) -> list[WarningRecord]:
     """Say which columns play no part, by their headers or by the task."""
     idle = {
         "outcome": ("y_true", "y_pred", "score"),
@@ -184,6 +185,6 @@ def _unused(tables: Sequence[Table], rows: Rows, task: Task) -> list[WarningReco
         WarningRecord(
             "unused_column", f"The column {header!r} of {table.name} is not used: {why}.", (header,)
         )
-        for table in tables
+        for table in rows.tables
         for header, why in table.roles.unused.items()
     ]

@@ -86,8 +86,11 @@ def _coded(pieces: Sequence[Any], memory_limit: int) -> tuple[Any, Indices]:
     rows = pa.chunked_array([chunk for piece in pieces for chunk in piece.chunks], pieces[0].type)
     words = _words(rows, memory_limit)
     found = _by_database(rows, memory_limit) if words is None else _by_words(words)
+    del words
+    rank: Indices = np.cumsum(found.begins, dtype=np.int64)
+    rank -= 1
     codes = np.empty(len(rows), dtype=np.int64)
-    codes[found.order] = np.cumsum(found.begins) - 1
+    codes[found.order] = rank
     first = found.order[found.begins]
     # Where the first table holds every id, the others need not be put beside it.
     source = pieces[0] if first.max(initial=0) < len(pieces[0]) else rows
@@ -104,14 +107,21 @@ def _taken(source: Any, places: Indices) -> Any:
 
 
 def _by_words(words: Sequence[Words]) -> _Sorted:
-    """Sort by the last word first: each pass keeps the order of the one before among equal words."""
+    """Sort by the last word first: each pass keeps the order of the one before among equal words.
+
+    A single word is overwritten.
+    """
     n = len(words[0])
     shift = np.uint64(_place_bits(n))
     keys, order = np.empty(0, dtype=np.uint64), None
     for word in reversed(words):
         # The place below the word: sorting plain numbers is several times as fast as sorting indices.
-        keys = (word if order is None else word[order]) << shift
-        keys |= np.arange(n, dtype=np.uint64)
+        keys = word[order] if order is not None else word if len(words) == 1 else word.copy()
+        keys <<= shift
+        for start in range(0, n, _ROWS_A_BATCH):
+            keys[start : start + _ROWS_A_BATCH] |= np.arange(
+                start, min(start + _ROWS_A_BATCH, n), dtype=np.uint64
+            )
         keys.sort()
         place = (keys & np.uint64((1 << int(shift)) - 1)).view(np.int64)
         order = place if order is None else order[place]

@@ -149,7 +149,7 @@ def _classifying(
     if y_pred is None and score is None and not given and (not ranked or task.task == "binary"):
         raise _says_nothing(chosen, "y_pred")
     if len(given) == len(task.classes):
-        _check_sums(chosen, np.column_stack(list(given.values())))
+        _check_sums(chosen, list(given.values()))
     if task.task == "binary" and len(given) == 1:
         (label, values), other = next(iter(given.items())), next(c for c in task.classes if c not in given)
         given = {label: values, other: 1.0 - values}
@@ -159,15 +159,15 @@ def _classifying(
     found: list[FoundRecord] = []
     warnings: list[WarningRecord] = []
     positive = None if task.positive is None else task.classes.index(task.positive)
+    ranking = score if proba is None or task.positive is None else given[task.positive]
     if y_pred is None:
-        y_pred, record = _derived_labels(chosen, proba, score, positive, options)
+        y_pred, record = _derived_labels(chosen, proba, ranking, positive, options)
         found.append(record)
     elif proba is not None:
         warnings += _disagreement(chosen, y_pred, proba, positive, options)
     if given and proba is None:
         warnings.append(_incomplete(chosen, task, sorted(given)))
-    if score is None and proba is not None and positive is not None:
-        score = np.ascontiguousarray(proba[:, positive])
+    score = ranking if score is None else score
     if y_pred is None and score is None and proba is None:
         raise _says_too_little(chosen, task, sorted(given))
     model = ModelOutputs(chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present)
@@ -203,9 +203,12 @@ def _taken(chosen: _Chosen, values: npt.NDArray[Any] | None, column: str) -> npt
 
 
 def _derived_labels(
-    chosen: _Chosen, proba: Floats | None, score: Floats | None, positive: int | None, options: Options
+    chosen: _Chosen, proba: Floats | None, ranking: Floats | None, positive: int | None, options: Options
 ) -> tuple[Codes | None, FoundRecord]:
-    """Threshold (binary) or take the largest probability (several classes); nothing from bare scores."""
+    """Threshold (binary) or take the largest probability (several classes); nothing from bare scores.
+
+    ``ranking`` is what ranks a binary task: the probability of the positive class, else the score.
+    """
     present = chosen.present
     if positive is None:
         if proba is None:
@@ -220,15 +223,14 @@ def _derived_labels(
         return _masked(filled.argmax(axis=1).astype(np.int32), present), FoundRecord(
             "labels", chosen.model, why
         )
-    values = score if proba is None else proba[:, positive]
     threshold = options.threshold if options.threshold is not None or proba is None else 0.5
-    if values is None or threshold is None:
+    if ranking is None or threshold is None:
         why = "no y_pred, only scores without a threshold: no labels (give one with --threshold)"
         return None, FoundRecord("threshold", chosen.model, why)
     source = "score" if proba is None else "probability"
     asked = "asked for with --threshold" if options.threshold is not None else "the default"
     why = f"no y_pred: positive where the {source} is at least {threshold:g}, {asked}"
-    labels = np.where(values >= threshold, positive, 1 - positive).astype(np.int32)
+    labels = np.where(ranking >= threshold, np.int32(positive), np.int32(1 - positive))
     return _masked(labels, present), FoundRecord("threshold", chosen.model, why)
 
 
@@ -258,8 +260,8 @@ def _disagreement(
     return [WarningRecord("prediction_disagrees_with_probability", text, (chosen.model,))]
 
 
-def _check_sums(chosen: _Chosen, proba: Floats) -> None:
-    totals = proba.sum(axis=1)
+def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
+    totals = sum(proba[1:], start=proba[0])
     wrong = np.abs(totals - 1.0) > SUM_TOLERANCE
     if not wrong.any():
         return
@@ -268,7 +270,7 @@ def _check_sums(chosen: _Chosen, proba: Floats) -> None:
         chosen.rows,
         int(chosen.index[first]),
         None,
-        f"the probabilities of the {proba.shape[1]} classes add up to {totals[first]:.6g}",
+        f"the probabilities of the {len(proba)} classes add up to {totals[first]:.6g}",
         expected=f"1 within {SUM_TOLERANCE:g}",
         remedy="write the probabilities of every class, unrounded (they are used as given, not renormalised)",
         count=int(wrong.sum()),

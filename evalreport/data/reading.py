@@ -138,7 +138,9 @@ def keep_batches(batches: Iterator[Any], kinds: Mapping[str, Kind]) -> tuple[dic
     for batch in batches:
         rows += batch.num_rows
         for position, (header, kind) in enumerate(kinds.items()):
-            pieces[header].append(keep(batch.column(position), kind))
+            kept = keep(batch.column(position), kind)
+            # Text is kept as it came, and would keep all the other columns of its batch alive: copied.
+            pieces[header].append(pa.concat_arrays([kept]) if kind == "text" else kept)
     if rows == 0:
         return {}, 0
     return {header: pa.chunked_array(arrays) for header, arrays in pieces.items()}, rows

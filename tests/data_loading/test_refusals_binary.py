@@ -53,6 +53,21 @@ def test_a_truncated_binary_file_is_refused(tmp_path: Path, suffix: str) -> None
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_column_whose_name_is_no_text_is_refused(tmp_path: Path, suffix: str) -> None:
+    """A damaged header that is no UTF-8 any more is bad input, not a defect of the program."""
+    path = tmp_path / f"m.{suffix}"
+    table = pa.table({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 0], "zzzz": [1, 2]})
+    if suffix == "parquet":
+        pq.write_table(table, path, store_schema=False)
+    else:
+        with pa.ipc.new_file(str(path), table.schema) as writer:
+            writer.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"zzzz", b"zz\x80z"))
+    with pytest.raises(InputError, match=f"cannot be read as {suffix}"):
+        load(path)
+
+
 def test_a_parquet_file_names_the_row(tmp_path: Path) -> None:
     """A binary file has no lines: the row is named in the problem."""
     path = tmp_path / "m.parquet"
