@@ -81,7 +81,7 @@ def column_sums(weights: Bytes) -> npt.NDArray[np.int64]:
         # Rows that lie far apart are added, so that the inner loop is long.
         rows = weights[start : min(start + step, whole)].reshape(_SAFE_SUM, -1)
         sums += np.add.reduce(rows, axis=0, dtype=np.uint8).reshape(-1, size).sum(axis=0, dtype=np.int64)
-    return sums
+    return np.asarray(sums)
 
 
 def _poisson_bytes(counts: Bytes, generator: np.random.Generator) -> None:

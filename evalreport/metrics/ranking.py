@@ -8,7 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.derivative import ratio
-from evalreport.engine.histogram import binned_average_precision, binned_roc_auc
+from evalreport.engine.histogram import (
+    Bins,
+    BinWeights,
+    binned_area_up_to,
+    binned_average_precision,
+    binned_pr_auc,
+    binned_roc_auc,
+)
 from evalreport.metrics.registry import SMOOTH_INTERVALS, ranking
 
 Array = npt.NDArray[Any]
@@ -110,10 +117,15 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     return (by_positive - area / p) / scale, (by_negative - area / n) / scale
 
 
+def _binned_partial_auc(bins: Bins, weights: BinWeights) -> Floats:
+    return _standardised(binned_area_up_to(bins, weights, MOST_FALSE_POSITIVES))
+
+
 @ranking(
     "Partial AUC",
     "A = area under the ROC curve for FPR in [0, 0.1]; (1 + (A - 0.005) / 0.095) / 2",
     derivative=_partial_auc_derivative,
+    binned=_binned_partial_auc,
     range=((1 - MOST_FALSE_POSITIVES / (2 - MOST_FALSE_POSITIVES)) / 2, 1.0),
     undefined="the truth holds one class only",
     source="McClish (1989), Med Decis Making 9:190",
@@ -154,6 +166,7 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     "PR AUC (trapezoid)",
     "sum over thresholds of (R_k - R_(k-1)) (P_k + P_(k-1)) / 2, from (0, P_1)",
     derivative=_pr_auc_derivative,
+    binned=binned_pr_auc,
     undefined="no example is positive",
     source="Davis and Goadrich (2006), ICML, on why straight lines flatter the curve; Boyd, Eng and Page (2013)",
 )

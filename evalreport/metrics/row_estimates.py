@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,8 +12,10 @@ from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient
-from evalreport.engine.histogram import Bins, bin_weights, by_row, variance_lost
+from evalreport.engine.draws import bootstrap_row_bytes, in_floats
+from evalreport.engine.histogram import Bins, bin_weights, by_row
 from evalreport.engine.ranks import Order, group_weights
+from evalreport.metrics.binned import binned, can_be_binned, said_of_bins
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
@@ -48,6 +50,8 @@ class RowData:
         model -> the histogram of its scores, one for each ranked part; only where there are very many rows.
     exact
         Whether the rows themselves are asked for, however many.
+    many
+        Whether there are so many rows that replicates come from bins where they can.
     """
 
     units: Units
@@ -57,6 +61,13 @@ class RowData:
     orders: Mapping[str, tuple[Order, ...]]
     bins: Mapping[str, tuple[Bins, ...]] = field(default_factory=dict)
     exact: bool = False
+    many: bool = False
+
+    @property
+    def single(self) -> bool:
+        """Whether rows are drawn one by one, weigh the same, and make one evaluation."""
+        parts = self.layout.pooled.count == self.layout.ranked.count == 1
+        return self.units.plain and self.units.strata is None and parts
 
     def is_binned(self, key: Key) -> bool:
         """Whether a quantity's replicates come from the histogram instead of the rows themselves."""
@@ -74,20 +85,55 @@ def row_estimates(
     drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if not np.isnan(e.value)}
     if not drawn:
         return estimates
-    block = ColumnBlock.of(
-        {key: data.columns[key] for key in drawn if key in data.columns}, data.units, data.layout
-    )
-    ranked_or_rows = [key for key in drawn if key not in data.columns and _is_resampled(data, key)]
-    for multiplicities in data.units.unit_draws(n_resamples, seed=seed):
-        for key, sums in block.sums(multiplicities).items():
-            drawn[key].append(definition(key[1]).function(sums).mean(axis=1))
-        if ranked_or_rows:
-            for key, values in _by_row(data, ranked_or_rows, data.units.expand(multiplicities)).items():
-                drawn[key].append(values)
+    for values in _replicates(data, estimates, tuple(drawn), n_resamples, seed):
+        for key, part in values.items():
+            drawn[key].append(part)
     for key, parts in drawn.items():
         if parts:
             estimates[key] = replace(estimates[key], replicates=np.concatenate(parts))
     return estimates
+
+
+def _replicates(
+    data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key], n_resamples: int, seed: int
+) -> Iterator[dict[Key, Floats]]:
+    """Yield the values (b,) of quantities under one block of draws after the other."""
+    if not (data.many and data.single):
+        of_floats = _by_floats(data, keys)
+        for multiplicities in data.units.unit_draws(n_resamples, seed=seed):
+            yield of_floats(multiplicities)
+        return
+    first = {name: bins[0] for name, bins in data.bins.items()}
+    chosen = [key for key in keys if can_be_binned(key, first)]
+    prepared = binned(first, estimates, chosen)
+    others = [key for key in keys if key not in chosen and _has_replicates(data, key)]
+    of_floats = _by_floats(data, others)
+    for weights in bootstrap_row_bytes(data.units.n, n_resamples, seed=seed):
+        if chosen:
+            yield prepared.replicates(weights)
+        if others:
+            for multiplicities in in_floats(weights):
+                yield of_floats(multiplicities)
+
+
+def _by_floats(data: RowData, keys: Sequence[Key]) -> Callable[[Floats], dict[Key, Floats]]:
+    """Return the function that gives quantities' values (b,) under multiplicities of units (b, units)."""
+    columns = {key: data.columns[key] for key in keys if key in data.columns}
+    block = ColumnBlock.of(columns, data.units, data.layout)
+    ranked_or_rows = [key for key in keys if key not in data.columns and _is_resampled(data, key)]
+
+    def values(multiplicities: Floats) -> dict[Key, Floats]:
+        sums = block.sums(multiplicities)
+        found = {key: definition(key[1]).function(s).mean(axis=1) for key, s in sums.items()}
+        if ranked_or_rows:
+            found |= _by_row(data, ranked_or_rows, data.units.expand(multiplicities))
+        return found
+
+    return values
+
+
+def _has_replicates(data: RowData, key: Key) -> bool:
+    return key in data.columns or _is_resampled(data, key)
 
 
 def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Floats]:
@@ -103,7 +149,7 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
             if name in exact
         }
         rows_first = by_row(part) if data.bins else None
-        binned = {
+        by_bin = {
             name: bin_weights(rows_first, bins[j])
             for name, bins in data.bins.items()
             if rows_first is not None
@@ -112,7 +158,7 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
             metric = definition(key[1])
             if data.is_binned(key):
                 assert metric.binned is not None
-                values.append(metric.binned(data.bins[key[0]][j], *binned[key[0]]))
+                values.append(metric.binned(data.bins[key[0]][j], by_bin[key[0]]))
             elif metric.family == "ranking":
                 values.append(metric.function(*groups[key[0]]))
             else:
@@ -294,16 +340,5 @@ def _rarest(predictions: Predictions) -> float | None:
 
 def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
     """Say how the rank metrics of very many rows were resampled and how much of their variance that loses."""
-    if not data.bins:
-        return None
-    lost = [
-        variance_lost(data.bins[key[0]][0], estimate.derivative, estimate.positive)
-        for key, estimate in estimates.items()
-        if data.is_binned(key) and estimate.derivative is not None and estimate.positive is not None
-        if data.units.plain
-    ]
-    most = max(len(bins.wins) for parts in data.bins.values() for bins in parts)
-    why = f"more than {MOST_EXACT_ROWS:,} rows: replicates come from bins of neighbouring scores, values from all rows"
-    if lost:
-        why += f"; at most {max(lost):.1e} of the variance lies inside bins and is lost (--exact loses none)"
-    return FoundRecord("resampling of ranks", f"histogram of up to {most:,} bins", why)
+    plain = data.units.plain and data.units.strata is None
+    return said_of_bins(data.bins, estimates, plain=plain, most_exact=MOST_EXACT_ROWS)

@@ -86,7 +86,10 @@ def estimate_all(
     if tables is not None:
         estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
     rows = prepare_rows(predictions, quantities, units, layout)
-    rows = replace(rows, exact=exact) if exact or predictions.n <= MOST_EXACT_ROWS else _with_bins(rows)
+    if exact or predictions.n <= MOST_EXACT_ROWS:
+        rows = replace(rows, exact=exact)
+    else:
+        rows = _with_bins(rows, predictions)
     estimates |= row_estimates(predictions, rows, quantities, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
 
@@ -152,14 +155,24 @@ def _chosen(states: tuple[Any, ...], quantity: Quantity, predictions: Prediction
     return tuple(Chosen(state, quantity.average, code) for state in states)
 
 
-def _with_bins(rows: RowData) -> RowData:
-    """Add the histograms of the scores, from which rank metrics draw where there are very many rows."""
+def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
+    """Add the histograms of the scores, from which replicates are taken where there are very many rows.
+
+    All scores are cut into bins, ranked or not: the replicates of a mean of losses, which come from the same bins,
+    do not depend on what else is asked for.
+    """
+    orders = dict(rows.orders)
+    if rows.single:
+        for outputs in predictions.models:
+            whole = view(predictions, outputs)
+            if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
+                orders[outputs.name] = (_order(whole),)
     places = rows.layout.ranked.rows()
     bins = {
-        name: tuple(bins_of(order, rows.units.base[p]) for p, order in zip(places, orders, strict=True))
-        for name, orders in rows.orders.items()
+        name: tuple(bins_of(order, rows.units.base[p]) for p, order in zip(places, parts, strict=True))
+        for name, parts in orders.items()
     }
-    return replace(rows, bins=bins)
+    return replace(rows, bins=bins, many=True)
 
 
 def _order(part: ModelView) -> Order:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.engine.multinomial import uniform_multinomial
+from evalreport.engine.multinomial import column_sums, uniform_multinomial
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 1000, 20_001])
@@ -14,14 +14,15 @@ def test_every_sample_has_full_size(n: int) -> None:
     """Every sample holds n units, whatever the Poisson total was."""
     weights = uniform_multinomial(n, 50, np.random.default_rng(1))
     assert weights.shape == (n, 50)
+    assert column_sums(weights).tolist() == [n] * 50
     assert (weights.sum(axis=0, dtype=np.int64) == n).all()
 
 
 def test_distribution_of_whole_samples() -> None:
     """All 10 outcomes of multinomial(3, 1/3) occur as often as their probabilities say (chi-squared, fixed seed)."""
-    draws = uniform_multinomial(3, 60_000, np.random.default_rng(2))
+    draws = uniform_multinomial(3, 60_000, np.random.default_rng(2)).T
     outcomes = [o for o in product(range(4), repeat=3) if sum(o) == 3]
-    observed = [int((draws.T == o).all(axis=1).sum()) for o in outcomes]
+    observed = [int((draws == o).all(axis=1).sum()) for o in outcomes]
     expected = 60_000 * stats.multinomial.pmf(outcomes, 3, [1 / 3] * 3)
     assert stats.chisquare(observed, expected).pvalue > 0.001
 

@@ -1,0 +1,198 @@
+"""Replicates of very many examples from bootstrap counts as they are drawn: ranks by bins, means of losses by sums.
+
+The work for each count is to be drawn and to be added to one bin of each model. A mean of losses is taken from the
+same bins where losses hardly vary inside them, else from the losses themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.engine.histogram import Bins, bin_weights
+from evalreport.engine.inside import (
+    FIRST_ORDER_SHARE,
+    NEGLIGIBLE_SHARE,
+    Singles,
+    column_sums,
+    inside_bins,
+    shares,
+)
+from evalreport.engine.multinomial import Bytes
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import weighted_mean
+from evalreport.records import FoundRecord
+
+Floats = npt.NDArray[np.float64]
+Key = tuple[str, Quantity]
+
+COLUMNS_AT_ONCE = 16
+"""Columns are padded to a multiple of this, so that a column's sum does not depend on how many others there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """What gives the replicates of some quantities.
+
+    Attributes
+    ----------
+    bins
+        By model.
+    ranked
+        Rank metrics that are functions of the bins.
+    means
+        Means of losses: the value, and each code's mean derivative (2 G,); None where the model has no bins.
+    inside
+        Keys whose derivatives' parts inside bins are added, in the order of ``columns``.
+    columns
+        (p, n) those parts, each divided by its ``scales`` entry, p padded.
+    """
+
+    bins: Mapping[str, Bins]
+    ranked: tuple[Key, ...]
+    means: Mapping[Key, tuple[float, Floats | None]]
+    inside: tuple[Key, ...]
+    columns: Singles
+    scales: Floats
+
+    def replicates(self, weights: Bytes) -> dict[Key, Floats]:
+        """Return each quantity's values (b,) under bootstrap counts (n, b)."""
+        found: dict[Key, Floats] = {}
+        wanted = {key[0] for key in (*self.ranked, *self.means)}
+        for model, bins in self.bins.items():
+            if model in wanted:
+                found |= self._of_model(model, bins, weights)
+        flat = {
+            key: np.full(weights.shape[1], value)
+            for key, (value, slope) in self.means.items()
+            if slope is None
+        }
+        found |= flat
+        if self.inside:
+            sums = column_sums(self.columns, weights)
+            for key, scale, column in zip(self.inside, self.scales, sums, strict=False):
+                found[key] = found[key] + scale * column
+        return found
+
+    def _of_model(self, model: str, bins: Bins, weights: Bytes) -> dict[Key, Floats]:
+        by_bin, found = bin_weights(weights, bins), {}
+        for key in self.ranked:
+            if key[0] == model:
+                binned = definition(key[1]).binned
+                assert binned is not None
+                found[key] = binned(bins, by_bin)
+        for key, (value, slopes) in self.means.items():
+            if key[0] == model and slopes is not None:
+                g = len(slopes) // 2
+                found[key] = value + slopes[:g] @ by_bin.positives + slopes[g:] @ by_bin.negatives
+        return found
+
+
+def can_be_binned(key: Key, bins: Mapping[str, Bins]) -> bool:
+    """Say whether a quantity's replicates follow from bins, or from sums of one column."""
+    metric = definition(key[1])
+    if metric.family == "ranking":
+        return metric.binned is not None and key[0] in bins
+    return metric.family == "moments" and metric.function is weighted_mean
+
+
+def binned(bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> Binned:
+    """Prepare the replicates of quantities that ``can_be_binned``; their derivatives are by example."""
+    ranked = tuple(key for key in keys if definition(key[1]).family == "ranking")
+    means: dict[Key, tuple[float, Floats | None]] = {}
+    for key in keys:
+        if key not in ranked:
+            of_model, slope = bins.get(key[0]), _derivative(estimates[key])
+            means[key] = estimates[key].value, None if of_model is None else _by_code(of_model, slope)
+    added: dict[Key, Singles] = {}
+    for quantity in dict.fromkeys(key[1] for key in keys):
+        own = [key for key in keys if key[1] == quantity]
+        found, parts = shares_inside(bins, estimates, own)
+        if max(found.values()) > NEGLIGIBLE_SHARE:
+            added |= dict(zip(own, parts, strict=True))
+    columns, scales = _stacked(tuple(added.values()))
+    return Binned(bins, ranked, means, tuple(added), columns, scales)
+
+
+def shares_inside(
+    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]
+) -> tuple[dict[tuple[int, int], float], list[Singles]]:
+    """Return the shares of variance inside bins of one quantity's models and differences, and those parts.
+
+    Without bins all of it is inside.
+    """
+    slopes = [_derivative(estimates[key]) for key in keys]
+    parts = [
+        inside_bins(bins[key[0]], slope) if key[0] in bins else slope.astype(np.float32)
+        for key, slope in zip(keys, slopes, strict=True)
+    ]
+    return shares(slopes, parts), parts
+
+
+def _derivative(estimate: Estimate) -> Floats:
+    assert estimate.derivative is not None
+    return estimate.derivative
+
+
+def _by_code(bins: Bins, derivative: Floats) -> Floats:
+    codes = len(bins.first_cell) - 1
+    counts = np.bincount(bins.code, minlength=codes)
+    return np.bincount(bins.code, weights=derivative, minlength=codes) / np.maximum(counts, 1)
+
+
+def _stacked(parts: Sequence[Singles]) -> tuple[Singles, Floats]:
+    """Put columns side by side, each scaled to at most 1, and pad them."""
+    if not parts:
+        return np.zeros((0, 0), dtype=np.float32), np.zeros(0)
+    padded = -(-len(parts) // COLUMNS_AT_ONCE) * COLUMNS_AT_ONCE
+    columns = np.zeros((padded, len(parts[0])), dtype=np.float32)
+    scales = np.array([float(np.abs(part).max()) or 1.0 for part in parts])
+    for column, part, scale in zip(columns, parts, scales, strict=False):
+        np.divide(part, np.float32(scale), out=column)
+    return columns, scales
+
+
+def said_of_bins(
+    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate], *, plain: bool, most_exact: int
+) -> FoundRecord | None:
+    """Say how the rank metrics of very many rows were resampled and what that leaves out."""
+    ranked = [key for key, e in estimates.items() if e.defined and key[0] in bins and _is_ranked(key)]
+    if not ranked:
+        return None
+    most = max(len(part.wins) for key in ranked for part in bins[key[0]])
+    why = f"more than {most_exact:,} rows: replicates come from bins of neighbouring scores, values from all rows"
+    if plain and all(len(bins[key[0]]) == 1 for key in ranked):
+        why += _said_of_shares({key[0]: bins[key[0]][0] for key in ranked}, estimates, ranked)
+    return FoundRecord("resampling of ranks", f"histogram of up to {most:,} bins", why)
+
+
+def _is_ranked(key: Key) -> bool:
+    metric = definition(key[1])
+    return metric.family == "ranking" and metric.binned is not None
+
+
+def _said_of_shares(
+    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], ranked: Sequence[Key]
+) -> str:
+    """Say what lies inside bins: left out, added, or more than can be added to first order."""
+    left, added, close = 0.0, [], []
+    for quantity in dict.fromkeys(key[1] for key in ranked):
+        own = [key for key in ranked if key[1] == quantity]
+        found, _ = shares_inside(bins, estimates, own)
+        close += [(own[i][0], own[j][0]) for (i, j), share in found.items() if share > FIRST_ORDER_SHARE]
+        if max(found.values()) > NEGLIGIBLE_SHARE:
+            added.append(quantity.spelled)
+        else:
+            left = max(left, *found.values())
+    said = f"; at most {left:.0e} of the variance of a value or of a difference of two lies inside bins and is left out"
+    if added:
+        said += f"; for {', '.join(added)}, where it is more, it is added to first order"
+    said += ": replicates are within 0.02 standard errors of those of the rows"
+    if close:
+        names = ", ".join(dict.fromkeys(a if a == b else f"{a} - {b}" for a, b in close))
+        said += f"; except for {names}, which hardly differ in rank: --exact resamples the rows"
+    return said
