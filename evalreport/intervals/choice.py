@@ -213,7 +213,7 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
 
 def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | None) -> Bounds | None:
     found: list[Bounds] = []
-    if estimate.metric.name == "average_precision":
+    if estimate.metric.name == "average_precision" and estimate.positive is not None:
         found.append(boundary.of_average_precision(estimate, level))
     elif estimate.table is not None and value_of is not None:
         found.append(boundary.from_class_recalls(estimate, value_of, level))

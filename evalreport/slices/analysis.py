@@ -113,7 +113,7 @@ def _metric_records(
     group: Group, predictions: Predictions, quantities: Sequence[Quantity], options: Options
 ) -> list[MetricRecord]:
     found = [
-        replace(record, slice=group.name)
+        replace(record, slice=group.name, formula=None)
         for sample in group.samples
         for record in metric_records(sample, options)
     ]

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from evalreport.comparisons.registry import probability
 from evalreport.intervals.choice import leading
@@ -152,7 +152,7 @@ def fisher_midp(both: Successes) -> float:
 
 def influence_difference(difference: float, contrast: Contrast, level: float) -> Limits:
     """Return the difference plus or minus t standard errors from influence values (Welch's t for two means)."""
-    half = float(stats.t.ppf((1 + level) / 2, contrast.df)) * math.sqrt(contrast.variance)
+    half = float(special.stdtrit(contrast.df, (1 + level) / 2)) * math.sqrt(contrast.variance)
     return Limits(difference - half, difference + half, "welch")
 
 
@@ -164,7 +164,7 @@ def influence_ratio(ratio: float, contrast: Contrast, level: float) -> Limits:
     contrast
         Of the logarithms: D_s / value_s - D / value.
     """
-    half = float(stats.t.ppf((1 + level) / 2, contrast.df)) * math.sqrt(contrast.variance)
+    half = float(special.stdtrit(contrast.df, (1 + level) / 2)) * math.sqrt(contrast.variance)
     if half > 700:  # beyond, the limits are no numbers any more
         return Limits(0.0, None, "welch", "the values vary too much for an upper limit of their ratio")
     return Limits(ratio * math.exp(-half), ratio * math.exp(half), "welch")
@@ -174,7 +174,8 @@ def welch(difference: float, contrast: Contrast) -> float:
     """Test that two groups have the same value: Student's t with Welch's degrees of freedom."""
     if contrast.variance <= 0:
         return 1.0
-    return probability(2 * float(stats.t.sf(abs(difference) / math.sqrt(contrast.variance), contrast.df)))
+    t = abs(difference) / math.sqrt(contrast.variance)
+    return probability(2 * float(special.stdtr(contrast.df, -t)))
 
 
 def squared_and_added(first: Estimate, second: Estimate, level: float) -> Limits:
