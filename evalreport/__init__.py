@@ -39,6 +39,7 @@ def evaluate(
     truth: Any = None,
     options: Options | None = None,
     jobs: int = 1,
+    memory_limit: str | None = None,
     progress: Callable[[str, float], None] | None = None,
     **option_fields: Any,
 ) -> Results:
@@ -56,6 +57,9 @@ def evaluate(
         What changes results; ``None`` means the defaults.
     jobs
         Threads to use; no figure depends on it.
+    memory_limit
+        Memory for reading and joining, such as "4GB"; what has no room lies on disk meanwhile. ``None``: a share
+        of what this machine or container has. No figure depends on it.
     progress
         Called with the stage's name and the share done, in [0, 1].
     **option_fields
@@ -82,10 +86,18 @@ def evaluate(
     [('forest', 'logreg', 0.0)]
     """
     from evalreport.audit.gates import judge
+    from evalreport.config import memory_bytes
     from evalreport.pipeline import evaluate as analyse
 
     settled, values = _settle(options, truth, option_fields)
-    results = analyse(source, truth=values, options=settled, jobs=jobs, progress=progress)
+    results = analyse(
+        source,
+        truth=values,
+        options=settled,
+        jobs=jobs,
+        memory_limit=memory_bytes(memory_limit),
+        progress=progress,
+    )
     return judge(results, settled.gates)
 
 
@@ -133,7 +145,12 @@ def render(results: Results, output: str | PathLike[str] = "evalreport-out", **f
 
 
 def load(
-    source: Any, *, truth: Any = None, options: Options | None = None, **option_fields: Any
+    source: Any,
+    *,
+    truth: Any = None,
+    options: Options | None = None,
+    memory_limit: str | None = None,
+    **option_fields: Any,
 ) -> Predictions:
     """Read, align and validate predictions without analysing them; parameters and errors as ``evaluate``.
 
@@ -154,13 +171,19 @@ def load(
     'yes'
     """
     from evalreport import data
+    from evalreport.config import memory_bytes
 
     settled, values = _settle(options, truth, option_fields)
-    return data.load(source, options=settled, truth=values)
+    return data.load(source, options=settled, truth=values, memory_limit=memory_bytes(memory_limit))
 
 
 def check(
-    source: Any, *, truth: Any = None, options: Options | None = None, **option_fields: Any
+    source: Any,
+    *,
+    truth: Any = None,
+    options: Options | None = None,
+    memory_limit: str | None = None,
+    **option_fields: Any,
 ) -> tuple[Possible, ...]:
     """Say which analyses the data allow, and for the others why not; parameters as ``evaluate``.
 
@@ -183,7 +206,8 @@ def check(
     """
     from evalreport import data
 
-    return data.survey(load(source, truth=truth, options=options, **option_fields))
+    predictions = load(source, truth=truth, options=options, memory_limit=memory_limit, **option_fields)
+    return data.survey(predictions)
 
 
 def _settle(options: Options | None, truth: Any, option_fields: dict[str, Any]) -> tuple[Options, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from evalreport.keys import FORMATS, KEYS, Correction, Detail, Format, Join, Key
 from evalreport.registry import unknown_name
 
 STANDARD_OUTPUT = Path("-")
+LEAST_MEMORY = 100 * 10**6
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ class OutputOptions:
     templates: Path | None = None
     title: str | None = None
     jobs: int = 1
+    memory_limit: str | None = None
     log_format: LogFormat = "text"
     quiet: bool = False
     verbose: bool = False
@@ -117,12 +121,38 @@ def validate_output(options: OutputOptions) -> None:
     check_types(options)
     if options.jobs < 1:
         raise UsageError(f"jobs must be a whole number of at least 1, not {options.jobs}")
+    memory_bytes(options.memory_limit)
     if not options.formats:
         raise UsageError(f"format needs at least one of {', '.join(FORMATS)}")
     if options.output == STANDARD_OUTPUT and options.formats != ("json",):
         raise UsageError(
             "-o - writes to standard output, which holds one format: add -f json, or name a folder"
         )
+
+
+def memory_bytes(size: str | None) -> int | None:
+    """Read a limit of memory; None where none is given.
+
+    Raises
+    ------
+    UsageError
+        No size with its unit, or too little to work in.
+
+    Examples
+    --------
+    >>> memory_bytes("1.5 GB"), memory_bytes("512MiB"), memory_bytes(None)
+    (1500000000, 536870912, None)
+    """
+    if size is None:
+        return None
+    match = _SIZE.fullmatch(size.strip())
+    if match is None:
+        raise UsageError(f"memory_limit must be a size such as 4GB or 500MB, not {shown(size)}")
+    base = 1024 if match[3] else 1000
+    limit = int(float(match[1]) * base ** " kmgt".index(match[2].lower()))
+    if limit < LEAST_MEMORY:
+        raise UsageError(f"memory_limit must be at least {LEAST_MEMORY // 10**6}MB, not {size}")
+    return limit
 
 
 def with_fields(options: Options, given: Mapping[str, Any]) -> Options:

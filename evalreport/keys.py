@@ -122,6 +122,9 @@ KEYS: tuple[Key, ...] = (
         "Folder searched before the built-in templates.", '"templates"'),
     Key("title", "title", "text", "TEXT", "Title of the report.", '"Comparison of the models"'),
     Key("jobs", "jobs", "integer", "N", "Threads to use; no figure depends on it (default 1).", "1"),
+    Key("memory_limit", "memory_limit", "text", "SIZE",
+        "Memory for reading and joining, such as 4GB; the rest lies on disk meanwhile"
+        " (default: 80 % of this machine's or container's).", '"4GB"', loading=True),
     Key("log_format", "log_format", "choice", "HOW",
         "How lines on standard error are written (default text); json: one object a line.",
         '"text"', choices=get_args(LogFormat)),

@@ -67,6 +67,7 @@ def evaluate(
     options: Options = DEFAULTS,
     truth: Any = None,
     jobs: int = 1,  # noqa: ARG001 - accepted so that callers need not know that nothing is slow enough yet
+    memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Compare models on their predictions: see ``evalreport.evaluate`` for parameters and errors.
@@ -76,7 +77,7 @@ def evaluate(
     """
     say = progress or (lambda _stage, _fraction: None)
     say("reading and checking", 0.0)
-    whole = source if isinstance(source, Predictions) else load(source, options=options, truth=truth)
+    whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
     loaded = at_one_point(whole)
     predictions = analysed(loaded)

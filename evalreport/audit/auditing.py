@@ -60,6 +60,7 @@ def audit(
     history: History,
     series: str = "default",
     jobs: int = 1,
+    memory_limit: int | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> Audited:
     """Analyse a run as ``evaluate`` does, compare it with the series' past, and decide its gates.
@@ -75,7 +76,7 @@ def audit(
     """
     check_series(series)
     began = standing(history, series)
-    loaded = load(source, options=options)
+    loaded = load(source, options=options, memory_limit=memory_limit)
     results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
     identity = identity_of(results)
     again = same_run(history, series, identity)

@@ -13,6 +13,7 @@ from evalreport.cli.messages import say, say_found, say_warnings
 from evalreport.cli.options import given, models_argument, run_options
 from evalreport.cli.progress import progress_bar
 from evalreport.cli.run import check_names, check_output, exit_code, say_gates, write
+from evalreport.config import memory_bytes
 from evalreport.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def _audit(models: tuple[Path, ...], settings: Settings, history: History, serie
             history=history,
             series=series,
             jobs=settings.output.jobs,
+            memory_limit=memory_bytes(settings.output.memory_limit),
             progress=progress,
         )
     if not quiet:

@@ -12,6 +12,7 @@ import click
 from evalreport.cli.configuration import settle
 from evalreport.cli.messages import clean, say
 from evalreport.cli.options import given, loading_options, models_argument
+from evalreport.config import memory_bytes
 
 if TYPE_CHECKING:
     from evalreport.data.predictions import Predictions
@@ -41,7 +42,9 @@ def check_command(
     from evalreport import data
 
     source = models[0] if len(models) == 1 else list(models)
-    predictions = data.load(source, options=settings.options)
+    predictions = data.load(
+        source, options=settings.options, memory_limit=memory_bytes(settings.output.memory_limit)
+    )
     survey = data.survey(predictions)
     if form == "json":
         _print_json(predictions, survey)

@@ -13,7 +13,7 @@ from evalreport.cli.configuration import Settings, settle
 from evalreport.cli.messages import Level, say, say_found, say_warnings
 from evalreport.cli.options import given, models_argument, run_options
 from evalreport.cli.progress import progress_bar
-from evalreport.config import STANDARD_OUTPUT, Options, OutputOptions
+from evalreport.config import STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
 from evalreport.errors import OutputError, UsageError
 from evalreport.registry import unknown_name
 
@@ -97,7 +97,11 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
     source = models[0] if len(models) == 1 else list(models)
     with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
         results = pipeline.evaluate(
-            source, options=settings.options, jobs=settings.output.jobs, progress=progress
+            source,
+            options=settings.options,
+            jobs=settings.output.jobs,
+            memory_limit=memory_bytes(settings.output.memory_limit),
+            progress=progress,
         )
         results = judge(results, settings.options.gates)
     if not settings.output.quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from evalreport.errors import UsageError
 
 SHARE_OF_MEMORY = 0.8
 """What may be used of this machine's memory (or this container's) where no limit is given."""
+_NO_ROOM = re.compile("^(out of memory error|.*no space left on device)", re.IGNORECASE)
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -40,12 +42,16 @@ def database(memory_limit: int | None = None) -> Iterator[Any]:
             "threads": "2",
             "memory_limit": f"{limit}B",
             "temp_directory": folder,
+            "enable_progress_bar": "false",
         }
         try:
             with duckdb.connect(":memory:", config=settings) as connection:
                 yield connection
-        except duckdb.OutOfMemoryException as error:
-            raise _no_room(limit, error) from None
+        except (duckdb.Error, OSError) as error:
+            # While rows are fetched, Arrow passes DuckDB's errors on as OSErrors.
+            if isinstance(error, duckdb.OutOfMemoryException) or _NO_ROOM.search(str(error)):
+                raise _no_room(limit, error) from None
+            raise
 
 
 def usable_memory() -> int:

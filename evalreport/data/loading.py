@@ -27,7 +27,9 @@ from evalreport.records import FoundRecord, InputRecord, WarningRecord
 _DEFAULTS = Options()
 
 
-def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Predictions:
+def load(
+    source: Any, *, options: Options = _DEFAULTS, truth: Any = None, memory_limit: int | None = None
+) -> Predictions:
     """Read, align and validate the predictions of one or more models.
 
     Parameters
@@ -35,11 +37,14 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
     source
         A folder, a file or a list of files; a data frame (pandas, polars, pyarrow) with a column ``model``;
         or a mapping of model name to data frame or to columns; or a mapping of column name to array.
+        ``Predictions`` were loaded before, and are returned as they are.
     options
         What was asked for: truth, task, positive class, threshold, join, columns to slice or cluster by.
     truth
         True values that are not in ``source``: an array in the order of the rows, a mapping of id to value,
         or a data frame with the columns id and y_true. A file is named by ``options.truth``.
+    memory_limit
+        Bytes that reading and sorting may take beside the columns themselves; None: a share of what is there.
 
     Returns
     -------
@@ -51,20 +56,22 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
     InputError
         Wherever the input is not what it must be; with file, line, column and what to do.
     UsageError
-        Where an option names a class or a column that is not there.
+        Where an option names a class or a column that is not there, or the memory limit leaves no room.
     """
+    if isinstance(source, Predictions):
+        return source
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
-    tables, truth_table, inputs, warnings = _tables(source, options, truth)
+    tables, truth_table, inputs, warnings = _tables(source, options, truth, memory_limit)
     rows = gather(tables)
     del tables  # their columns are in rows now
     found = _sources_found(rows)
     if truth_table is not None:
-        rows, said, odd = attach_truth(rows, truth_table)
+        rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
     task = find_task(rows, options)
     parsed = parse_outputs(rows, task)
-    alignment = align(rows, join=options.join)
+    alignment = align(rows, join=options.join, memory_limit=memory_limit)
     y_true = true_values(rows, alignment, task)
     models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, parsed, options)
     described = covariates(rows, alignment, options, models)
@@ -98,17 +105,17 @@ def load(source: Any, *, options: Options = _DEFAULTS, truth: Any = None) -> Pre
 
 
 def _tables(
-    source: Any, options: Options, truth: Any
+    source: Any, options: Options, truth: Any, memory_limit: int | None
 ) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
     if _is_path(source):
-        tables, truth_table, inputs, warnings = _from_files(source, options)
+        tables, truth_table, inputs, warnings = _from_files(source, options, memory_limit)
     else:
         from evalreport.data.frames import memory_tables
 
         tables, truth_table, inputs, warnings = memory_tables(source, options), None, (), ()
         if options.truth is not None and truth is None:
             file = find_files(options.truth, None).files[0]
-            truth_table = _read(file, options, predictions=False)
+            truth_table = _read(file, options, memory_limit, predictions=False)
             inputs = (_record(file, truth_table.read, None),)
     if truth is not None:
         from evalreport.data.frames import truth_from_memory
@@ -124,22 +131,22 @@ def _is_path(source: Any) -> bool:
 
 
 def _from_files(
-    source: str | Path | Sequence[str | Path], options: Options
+    source: str | Path | Sequence[str | Path], options: Options, memory_limit: int | None
 ) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
     files = find_files(source, options.truth)
-    tables = [_read(file, options, predictions=True) for file in files.files]
+    tables = [_read(file, options, memory_limit, predictions=True) for file in files.files]
     inputs = [
         _record(file, table.read, None if "model" in table.roles.columns else table.model)
         for file, table in zip(files.files, tables, strict=True)
     ]
     truth_table = None
     if files.truth is not None:
-        truth_table = _read(files.truth, options, predictions=False)
+        truth_table = _read(files.truth, options, memory_limit, predictions=False)
         inputs.append(_record(files.truth, truth_table.read, None))
     return tables, truth_table, tuple(sorted(inputs, key=lambda record: record.path)), files.warnings
 
 
-def _read(file: File, options: Options, *, predictions: bool) -> Table:
+def _read(file: File, options: Options, memory_limit: int | None, *, predictions: bool) -> Table:
     roles: list[Roles] = []
 
     def choose(names: tuple[str, ...]) -> Any:
@@ -150,7 +157,7 @@ def _read(file: File, options: Options, *, predictions: bool) -> Table:
         roles.append(role)
         return role.kinds()
 
-    read = read_file(file.path, file.name, choose)
+    read = read_file(file.path, file.name, choose, memory_limit=memory_limit)
     return Table(file.name, model_name(file.path), roles[-1].of_read(read.arrays), read)
 
 

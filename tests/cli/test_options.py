@@ -66,6 +66,7 @@ ADDED = {
     "--cost-ratio",
     "--what-if-threshold",
     "--log-format",
+    "--memory-limit",
 }
 
 
@@ -165,6 +166,11 @@ def test_the_edges_of_the_ranges_are_allowed():
         ({"formats": []}, "at least one of"),
         ({"formats": "htm"}, "did you mean html?"),
         ({"output": "-"}, "add -f json"),
+        ({"memory_limit": "4"}, "a size such as 4GB"),
+        ({"memory_limit": "-4GB"}, "a size such as 4GB"),
+        ({"memory_limit": "1e3GB"}, "a size such as 4GB"),
+        ({"memory_limit": "99MB"}, "at least 100MB"),
+        ({"memory_limit": 4}, "text in quotes"),
         ({"detail": "long"}, "unknown detail"),
         ({"formats_named": True}, "unknown option"),
     ],
