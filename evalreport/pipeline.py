@@ -34,6 +34,7 @@ from evalreport.data.slicing import Division
 from evalreport.data.survey import why_not_analysed
 from evalreport.errors import UsageError
 from evalreport.learning.about import about_algorithms, require_decomposable
+from evalreport.learning.cautions import algorithm_cautions
 from evalreport.learning.learning_curves import at_one_point
 from evalreport.metrics.apart import sampled_apart
 from evalreport.metrics.baselines import baseline_records
@@ -96,14 +97,11 @@ def evaluate(
     omnibus = omnibus_records(samples, tested, options)
     thresholds = threshold_fields(samples, options)
     slices = all_sliced(divisions, predictions, samples, rows, options, say)
+    algorithms = about_algorithms(whole, loaded, samples, options)
     say("putting together", 0.9)
     results = Results(
         **provenance(predictions, quantities[0], options),
-        found=(
-            *predictions.found,
-            *of_each(samples, ranks_found),
-            *bands_found(thresholds["curves"], options),
-        ),
+        found=all_found(predictions, samples, thresholds, options),
         metrics=(
             *of_each(samples, metric_records, options),
             *criteria_records(loaded, options.metrics, options.confidence),
@@ -117,12 +115,14 @@ def evaluate(
         average_ranks=average_rank_records(samples, omnibus, tested, options),
         variance=of_each(samples, variance_records),
         ranking=ranked(samples, decisions, quantities[0], options),
-        **about_algorithms(whole, loaded, samples, options),
+        **algorithms,
         effects=() if apart else effects(samples[0], family, options.confidence),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
         verdicts=verdict_records(decisions, options, thresholds["dominance"]),
-        warnings=all_cautions(predictions, samples, family, options, rows=rows, thresholds=thresholds),
+        warnings=all_cautions(
+            predictions, samples, family, options, algorithms=algorithms, rows=rows, thresholds=thresholds
+        ),
     )
     say("done", 1.0)
     return with_slices(results, slices)
@@ -199,6 +199,17 @@ def of_each(samples: Sequence[Sample], records_of: Callable[..., tuple[T, ...]],
     return tuple(record for sample in samples for record in records_of(sample, *args))
 
 
+def all_found(
+    predictions: Predictions, samples: Sequence[Sample], thresholds: dict[str, Any], options: Options
+) -> tuple[FoundRecord, ...]:
+    """Return what was found in the files, and what was decided on the way."""
+    return (
+        *predictions.found,
+        *of_each(samples, ranks_found),
+        *bands_found(thresholds["curves"], options),
+    )
+
+
 def ranks_found(sample: Sample) -> tuple[FoundRecord, ...]:
     """Say how the ranks of very many rows were resampled."""
     said = said_of_histograms(sample.rows, sample.estimates)
@@ -220,12 +231,15 @@ def all_cautions(
     samples: Sequence[Sample],
     family: Sequence[Comparison],
     options: Options,
+    *,
+    algorithms: dict[str, Any],
     **found: Any,
 ) -> tuple[WarningRecord, ...]:
-    """Return the warnings of loading and of every sample; those about pairs once."""
+    """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""
     raised = list(predictions.warnings)
     for place, sample in enumerate(samples):
         raised += cautions(sample, family if place == 0 else (), options, **found)
+    raised += algorithm_cautions(algorithms, predictions.design)
     return tuple(dict.fromkeys(raised))
 
 

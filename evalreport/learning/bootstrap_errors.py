@@ -38,7 +38,12 @@ NO_WHOLE = (
     "needs every replicate's predictions of all examples, those in its own sample too, with inbag counts"
 )
 NO_RATE = "there is no no-information rate for this metric, which .632+ is made of"
-NO_SPREAD = "a function of all examples at once, not a mean over them: no error of it is computed here"
+INTERPOLATES = (
+    "the fit to all the data makes nearly no error on them, so this estimate is too low by more than its own error:"
+    " no interval; read the out-of-bag error"
+)
+NEARLY_NONE = 0.1
+"""An apparent error below this share of the out-of-bag error is next to none (docs/estimators.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,8 @@ def _of_losses(
     limits = value_range(definition(quantity), predictions)
 
     def estimated(by_example: Floats, value: float, **details: Any) -> Estimated:
+        if "resubstitution" in details and interpolates(quantity, details["resubstitution"], bag.value):
+            return Estimated(value, details, None, INTERPOLATES)
         return Estimated(value, details, over_examples(by_example, cluster, level, limits, value))
 
     found = {"bootstrap_oob": estimated(bag.by_example, bag.value, **_bag_details(bag))}
@@ -148,6 +155,13 @@ def _of_losses(
         with_mean_over_replicates=bootstrap_632plus(e_r, lecture, gamma, greater_is_better=better).value,
     )
     return found
+
+
+def interpolates(quantity: Quantity, apparent: float, out_of_bag_error: float) -> bool:
+    """Say whether a fit errs next to never on its own training rows, measured by how often it errs on others."""
+    if definition(quantity).greater_is_better:
+        apparent, out_of_bag_error = 1 - apparent, 1 - out_of_bag_error
+    return bool(apparent < NEARLY_NONE * out_of_bag_error)
 
 
 def _bag_details(bag: OutOfBag) -> dict[str, Any]:
