@@ -118,9 +118,10 @@ def variants(estimator: Estimator) -> list[dict[str, Any]]:
 
 
 def said(error: BaseException) -> str:
-    """Return an exception in one line: its type, its message and where it was raised."""
+    """Return an exception in one line: its type, its message and where in others' code it was raised."""
     frame = inspect.getinnerframes(error.__traceback__)[-1] if error.__traceback__ else None
-    where = f" ({Path(frame.filename).name}, line {frame.lineno})" if frame is not None else ""
+    ours = frame is None or Path(frame.filename).parent == Path(__file__).parent
+    where = "" if frame is None or ours else f" ({Path(frame.filename).name}, line {frame.lineno})"
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:300]}{where}" if text else f"{type(error).__name__}{where}"
 

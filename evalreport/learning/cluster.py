@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import uuid
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from evalreport.learning.tasks import local_modules, versions
 
 SECONDS_TO_CONNECT = 15
 SECONDS_TO_WAIT_FOR_WORKERS = 30
+TRIES = 3
 
 
 def perform_on_cluster(
@@ -54,7 +58,7 @@ def perform_on_cluster(
                 for place, job in enumerate(jobs)
             }
         try:
-            for future in as_completed(list(futures)):
+            for future in as_completed(list(futures), loop=client.loop):
                 place = futures.pop(future)
                 yield place, _outcome(future)
                 future.release()
@@ -67,12 +71,22 @@ def _received(examples: Examples) -> Examples:
 
 
 def _outcome(future: Any) -> Fitted | Failure:
-    """Return what a task gave; a task that killed its workers again and again has failed."""
+    """Return what a task gave; a task that killed its workers again and again has failed.
+
+    Raises
+    ------
+    UsageError
+        Where the scheduler was lost, and the task with it.
+    """
     if future.status == "finished":
         outcome: Fitted | Failure = future.result()[1]
         return outcome
-    error = future.exception() if future.status == "error" else None
-    text = f"{type(error).__name__}: {error}" if error is not None else f"the task was {future.status}"
+    if future.status != "error":
+        raise UsageError(
+            "the Dask scheduler was lost; the fits that were finished are kept: start it, and give the same command"
+        )
+    error = future.exception()
+    text = f"{type(error).__name__}: {error}"
     return Failure(" ".join(text.split())[:300], text)
 
 
@@ -84,6 +98,8 @@ def _connected(scheduler: str) -> Iterator[Any]:
         raise UsageError(
             "the backend dask needs distributed: pip install 'evalreport[refit,dask]', here and on the workers"
         ) from None
+    # What goes wrong is said once, by an error: not as tracebacks of the client's own log.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     connect: Any = distributed.Client
     try:
         client = connect(scheduler, timeout=SECONDS_TO_CONNECT, set_as_default=False)
@@ -106,14 +122,15 @@ def _check_workers(client: Any, scheduler: str) -> None:
             f"the Dask scheduler at {scheduler} has no worker; start some with `dask worker {scheduler}`"
         ) from None
     ours = versions()
-    try:
-        theirs: dict[str, dict[str, str]] = client.run(versions)
-    except Exception as error:  # whatever a foreign worker raises comes back as it is
-        raise UsageError(
-            f"the Dask workers cannot run evalreport ({type(error).__name__}: {error}); install the same"
-            " 'evalreport[refit,dask]' on every worker"
-        ) from error
+    theirs: dict[str, Any] = client.run(versions, on_error="return")
     for address, found in sorted(theirs.items()):
+        if isinstance(found, OSError):  # the worker was lost just now; the others do its work
+            continue
+        if isinstance(found, BaseException):
+            raise UsageError(
+                f"the Dask worker {address} cannot run evalreport ({type(found).__name__}: {found}); install the same"
+                " 'evalreport[refit,dask]' on every worker"
+            )
         other = [
             f"{name} {found.get(name)} there, {ours[name]} here"
             for name in ours
@@ -134,4 +151,17 @@ def _send_modules(client: Any, folder: Path) -> None:
                 f"the module {name!r} is part of a package in the plan's folder; install the package on the"
                 " workers, or put the code into one file"
             )
-        client.upload_file(str(path), load=False)
+        _patiently(partial(client.upload_file, str(path), load=False))
+
+
+def _patiently(call: Callable[[], Any]) -> None:
+    """Try again where a worker was lost in the middle of it."""
+    for left in reversed(range(TRIES)):
+        try:
+            call()
+        except OSError:
+            if not left:
+                raise
+            time.sleep(1)
+        else:
+            return

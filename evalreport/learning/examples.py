@@ -140,7 +140,7 @@ def same_features(examples: Examples) -> Indices:
     """Number the examples so that two with the very same features have the same number: (n,)."""
     matrix = examples.features
     if not isinstance(matrix, np.ndarray):
-        columns = [np.unique(_as_text(matrix[c]), return_inverse=True)[1] for c in matrix.columns]
+        columns = [np.unique(_comparable(matrix[c]), return_inverse=True)[1] for c in matrix.columns]
         matrix = np.stack(columns, axis=1).astype(np.float64)
     # + 0.0 makes -0.0 and 0.0 the same bytes.
     rows = np.ascontiguousarray(matrix + 0.0)
@@ -157,8 +157,9 @@ def data_digest(examples: Examples, source: DataSource) -> str:
 _ROLES = ("target", "id", "features", "group", "time", "keep", "task", "positive", "frame")
 
 
-def _as_text(column: Any) -> npt.NDArray[Any]:
-    return np.asarray([str(value) for value in column])
+def _comparable(column: Any) -> npt.NDArray[Any]:
+    values = np.asarray(column)
+    return np.array([str(value) for value in values]) if values.dtype == object else values + 0.0
 
 
 def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, dict[str, Any]]:

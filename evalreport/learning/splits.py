@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,12 @@ def inner_folds(
     codes = None if examples.codes is None else examples.codes[rows]
     return list(
         _in_folds(
-            len(rows), folds, seed, codes=codes if stratify else None, groups=units if grouped else None
+            len(rows),
+            folds,
+            seed,
+            codes=codes if stratify else None,
+            groups=units if grouped else None,
+            classes=examples.classes,
         )
     )
 
@@ -133,14 +138,25 @@ def _folds(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
     codes = _stratum(examples, scheme)
     for repeat in range(1, scheme.repeats + 1):
         parts = _in_folds(
-            examples.n, scheme.folds, seed_of(seed, "split", repeat), codes=codes, groups=examples.groups
+            examples.n,
+            scheme.folds,
+            seed_of(seed, "split", repeat),
+            codes=codes,
+            groups=examples.groups,
+            classes=examples.classes,
         )
         for fold, (train, test) in enumerate(parts, start=1):
             yield Fit(keys={"repeat": repeat, "fold": fold}, train=train, test=test)
 
 
 def _in_folds(
-    n: int, folds: int, seed: int, *, codes: Indices | None, groups: Indices | None
+    n: int,
+    folds: int,
+    seed: int,
+    *,
+    codes: Indices | None,
+    groups: Indices | None,
+    classes: tuple[str, ...] = (),
 ) -> Iterator[tuple[Indices, Indices]]:
     """Divide n rows into folds, within classes where there are ``codes`` and by whole groups where given."""
     from sklearn import model_selection
@@ -152,12 +168,12 @@ def _in_folds(
             f"{folds} folds need at least {folds} groups, but there are {len(np.unique(groups))}"
         )
     if codes is not None:
-        counts = np.bincount(codes)
-        rarest = int(np.argmin(np.where(counts > 0, counts, n + 1)))
-        if counts[rarest] < folds:
+        rarest = min(np.unique(codes), key=lambda code: (np.count_nonzero(codes == code), code))
+        members = np.count_nonzero(codes == rarest)
+        if members < folds:
             raise UsageError(
-                f"stratified folds need every class in each: class number {rarest + 1} has"
-                f" {counts[rarest]} member{'s' * (counts[rarest] != 1)}, fewer than {folds} folds"
+                f"stratified folds need every class in each: the class {classes[rarest]!r} has {members}"
+                f" member{'' if members == 1 else 's'}, fewer than {folds} folds"
             )
     name = "StratifiedGroupKFold" if groups is not None else "StratifiedKFold"
     if codes is None:
@@ -167,11 +183,7 @@ def _in_folds(
 
 
 def _five_by_two(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
-    codes = _stratum(examples, scheme)
-    for repeat in range(1, 6):
-        parts = _in_folds(examples.n, 2, seed_of(seed, "split", repeat), codes=codes, groups=examples.groups)
-        for fold, (train, test) in enumerate(parts, start=1):
-            yield Fit(keys={"repeat": repeat, "fold": fold}, train=train, test=test)
+    return _folds(examples, replace(scheme, repeats=5, folds=2), seed)
 
 
 def _leave_one_out(examples: Examples, _scheme: Scheme, _seed: int) -> Iterator[Fit]:

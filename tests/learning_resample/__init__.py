@@ -1,0 +1,1 @@
+"""Tests of refitting by a plan."""
