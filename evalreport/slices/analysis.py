@@ -91,7 +91,7 @@ def sliced(
     of_primary = [side for side in sides if side.quantity == primary]
     warnings = (
         *slice_warnings(divisions, of_primary, disparities, options),
-        *reversals(rows, within, judged_slices(of_primary), options),
+        *reversals(rows, within, judged_slices(of_primary), primary, options),
     )
     found = tuple(found_of(division) for division in divisions)
     return Sliced(tuple(metrics), tuple(within), disparities, warnings, found)

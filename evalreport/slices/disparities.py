@@ -13,6 +13,7 @@ from typing import Literal
 
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.config import Options
+from evalreport.metrics.quantities import Quantity, definition
 from evalreport.numbers import decimals_of, interval, number, p_phrase
 from evalreport.records import DisparityRecord
 from evalreport.slices import limits as by
@@ -283,10 +284,17 @@ def _row(
     )
 
 
+def in_words(quantity: Quantity) -> str:
+    """Name a quantity inside a sentence: ``accuracy``, ``F1 (macro)``, ``recall of class 3``."""
+    average = f" ({quantity.average})" if quantity.average else ""
+    label = f" of class {quantity.label}" if quantity.label is not None else ""
+    return definition(quantity).phrase + average + label
+
+
 def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> str:
     """Say what the test of one slice found, in words."""
     where = f"{row.slice.column} = {row.slice.value}"
-    what = f"{side.quantity.spelled} of {side.model} where {where}"
+    what = f"{in_words(side.quantity)} of {side.model} where {where}"
     if row.p_adjusted is None or row.difference is None:
         return f"{what}: too small to be judged ({row.reason})." if side.small else f"{what}: not tested."
     width = None if row.low is None or row.high is None else (row.high - row.low) / 4

@@ -15,6 +15,7 @@ from evalreport.config import Options
 from evalreport.metrics.quantities import Quantity
 from evalreport.numbers import count
 from evalreport.records import ComparisonRecord, Slice, WarningRecord
+from evalreport.slices.disparities import in_words
 from evalreport.slices.groups import Group
 
 MOST = 2 / 3
@@ -50,6 +51,7 @@ def reversals(
     rows: Sequence[ComparisonRecord],
     within: Sequence[ComparisonRecord],
     judged: frozenset[Slice],
+    primary: Quantity,
     options: Options,
 ) -> Iterator[WarningRecord]:
     """Warn of pairs of models whose order in every slice, or in most, is opposite to that of the whole.
@@ -69,17 +71,17 @@ def reversals(
             by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row.difference)
     if not within:
         return
-    about = (within[0].metric, within[0].average, within[0].label)
+    about = (primary.metric, primary.average, primary.label)
     for row in rows:
         if not row.recommended or (row.metric, row.average, row.label) != about or not row.difference:
             continue
         for (a, b, column), differences in by_pair.items():
             if (a, b) == (row.a, row.b):
-                yield from _turned(row, column, differences, options)
+                yield from _turned(row, column, differences, primary, options)
 
 
 def _turned(
-    row: ComparisonRecord, column: str, differences: list[float], options: Options
+    row: ComparisonRecord, column: str, differences: list[float], primary: Quantity, options: Options
 ) -> Iterator[WarningRecord]:
     assert row.difference is not None
     opposite = sum(d * row.difference < 0 for d in differences)
@@ -90,6 +92,6 @@ def _turned(
         return
     leader, other = (row.a, row.b) if row.difference > 0 else (row.b, row.a)
     where = "every slice" if every else f"{count(opposite)} of {count(len(differences))} slices"
-    text = f"The {row.metric} of {leader} is above that of {other} over all examples,"
+    text = f"The {in_words(primary)} of {leader} is above that of {other} over all examples,"
     text += f" and below it in {where} of {column}: which is better depends on what they are used on."
     yield WarningRecord("order_reversed_in_slices", text, (str(row.a), str(row.b), column))

@@ -1,0 +1,346 @@
+"""Differences and ratios between slices, held to statsmodels, scipy and the delta method by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import optimize, stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from evalreport.slices.limits import Successes, fisher_midp, proportions_ratio
+
+from .sources import answers, disparity, run, values_of
+
+RANDOM = np.random.default_rng(11)
+N = 400
+GROUP = RANDOM.choice(["u", "v", "w"], N, p=[0.2, 0.3, 0.5])
+RIGHT = {name: RANDOM.random(N) < np.where(GROUP == "u", 0.6, 0.8) for name in "ab"}
+TRUTH = RANDOM.normal(size=N)
+PREDICTED = TRUTH + RANDOM.normal(size=N) * np.where(GROUP == "u", 2.0, 1.0)
+LOSS = np.abs(PREDICTED - TRUTH)
+
+
+def regression(**columns):
+    """One model whose mean absolute error differs between groups."""
+    given = {"y_true": TRUTH.tolist(), "y_pred": PREDICTED.tolist(), "group": GROUP.tolist(), **columns}
+    return {"a": given}
+
+
+# --- proportions ----------------------------------------------------------------------------------------------------
+
+
+def counts(value):
+    """Right answers of model a inside and outside a group."""
+    inside = value == GROUP
+    return (
+        int(RIGHT["a"][inside].sum()), int(inside.sum()), int(RIGHT["a"][~inside].sum()), int((~inside).sum()),
+    )  # fmt: skip
+
+
+def test_difference_of_proportions_from_the_rest_is_newcombes():
+    """Statsmodels' confint_proportions_2indep (newcomb), at the level that holds for all six tests at once."""
+    results = run(answers(RIGHT, group=GROUP.tolist()), slices=["group"])
+    for value in "uvw":
+        x1, n1, x2, n2 = counts(value)
+        row = disparity(results, value, "rest")
+        assert row.level == pytest.approx(1 - 0.05 / 6, abs=1e-12)
+        low, high = confint_proportions_2indep(x1, n1, x2, n2, method="newcomb", alpha=0.05 / 6)
+        assert row.difference == pytest.approx(x1 / n1 - x2 / n2, abs=1e-12)
+        assert (row.low, row.high) == pytest.approx((low, high), abs=1e-9)
+        assert row.method == "newcombe_independent"
+
+
+def test_adjusted_p_values_are_holms_over_slices_and_models():
+    """One family: three slices and two models; statsmodels' multipletests on the raw p-values."""
+    results = run(answers(RIGHT, group=GROUP.tolist()), slices=["group"])
+    rows = [r for r in results.disparities if r.reference == "rest"]
+    assert len(rows) == 6
+    adjusted = multipletests([r.p_value for r in rows], method="holm")[1]
+    assert [r.p_adjusted for r in rows] == pytest.approx(adjusted.tolist(), rel=1e-12)
+    assert [r.flagged for r in rows] == [p <= 0.05 for p in adjusted]
+    assert any(r.flagged for r in rows)
+
+
+@pytest.mark.parametrize("table", [(3, 4, 1, 4), (7, 12, 1, 7), (20, 60, 290, 300), (0, 30, 12, 200)])
+def test_midp_is_fishers_p_less_half_of_the_observed_table(table):
+    """Scipy's fisher_exact, less half of the probability of the tables that are as probable as the observed one."""
+    x1, n1, x2, n2 = table
+    exact = stats.fisher_exact([[x1, n1 - x1], [x2, n2 - x2]]).pvalue
+    tables = stats.hypergeom(n1 + n2, x1 + x2, n1).pmf(np.arange(max(0, x1 + x2 - n2), min(n1, x1 + x2) + 1))
+    observed = stats.hypergeom(n1 + n2, x1 + x2, n1).pmf(x1)
+    equal = tables[np.isclose(tables, observed, rtol=1e-7, atol=0)].sum()
+    assert fisher_midp(Successes(*table)) == pytest.approx(exact - equal / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("n1, n2, p", [(30, 150, 0.7), (60, 150, 0.85), (40, 80, 0.5)])
+@pytest.mark.parametrize("alpha", [0.05, 0.005, 0.0005])
+def test_midp_holds_its_size_far_out(n1, n2, p, alpha):
+    """Over all tables of two equal proportions it rejects at most 5 % more often than it says, in the tails too."""
+    x1, x2 = np.arange(n1 + 1), np.arange(n2 + 1)
+    probability = np.outer(stats.binom.pmf(x1, n1, p), stats.binom.pmf(x2, n2, p))
+    likely = np.argwhere(probability > 1e-8)
+    rejected = sum(probability[i, j] for i, j in likely if fisher_midp(Successes(i, n1, j, n2)) <= alpha)
+    assert 0 < rejected <= 1.05 * alpha
+
+
+def test_midp_of_a_million_is_quick_and_never_zero():
+    """Tables far from the mean are left out, the observed one never: equal shares give 1, unlike ones a tiny p."""
+    assert fisher_midp(Successes(90_000, 100_000, 810_000, 900_000)) == pytest.approx(1.0, abs=0.01)
+    assert 0 < fisher_midp(Successes(10_000, 100_000, 810_000, 900_000)) < 1e-300
+
+
+@pytest.mark.parametrize("table", [(56, 70, 48, 80), (20, 60, 290, 300), (3, 40, 1, 50), (0, 30, 12, 200)])
+def test_ratio_limits_solve_their_equations(table):
+    """(p1 - R p2)^2 = (p1 - l1)^2 + R^2 (u2 - p2)^2 below and its mirror above, with statsmodels' Wilson limits."""
+    x1, n1, x2, n2 = table
+    p1, p2 = x1 / n1, x2 / n2
+    l1, u1 = proportion_confint(x1, n1, method="wilson")
+    l2, u2 = proportion_confint(x2, n2, method="wilson")
+    found = proportions_ratio(Successes(*table), 0.95)
+    assert found.low is not None
+    assert found.high is not None
+
+    def lower(r):
+        return (p1 - r * p2) ** 2 - (p1 - l1) ** 2 - (r * (u2 - p2)) ** 2
+
+    def upper(r):
+        return (p1 - r * p2) ** 2 - (u1 - p1) ** 2 - (r * (p2 - l2)) ** 2
+
+    if p1 > 0:
+        assert found.low == pytest.approx(optimize.brentq(lower, 0, p1 / p2), abs=1e-9)
+    else:
+        assert found.low == 0
+    assert found.high == pytest.approx(optimize.brentq(upper, p1 / p2, 1e4), rel=1e-6)
+
+
+def test_ratio_limits_lie_near_the_score_limits():
+    """Statsmodels' score interval of the ratio, another method, differs by a few per cent on a hundred examples."""
+    found = proportions_ratio(Successes(56, 70, 48, 80), 0.95)
+    low, high = confint_proportions_2indep(56, 70, 48, 80, compare="ratio", method="score")
+    assert (found.low, found.high) == pytest.approx((low, high), rel=0.02)
+
+
+def test_ratio_to_a_reference_that_may_be_zero_has_no_upper_limit():
+    """With no success outside, the ratio is undefined and the row keeps the difference."""
+    found = proportions_ratio(Successes(20, 40, 0, 60), 0.95)
+    assert found.high is None
+    assert found.reason is not None
+
+
+def test_difference_of_a_proportion_from_the_whole_counts_the_overlap_once():
+    """p1 - p = (1 - w)(p1 - p2): the delta method over the multinomial of (group, right), by hand, on large counts."""
+    random = np.random.default_rng(5)
+    n = 40_000
+    group = np.where(random.random(n) < 0.3, "u", "v")
+    right = random.random(n) < np.where(group == "u", 0.6, 0.75)
+    results = run(answers({"a": right}, group=group.tolist()), slices=["group"])
+    inside = group == "u"
+    w, p1, p = inside.mean(), right[inside].mean(), right.mean()
+    influence = inside * (right - p1) / w - (right - p)
+    half = stats.norm.ppf(0.975) * math.sqrt((influence**2).mean() / n)
+    row = disparity(results, "u", "whole")
+    assert row.difference == pytest.approx(p1 - p, abs=1e-12)
+    # Wilson's limits of thousands of examples differ from the normal ones by a thousandth of their width.
+    assert (row.low, row.high) == pytest.approx((p1 - p - half, p1 - p + half), abs=0.01 * half)
+    ratio = influence / (p1 - p) * 0 + inside * (right - p1) / w / p1 - (right - p) / p
+    log_half = stats.norm.ppf(0.975) * math.sqrt((ratio**2).mean() / n)
+    assert math.log(row.ratio_low) == pytest.approx(math.log(p1 / p) - log_half, abs=0.03 * log_half)
+    assert math.log(row.ratio_high) == pytest.approx(math.log(p1 / p) + log_half, abs=0.03 * log_half)
+
+
+# --- means and other smooth metrics ---------------------------------------------------------------------------------
+
+
+def test_difference_of_means_from_the_rest_is_welchs():
+    """Mean absolute error: scipy's ttest_ind without equal variances, p-value and interval."""
+    results = run(regression(), metrics=["mae"], slices=["group"])
+    for value in "uvw":
+        inside = value == GROUP
+        test = stats.ttest_ind(LOSS[inside], LOSS[~inside], equal_var=False)
+        row = disparity(results, value, "rest")
+        assert row.p_value == pytest.approx(test.pvalue, rel=1e-9)
+        interval = test.confidence_interval(1 - 0.05 / 3)
+        assert (row.low, row.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+        assert (row.method, row.test) == ("welch", "welch")
+
+
+def test_difference_of_a_mean_from_the_whole_by_hand():
+    """The influence of one example is 1(slice)(x - m_s)/w - (x - m): its spread, each side with its own n - 1."""
+    results = run(regression(), metrics=["mae"], slices=["group"])
+    inside = GROUP == "u"
+    n1, n2, w = inside.sum(), (~inside).sum(), inside.mean()
+    influence = (inside * (LOSS - LOSS[inside].mean()) / w - (LOSS - LOSS.mean())) / N
+    first, second = (
+        (influence[inside] ** 2).sum() * n1 / (n1 - 1),
+        (influence[~inside] ** 2).sum() * n2 / (n2 - 1),
+    )
+    df = (first + second) ** 2 / (first**2 / (n1 - 1) + second**2 / (n2 - 1))
+    half = stats.t.ppf(1 - 0.05 / 6, df) * math.sqrt(first + second)
+    row = disparity(results, "u", "whole")
+    difference = LOSS[inside].mean() - LOSS.mean()
+    assert (row.low, row.high) == pytest.approx((difference - half, difference + half), rel=1e-9)
+
+
+def test_difference_from_the_best_holds_for_every_pair_at_once():
+    """Against the group with the smallest error: Welch's interval at 1 - alpha over all three pairs of groups."""
+    results = run(regression(), metrics=["mae"], slices=["group"])
+    means = {value: LOSS[value == GROUP].mean() for value in "uvw"}
+    best = min(means, key=means.get)
+    rows = [r for r in results.disparities if r.reference == "best"]
+    assert {r.slice.value for r in rows} == set("uvw") - {best}
+    for row in rows:
+        assert row.reference_value == best
+        assert row.level == pytest.approx(1 - 0.05 / 3)
+        test = stats.ttest_ind(LOSS[row.slice.value == GROUP], LOSS[best == GROUP], equal_var=False)
+        interval = test.confidence_interval(row.level)
+        assert (row.low, row.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+        assert row.p_value is None
+        assert not row.flagged
+
+
+def test_clusters_that_reach_over_both_sides_are_counted_together():
+    """Statsmodels' OLS on a dummy of the group with cluster covariance, times G / (G - 1)."""
+    site = RANDOM.integers(0, 40, N)
+    results = run(regression(site=[f"s{s}" for s in site]), metrics=["mae"], slices=["group"], cluster="site")
+    inside = GROUP == "u"
+    design = sm.add_constant(inside.astype(float))
+    fit = sm.OLS(LOSS, design).fit(cov_type="cluster", cov_kwds={"groups": site, "use_correction": False})
+    error = fit.bse[1] * math.sqrt(40 / 39)
+    row = disparity(results, "u", "rest")
+    assert row.difference == pytest.approx(fit.params[1], rel=1e-9)
+    touched = len(set(site[inside]))
+    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(row.difference) / error, touched - 1), rel=1e-6)
+
+
+def test_weighted_groups_differ_as_weighted_means():
+    """Weighted mean errors of both sides, and the sandwich error of each with its own n / (n - 1), by hand."""
+    weight = RANDOM.integers(1, 5, N).astype(float)
+    results = run(regression(w=weight.tolist()), metrics=["mae"], slices=["group"], weight="w")
+    inside = GROUP == "v"
+    means, errors = [], []
+    for side in (inside, ~inside):
+        mean = np.average(LOSS[side], weights=weight[side])
+        influence = weight[side] * (LOSS[side] - mean) / weight[side].sum()
+        means.append(mean)
+        errors.append((influence**2).sum() * side.sum() / (side.sum() - 1))
+    row = disparity(results, "v", "rest")
+    assert row.difference == pytest.approx(means[0] - means[1], rel=1e-9)
+    half = stats.norm.ppf(1 - 0.05 / 6) * math.sqrt(sum(errors))
+    # Student's t with hundreds of degrees of freedom is a little wider than the normal.
+    assert row.high - row.low == pytest.approx(2 * half, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    "metric", ["f1", "mcc", "roc_auc", "log_loss", "average_precision", "balanced_accuracy"]
+)
+def test_error_of_the_difference_from_the_whole_is_that_of_the_bootstrap(metric):
+    """Resample all rows, take slice minus whole each time: its standard deviation, within Monte Carlo error."""
+    random = np.random.default_rng(8)
+    n = 1500
+    truth = random.integers(0, 2, n)
+    p = 1 / (1 + np.exp(-(2 * truth - 1) - random.normal(size=n) * 1.5))
+    group = np.where(random.random(n) < 0.4, "u", "v")
+    columns = {"y_true": truth.tolist(), "p_1": p.tolist(), "group": group.tolist()}
+    row = disparity(
+        run({"a": columns}, metrics=["accuracy", metric], slices=["group"]), "u", "whole", metric=metric
+    )
+    z = stats.norm.ppf(0.975)
+    draws = []
+    for _ in range(300):
+        chosen = random.integers(0, n, n)
+        inside = chosen[group[chosen] == "u"]
+        draws.append(score(metric, truth[inside], p[inside]) - score(metric, truth[chosen], p[chosen]))
+    assert row.difference == pytest.approx(
+        score(metric, truth[group == "u"], p[group == "u"]) - score(metric, truth, p), abs=1e-9
+    )
+    # The standard deviation of 300 draws has a standard error of 4 %.
+    assert (row.high - row.low) / (2 * z) == pytest.approx(np.std(draws), rel=0.15)
+
+
+def score(metric, truth, p):
+    """One metric by scikit-learn."""
+    from sklearn import metrics
+
+    by_labels = {"f1": "f1_score", "mcc": "matthews_corrcoef", "balanced_accuracy": "balanced_accuracy_score"}
+    if metric in by_labels:
+        return getattr(metrics, by_labels[metric])(truth, p >= 0.5)
+    names = {
+        "roc_auc": "roc_auc_score",
+        "log_loss": "log_loss",
+        "average_precision": "average_precision_score",
+    }
+    return getattr(metrics, names[metric])(truth, p)
+
+
+# --- the family -----------------------------------------------------------------------------------------------------
+
+
+def test_two_values_are_one_test():
+    """Of two groups each is the other's rest: the same p-value twice, counted once."""
+    half = ["x" if g == "u" else "y" for g in GROUP]
+    results = run(answers({"a": RIGHT["a"]}, half=half), slices=["half"])
+    x, y = (disparity(results, value, "rest") for value in "xy")
+    assert x.p_value == y.p_value == x.p_adjusted == y.p_adjusted
+    assert x.difference == -y.difference
+    assert x.level == 0.95
+
+
+def test_no_correction_is_said_and_used():
+    """With --correction none p-values stay as they are and the level is that of one comparison."""
+    results = run(answers(RIGHT, group=GROUP.tolist()), slices=["group"], correction="none")
+    row = disparity(results, "u", "rest")
+    assert (row.p_adjusted, row.level, row.correction) == (row.p_value, 0.95, "none")
+
+
+def test_only_the_primary_metric_is_tested():
+    """Other metrics show differences for exploration, without a p-value or a flag, at the run's level."""
+    results = run(regression(), slices=["group"])
+    other = [r for r in results.disparities if r.metric != "rmse"]
+    assert other
+    assert {r.reference for r in other} == {"whole", "best"}
+    assert all(r.p_value is None and not r.flagged for r in other)
+    assert {r.level for r in other if r.reference == "whole"} == {0.95}
+
+
+def test_sums_over_examples_are_not_compared():
+    """The deviance of a slice is smaller because it has fewer examples: no difference is taken."""
+    random = np.random.default_rng(2)
+    truth = random.integers(0, 2, 100)
+    columns = {"y_true": truth.tolist(), "p_1": random.random(100).round(3).tolist(), "g": ["u", "v"] * 50}
+    results = run({"a": columns}, slices=["g"])
+    assert any(r.metric == "deviance" and r.slice for r in results.metrics)
+    assert not [r for r in results.disparities if r.metric == "deviance"]
+
+
+def test_no_difference_is_flagged_at_the_stated_rate():
+    """Random groups: in 200 data sets of 6 groups and 2 models at most 5 % (and 3 standard errors) have any flag."""
+    random = np.random.default_rng(21)
+    flagged = 0
+    for _ in range(200):
+        group = random.integers(0, 6, 360).astype(str).tolist()
+        right = {name: random.random(360) < 0.75 for name in "ab"}
+        results = run(answers(right, group=group), slices=["group"], resamples=1, intervals=["wilson"])
+        tested = [r for r in results.disparities if r.p_value is not None]
+        assert len(tested) >= 8
+        flagged += any(r.flagged for r in tested)
+    assert flagged / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_a_planted_difference_is_flagged_and_put_into_words():
+    """A group in which the model is right half as often is flagged, named as worse, and warned of."""
+    group = ["u"] * 80 + ["v"] * 320
+    right = [1, 0] * 40 + [1] * 288 + [0] * 32
+    results = run(answers({"a": right}, group=group), slices=["group"])
+    row = disparity(results, "u", "rest")
+    assert row.flagged
+    assert row.text == (
+        "mean outcome of a where group = u: −0.400 against the other examples (95 % interval [−0.511, −0.287];"
+        " p < 0.001), worse."
+    )
+    (warning,) = [w for w in results.warnings if w.code == "slice_differs"]
+    assert "u" in warning.about
+    assert values_of(results, "group") == ["u", "v"]
