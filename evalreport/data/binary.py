@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,12 @@ from evalreport.data.columns import Kind
 from evalreport.data.reading import Choose, Columns, file_format
 from evalreport.data.values import keep
 from evalreport.errors import InputError
+
+_BROKEN_ARCHIVE = (
+    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, struct.error, KeyError, AttributeError, TypeError),
+    # An encrypted or an unknown compression, and a header that promises more than there is memory.
+    *(RuntimeError, MemoryError, OverflowError),
+)
 
 
 def read_binary(path: Path, name: str, choose: Choose) -> Columns:
@@ -153,7 +160,7 @@ def _npz(path: Path, name: str) -> dict[str, Any]:
             expected="arrays of numbers, booleans or fixed-width text",
             remedy="save text with dtype=str (for example np.asarray(labels, dtype=str))",
         ) from None
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError) as error:
+    except _BROKEN_ARCHIVE as error:
         raise foreign(name, f"it cannot be read as npz ({_first_line(error)})", "a whole npz file") from None
 
 

@@ -68,6 +68,18 @@ def test_a_column_whose_name_is_no_text_is_refused(tmp_path: Path, suffix: str) 
         load(path)
 
 
+def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
+    """An npz whose members are marked as encrypted cannot be read, and says so."""
+    path = tmp_path / "m.npz"
+    np.savez(path, y_true=np.array([0, 1]), y_pred=np.array([0, 1]))
+    content = bytearray(path.read_bytes())
+    at = content.index(b"PK\x01\x02")
+    content[at + 8] |= 1  # bit 0 of the general flags of the first entry
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="cannot be read as npz"):
+        load(path)
+
+
 def test_a_parquet_file_names_the_row(tmp_path: Path) -> None:
     """A binary file has no lines: the row is named in the problem."""
     path = tmp_path / "m.parquet"
