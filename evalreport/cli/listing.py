@@ -11,7 +11,7 @@ import click
 
 @click.group("list")
 def list_command() -> None:
-    """List metrics, tests, intervals, curves, templates."""
+    """List metrics, tests, intervals, curves."""
 
 
 @list_command.command("metrics")

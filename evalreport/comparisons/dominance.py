@@ -29,7 +29,7 @@ MOST_POINTS = 20_000
 MOST_CROSSINGS = 50
 MOST_NAMED = 3
 ZERO = 1e-12
-WITHIN = " On these examples: not both leads reach beyond the bands, so the crossing may be chance."
+WITHIN = " Not both leads reach beyond the bands: this may be chance."
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalreport.curve_records import CurveRecord
+from evalreport.numbers import significant
 from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
 MOST_IN_LEGEND = 10
+MOST_BANDS = 6
+SHARES = (0.15, 0.35, 0.5, 0.65, 0.8)
+"""How far along the curve thresholds are written."""
+
+APART = 0.16
+"""Two thresholds are written at least so far apart."""
 
 
 def roc(
@@ -19,10 +26,12 @@ def roc(
     label: str | None = None,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
+    annotated: str | None = None,
 ) -> Any:
-    """Draw the true against the false positive rate of every model.
+    """Draw the true against the false positive rate of every model, with pointwise bands.
 
-    A marker shows where the model's own decisions lie; a model without scores is that point alone.
+    A marker shows where the model's own decisions lie; a model without scores is that point alone. With more than
+    six models only the bands of the two that rank first are drawn.
 
     Parameters
     ----------
@@ -32,6 +41,9 @@ def roc(
         The class, where there are several (one against the rest); None for a binary task.
     names
         What the legend says for a model; the model's name if None.
+    annotated
+        The model whose thresholds stand beside its curve, and whose line of equal accuracy is drawn where it
+        touches; none if None.
 
     Returns
     -------
@@ -40,13 +52,18 @@ def roc(
     """
     axes = axes_or_new(ax)
     axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
+    banded = _banded(results)
     for index, model in enumerate(results.models):
-        _draw_curve(axes, _curve(results, model, "roc", label), index, _name(names, model))
+        curve = curve_of(results, model, "roc", label)
+        draw_curve(axes, curve, index, name_of(names, model), band=model in banded)
+        if model == annotated and curve is not None:
+            _draw_thresholds(axes, curve, index)
+            _draw_equal_accuracy(axes, results, model, index)
         rates = _rates(results, model, label)
         if rates is not None:
-            _draw_point(axes, rates[1], rates[0], index, _name(names, model))
+            _draw_point(axes, rates[1], rates[0], index, name_of(names, model))
     _unit_square(axes, "False positive rate", "True positive rate")
-    return _with_legend(axes, legend, "lower right")
+    return with_legend(axes, legend, "lower right")
 
 
 def precision_recall(
@@ -71,18 +88,21 @@ def precision_recall(
     if prevalence is not None:
         axes.axhline(prevalence, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
     for index, model in enumerate(results.models):
-        _draw_curve(axes, _curve(results, model, "pr", label), index, _name(names, model))
+        draw_curve(axes, curve_of(results, model, "pr", label), index, name_of(names, model))
         rates = _rates(results, model, label)
         if rates is not None and rates[2] is not None:
-            _draw_point(axes, rates[0], rates[2], index, _name(names, model))
+            _draw_point(axes, rates[0], rates[2], index, name_of(names, model))
     _unit_square(axes, "Recall", "Precision")
-    return _with_legend(axes, legend, "best")
+    return with_legend(axes, legend, "best")
 
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:
-    """Give the share of the positive (or named) class in the truth; None where no confusion matrix tells it."""
+    """Give the share of the positive (or named) class in the truth; None where no count tells it."""
     positive = label if label is not None else results.positive
     first = next(iter(results.confusion), None)
+    if label is None and results.operating_points:
+        point = results.operating_points[0]
+        return (point.tp + point.fn) / (point.tp + point.fp + point.fn + point.tn)
     if positive is None or first is None:
         return None
     cells = [c for c in results.confusion if c.model == first.model]
@@ -90,7 +110,8 @@ def prevalence_of(results: Results, label: str | None = None) -> float | None:
     return sum(c.count for c in cells if c.true == positive) / total if total else None
 
 
-def _curve(results: Results, model: str, kind: str, label: str | None) -> CurveRecord | None:
+def curve_of(results: Results, model: str, kind: str, label: str | None) -> CurveRecord | None:
+    """Give a model's curve of that name, or None."""
     found = (c for c in results.curves if c.model == model and c.curve == kind and c.label == label)
     return next(found, None)
 
@@ -108,30 +129,90 @@ def _rates(results: Results, model: str, label: str | None) -> tuple[float, floa
     return tp / positives, fp / negatives, tp / (tp + fp) if tp + fp else None
 
 
-def _name(names: Mapping[str, str] | None, model: str) -> str:
+def name_of(names: Mapping[str, str] | None, model: str) -> str:
+    """Give what the legend says for a model."""
     return model if names is None else names[model]
 
 
-def _draw_curve(axes: Any, curve: CurveRecord | None, index: int, name: str) -> None:
+def _banded(results: Results) -> frozenset[str]:
+    """Give the models whose bands are drawn."""
+    if len(results.models) <= MOST_BANDS:
+        return frozenset(results.models)
+    drawn = {curve.model for curve in results.curves if curve.band}
+    ranked = sorted((r.rank, r.model) for r in results.ranking if r.model in drawn)
+    return frozenset(model for _, model in ranked[:2])
+
+
+def draw_curve(
+    axes: Any, curve: CurveRecord | None, index: int, name: str, *, band: bool = True, shape: str = "default"
+) -> None:
+    """Draw a curve in its model's colour and dash, its band beneath where it has one and ``band`` allows it."""
     if curve is None:
         return
     mark = mark_of(index)
-    if curve.low is not None and curve.high is not None:
-        band = axes.fill_between(curve.x, curve.low, curve.high, color=mark.colour, alpha=0.12, linewidth=0)
-        band.set_gid(f"m{index}--band")
-    line = axes.plot(curve.x, curve.y, color=mark.colour, linestyle=mark.dash, linewidth=1.5, label=name)[0]
-    line.set_gid(f"m{index}--line")
+    if band and curve.low is not None and curve.high is not None:
+        area = axes.fill_between(curve.x, curve.low, curve.high, color=mark.colour, alpha=0.12, linewidth=0)
+        area.set_gid(own_id(axes, index, "band"))
+    line = axes.plot(curve.x, curve.y, color=mark.colour, linestyle=mark.dash, linewidth=1.5, label=name,
+                     drawstyle=shape)[0]  # fmt: skip
+    line.set_gid(own_id(axes, index, "line"))
+
+
+def own_id(axes: Any, index: int, part: str) -> str:
+    """Give a drawn part's id, by which a page hides the model: once in a figure, whichever its axes."""
+    place = axes.figure.axes.index(axes)
+    return f"m{index}--{part}" + (f"-{place}" if place else "")
+
+
+def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
+    """Write a few thresholds beside a curve, evenly along its way."""
+    way = [0.0]
+    for i in range(1, len(curve.x)):
+        way.append(way[-1] + abs(curve.x[i] - curve.x[i - 1]) + abs(curve.y[i] - curve.y[i - 1]))
+    places = {min(range(len(way)), key=lambda i: abs(way[i] - share * way[-1])) for share in SHARES}
+    written = -1.0
+    for number, i in enumerate(sorted(places)):
+        at = None if curve.threshold is None else curve.threshold[i]
+        if at is None or way[i] - written < APART:
+            continue
+        written = way[i]
+        dot = axes.plot([curve.x[i]], [curve.y[i]], marker=".", color=mark_of(index).colour, markersize=5)[0]
+        text = axes.annotate(
+            significant(at), (curve.x[i], curve.y[i]), xytext=(3, -3), textcoords="offset points", ha="left",
+            va="top", fontsize=7, color=MUTED, parse_math=False,
+        )  # fmt: skip
+        dot.set_gid(own_id(axes, index, f"threshold-{number}"))
+        text.set_gid(own_id(axes, index, f"threshold-text-{number}"))
+
+
+def _draw_equal_accuracy(axes: Any, results: Results, model: str, index: int) -> None:
+    """Draw the line of equal accuracy that touches a model's curve, inside the square."""
+    for point in results.operating_points:
+        if (point.model, point.criterion, point.metric) != (model, "best", "accuracy"):
+            continue
+        slope, offset = point.details.get("slope"), point.details.get("offset")
+        if slope is None or offset is None:
+            continue
+        ends = [x for x in (0.0, -offset / slope, (1 - offset) / slope, 1.0) if 0 <= x <= 1]
+        ends = [x for x in ends if -1e-9 <= offset + slope * x <= 1 + 1e-9]
+        if len(ends) >= 2:
+            xs = [min(ends), max(ends)]
+            line = axes.plot(
+                xs, [offset + slope * x for x in xs], color=mark_of(index).colour, linewidth=0.8,
+                linestyle=(0.0, (1.0, 1.5)),
+            )[0]  # fmt: skip
+            line.set_gid(own_id(axes, index, "equal-accuracy"))
 
 
 def _draw_point(axes: Any, x: float, y: float, index: int, name: str) -> None:
     mark = mark_of(index)
     known = {line.get_gid() for line in axes.get_lines()}
-    label = None if f"m{index}--line" in known else name
+    label = None if own_id(axes, index, "line") in known else name
     point = axes.plot(
         [x], [y], marker=mark.marker, color=mark.colour, markersize=7.0, linestyle="none", label=label,
         markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5,
     )[0]  # fmt: skip
-    point.set_gid(f"m{index}--point")
+    point.set_gid(own_id(axes, index, "point"))
 
 
 def _unit_square(axes: Any, x_label: str, y_label: str) -> None:
@@ -141,7 +222,8 @@ def _unit_square(axes: Any, x_label: str, y_label: str) -> None:
     axes.set_yticks(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"])
 
 
-def _with_legend(axes: Any, wanted: bool, place: str) -> Any:
+def with_legend(axes: Any, wanted: bool, place: str) -> Any:
+    """Put a legend of the models on the axes, unless there are too many or it is not wanted."""
     handles, labels = axes.get_legend_handles_labels()
     if not wanted or not handles or len(handles) > MOST_IN_LEGEND:
         return axes

@@ -7,10 +7,11 @@ import pytest
 from evalreport.comparisons import TESTS
 from evalreport.intervals import INTERVALS
 from evalreport.metrics import METRICS
+from evalreport.metrics.curves import CURVES
 
 
 @pytest.mark.parametrize(
-    "words, registry", [("metrics", METRICS), ("intervals", INTERVALS), ("tests", TESTS)]
+    "words, registry", [("metrics", METRICS), ("intervals", INTERVALS), ("tests", TESTS), ("curves", CURVES)]
 )
 def test_every_entry_stands_on_one_line_with_its_label_and_summary(run, words, registry):
     """Tab-separated and not cut, so that grep and cut work on it."""

@@ -14,6 +14,7 @@ from evalreport.report.sections import (
     confusion,
     curves,
     differences,
+    gains,
     history,
     leaderboard,
     methods,
@@ -21,6 +22,7 @@ from evalreport.report.sections import (
     omnibus,
     pairs,
     reproducibility,
+    thresholds,
     verdict,
 )
 from evalreport.report.view import View
@@ -53,7 +55,9 @@ SECTIONS = (
     Section("pairs", "Who beats whom?", pairs.describe),
     Section("omnibus", "All models at once", omnibus.describe),
     Section("differences", "Where they differ", differences.describe, brief=False),
-    Section("curves", "Discrimination", curves.describe),
+    Section("curves", "Curves and calibration", curves.describe),
+    Section("thresholds", "Thresholds", thresholds.describe),
+    Section("gains", "Rejection, gain and lift", gains.describe, brief=False),
     Section("metrics", "All metrics", metrics.describe, brief_title="Key metrics"),
     Section("confusion", "Confusion matrices", confusion.describe, brief=False),
     Section("methods", "Methods and limits", methods.describe),

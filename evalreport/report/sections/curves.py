@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves; for several classes each against the rest."""
+"""Curves and calibration: ROC and precision-recall, error rates by threshold, reliability."""
 
 from __future__ import annotations
 
@@ -7,22 +7,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport import numbers
-from evalreport.plots.curves import MOST_IN_LEGEND, precision_recall, prevalence_of, roc
-from evalreport.report import wording
+from evalreport.plots.calibration import reliability
+from evalreport.plots.curves import MOST_BANDS, MOST_IN_LEGEND, precision_recall, prevalence_of, roc
+from evalreport.plots.thresholds import error_rates
+from evalreport.report import curve_wording, wording
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, listed, metric_label
-from evalreport.report.view import View, metric_decimals, metric_record
+from evalreport.report.view import Model, View, metric_decimals, metric_record
 
 MOST_CLASSES = 9
+MOST_PANELS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The figures, and what is missing and why."""
+    """Figures side by side, figures of many panels, and what is missing and why."""
 
-    figures: tuple[Figure, ...]
+    beside: tuple[Figure, ...]
+    wide: tuple[Figure, ...]
     notes: tuple[str, ...]
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures."""
+        return (*self.beside, *self.wide)
 
 
 def describe(view: View) -> Curves | None:
@@ -32,7 +41,7 @@ def describe(view: View) -> Curves | None:
     by_decisions = view.results.positive is not None and bool(view.results.confusion)
     if by_decisions or any(c.curve == "roc" for c in curves):
         caption = wording.ROC if any(c.curve == "roc" for c in curves) else wording.ROC_POINTS
-        figures.append(_figure(view, "roc", "ROC curves", "roc_auc", roc, caption))
+        figures.append(_figure(view, "roc", "ROC curves", "roc_auc", roc, caption + _about_roc(view)))
     if any(c.curve == "pr" for c in curves):
         note = wording.PR
         prevalence = prevalence_of(view.results)
@@ -41,9 +50,11 @@ def describe(view: View) -> Curves | None:
         figures.append(
             _figure(view, "pr", "Precision-recall curves", "average_precision", precision_recall, note)
         )
-    if not figures:
+    panels = [*_error_rates(view), *_reliability(view)]
+    if not figures and not panels:
         return None
-    return Curves(tuple(figures), _notes(view))
+    wide = [figure for figure in figures if figure.columns > 1]
+    return Curves(tuple(f for f in figures if f.columns == 1), (*wide, *panels), _notes(view))
 
 
 def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., Any], caption: str) -> Figure:
@@ -55,10 +66,11 @@ def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., 
     if has_value and labels == [None]:
         caption += f" In the legend: {metric_label(MetricKey(metric))}."
     shown = labels[:MOST_CLASSES]
+    more = {"annotated": _annotated(view)} if kind == "roc" and labels == [None] else {}
 
     def draw(label: str | None, legend: bool) -> Callable[[Any], Any]:
         def onto(axes: Any) -> None:
-            plot(view.results, axes, label=label, names=names, legend=legend)
+            plot(view.results, axes, label=label, names=names, legend=legend, **more)
             if label is not None:
                 axes.set_title(
                     f"{shorten(visible(label), 30)} against the rest", fontsize=9, parse_math=False
@@ -74,6 +86,82 @@ def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., 
         name=kind, title=title, description=_description(view, title, names), caption=caption,
         draw=tuple(draw(label, legend=i == 0) for i, label in enumerate(shown)),
         width=4.4 if columns == 1 else 3.3 * columns, height=4.2 if columns == 1 else 3.3 * rows, columns=columns,
+    )  # fmt: skip
+
+
+def _annotated(view: View) -> str | None:
+    """Give the model whose thresholds stand beside its curve: the first in rank that has one."""
+    drawn = {c.model for c in view.results.curves if c.curve == "roc" and c.label is None}
+    return next((m.id for m in view.models if m.id in drawn), None)
+
+
+def _about_roc(view: View) -> str:
+    of_roc = [c for c in view.results.curves if c.curve == "roc"]
+    text = ""
+    if any(c.band for c in of_roc):
+        text += curve_wording.roc_band(numbers.percent(view.confidence))
+        if len(view.models) > MOST_BANDS:
+            text += " Drawn for the two models that rank first."
+    first = _annotated(view)
+    if first is not None and view.results.operating_points:
+        text += curve_wording.roc_thresholds(view.model(first).name)
+    return text
+
+
+def _panels(view: View, curve: str) -> tuple[list[Model], str]:
+    """Give the models that have such a curve, in rank order, and what the caption says of those left out."""
+    drawn = {c.model for c in view.results.curves if c.curve == curve}
+    models = [m for m in view.models if m.id in drawn]
+    more = len(models) - MOST_PANELS
+    return models[:MOST_PANELS], curve_wording.panels_left_out(MOST_PANELS, len(models)) if more > 0 else ""
+
+
+def _error_rates(view: View) -> list[Figure]:
+    models, left_out = _panels(view, "far")
+    if not models:
+        return []
+    named = listed([m.short for m in models], 12)
+    return [
+        _grid(
+            "error-rates", "Error rates by threshold", f"False acceptance and false rejection rates of {named}.",
+            curve_wording.ERROR_RATES + left_out,
+            [_error_panel(view, m) for m in models],
+        )
+    ]  # fmt: skip
+
+
+def _error_panel(view: View, model: Model) -> Callable[[Any], Any]:
+    return lambda axes: error_rates(view.results, model.id, axes, name=model.short, legend=False)
+
+
+def _reliability(view: View) -> list[Figure]:
+    models, left_out = _panels(view, "reliability")
+    if not models:
+        return []
+    caption = curve_wording.RELIABILITY + (
+        curve_wording.RELIABILITY_OF_CLASSES if view.results.positive is None else ""
+    )
+    if any(c.curve == "reliability" and c.band for c in view.results.curves):
+        caption += curve_wording.reliability_limits(numbers.percent(view.confidence))
+    return [
+        _grid(
+            "reliability", "Reliability diagrams", f"Reliability of {listed([m.short for m in models], 12)}.",
+            caption + left_out, [_reliability_panel(view, m) for m in models],
+        )
+    ]  # fmt: skip
+
+
+def _reliability_panel(view: View, model: Model) -> Callable[[Any], Any]:
+    return lambda axes: reliability(view.results, model.id, axes, name=model.short)
+
+
+def _grid(name: str, title: str, description: str, caption: str, draw: list[Callable[[Any], Any]]) -> Figure:
+    columns = {1: 1, 2: 2, 4: 2}.get(len(draw), 3)
+    rows = -(-len(draw) // columns)
+    width = {1: 4.4, 2: 7.4, 3: 9.6}[columns]
+    return Figure(
+        name=name, title=title, description=description, caption=caption, draw=tuple(draw), width=width,
+        height=(3.4 if columns == 1 else 2.75) * rows, columns=columns,
     )  # fmt: skip
 
 
@@ -95,10 +183,10 @@ def _description(view: View, title: str, names: dict[str, str]) -> str:
 
 
 def _notes(view: View) -> tuple[str, ...]:
-    drawn = {c.model for c in view.results.curves}
+    drawn = {c.model for c in view.results.curves if c.curve in ("roc", "reliability")}
     missing = [m.name for m in view.models if m.id not in drawn]
     notes = []
-    if missing:
+    if missing and any(c.curve == "roc" for c in view.results.curves):
         notes.append(f"{listed(missing)}: labels only, so a point and no curve, and no area under one.")
     if len(view.models) > MOST_IN_LEGEND:
         notes.append(

@@ -1,0 +1,134 @@
+"""What a threshold does: both error rates of one model, and a metric of every model, by threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evalreport.numbers import number, significant
+from evalreport.plots.curves import curve_of, draw_curve, name_of, own_id, with_legend
+from evalreport.plots.style import INK, PAPER, axes_or_new, mark_of
+from evalreport.results import Results
+
+SKEWED = 0.05
+"""Scores from 0 on whose errors are equal below this share of the largest are drawn on a logarithmic axis."""
+
+
+def error_rates(
+    results: Results, model: str, ax: Any | None = None, *, name: str | None = None, legend: bool = True
+) -> Any:
+    """Draw one model's false acceptance and false rejection rates against the threshold, equal errors marked.
+
+    Parameters
+    ----------
+    model
+        The model's name in the results.
+    ax
+        Matplotlib axes; new ones if None.
+    name
+        What stands above; the model's name if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    axes = axes_or_new(ax)
+    index = results.models.index(model)
+    point = next((p for p in results.operating_points if (p.model, p.criterion) == (model, "eer")), None)
+    rates = [curve_of(results, model, kind, None) for kind in ("far", "frr")]
+    at = None if point is None else point.threshold
+    logarithmic = rates[0] is not None and _is_skewed(rates[0].x, at)
+    for curve, part, label, dash in zip(
+        rates, ("far", "frr"), ("False acceptance (FPR)", "False rejection (FNR)"), ("-", (0, (4, 1.6))),
+        strict=True,
+    ):  # fmt: skip
+        if curve is None:
+            continue
+        xs = _positive(curve.x) if logarithmic else curve.x
+        line = axes.plot(
+            xs, curve.y, color=mark_of(index).colour, linewidth=1.4, linestyle=dash, label=label,
+            drawstyle="steps-pre",
+        )[0]  # fmt: skip
+        line.set_gid(own_id(axes, index, part))
+    if point is not None and point.value is not None and at is not None:
+        _draw_equal_errors(axes, max(at, 1e-300) if logarithmic else at, point.value, index)
+    axes.set(ylim=(-0.02, 1.02), xlabel="Threshold", ylabel="Error rate")
+    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])
+    if logarithmic and rates[0] is not None:
+        _decades(axes, _positive(rates[0].x))
+    axes.set_title(name if name is not None else model, fontsize=9, parse_math=False)
+    return with_legend(axes, legend, "center right")
+
+
+def _is_skewed(scores: Sequence[float], at: float | None) -> bool:
+    return at is not None and min(scores) >= 0 and 0 < at < SKEWED * max(scores)
+
+
+def _positive(scores: Sequence[float]) -> list[float]:
+    """Put a score of 0, which a logarithmic axis lacks, at half the smallest other one."""
+    least = min((s for s in scores if s > 0), default=1.0)
+    return [s if s > 0 else least / 2 for s in scores]
+
+
+def _decades(axes: Any, scores: Sequence[float]) -> None:
+    """Write the powers of ten as text: matplotlib's own labels are formulas, which are not parsed here."""
+    axes.set_xscale("log")
+    low, high = math.floor(math.log10(min(scores))), math.ceil(math.log10(max(scores)))
+    step = max(1, -(-(high - low) // 4))
+    places = [10.0**power for power in range(low, high + 1, step)]
+    axes.set_xticks(places, [_power(power) for power in range(low, high + 1, step)])
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(min(scores) / 1.2, max(scores) * 1.2)
+
+
+def _power(power: int) -> str:
+    if -3 <= power <= 3:
+        return significant(10.0**power)
+    return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _draw_equal_errors(axes: Any, at: float, value: float, index: int) -> None:
+    mark = mark_of(index)
+    point = axes.plot([at], [value], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none",
+                      markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5)[0]  # fmt: skip
+    point.set_gid(own_id(axes, index, "eer"))
+    text = axes.annotate(
+        f"EER {number(value)}", (at, value), xytext=(4, 9), textcoords="offset points", fontsize=8, color=INK,
+        parse_math=False,
+    )  # fmt: skip
+    text.set_gid(own_id(axes, index, "eer-text"))
+
+
+def sweep(
+    results: Results,
+    metric: str = "f1",
+    ax: Any | None = None,
+    *,
+    names: Mapping[str, str] | None = None,
+    legend: bool = True,
+) -> Any:
+    """Draw a metric of every model that gives probabilities against the threshold.
+
+    Parameters
+    ----------
+    metric
+        One that is swept: accuracy, balanced_accuracy, f1 or mcc.
+    ax
+        Matplotlib axes; new ones if None.
+    names
+        What the legend says for a model; the model's name if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    axes = axes_or_new(ax)
+    for index, model in enumerate(results.models):
+        if curve_of(results, model, "reliability", None) is not None:
+            curve = curve_of(results, model, f"sweep_{metric}", None)
+            draw_curve(axes, curve, index, name_of(names, model), shape="steps-pre")
+    axes.set(xlim=(-0.01, 1.01), xlabel="Threshold")
+    return with_legend(axes, legend, "best")

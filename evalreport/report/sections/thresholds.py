@@ -1,0 +1,151 @@
+"""Thresholds: what models give at their best ones and at fixed rates, who is above whom, what another one changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport import numbers
+from evalreport.curve_records import DominanceRecord, OperatingPointRecord
+from evalreport.report import curve_wording
+from evalreport.report.naming import MetricKey, in_sentence, metric_label
+from evalreport.report.view import Model, View, text_of
+
+MOST_SENTENCES = 12
+MOST_BRIEF = 3
+MOST_IN_TABLE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value with what stands beside it (its interval) and below it (its threshold)."""
+
+    value: str
+    beside: str
+    below: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model's line."""
+
+    model: Model
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Models by criteria."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[Row, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountRow:
+    """One threshold with its four counts."""
+
+    model: Model
+    criterion: str
+    threshold: str
+    counts: tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What the section shows."""
+
+    tables: tuple[Table, ...]
+    counts: tuple[CountRow, ...]
+    dominance: tuple[str, ...]
+    brief_dominance: tuple[str, ...]
+    more: str
+    changes: tuple[str, ...]
+
+
+FIXED = ("fixed_fpr", "fixed_recall")
+
+
+def describe(view: View) -> Thresholds | None:
+    """Lay out operating points, dominance and changed thresholds; nothing where there is neither."""
+    results = view.results
+    if not (results.operating_points or results.dominance or results.threshold_changes):
+        return None
+    best = [p for p in results.operating_points if p.criterion not in FIXED]
+    fixed = [p for p in results.operating_points if p.criterion in FIXED]
+    level = numbers.percent(view.confidence)
+    tables = []
+    if best:
+        tables.append(
+            _table(view, "Best thresholds on these examples", best, curve_wording.best_thresholds(level))
+        )
+    if fixed:
+        tables.append(_table(view, "At fixed rates", fixed, curve_wording.FIXED_RATES))
+    sentences = sorted(results.dominance, key=_telling)
+    left = len(sentences) - MOST_SENTENCES
+    return Thresholds(
+        tables=tuple(tables),
+        counts=tuple(
+            _counts(view, p) for p in best if p.model in {m.id for m in view.models[:MOST_IN_TABLE]}
+        ),
+        dominance=tuple(text_of(view, record.text) for record in sentences[:MOST_SENTENCES]),
+        brief_dominance=tuple(text_of(view, record.text) for record in sentences[:MOST_BRIEF]),
+        more=curve_wording.more_curves(left) if left > 0 else "",
+        changes=tuple(text_of(view, record.text) for record in results.threshold_changes),
+    )
+
+
+def _telling(record: DominanceRecord) -> int:
+    """Sort what says most first: clear crossings beyond the bands, then one above the other, then the rest."""
+    if record.beyond_bands:
+        return 0
+    if record.relation in ("above", "below"):
+        return 1
+    return 2 if record.clear else 3
+
+
+Key = tuple[str, str, float | None]
+
+
+def _key(point: OperatingPointRecord) -> Key:
+    return point.criterion, point.metric, point.at
+
+
+def _table(view: View, title: str, points: list[OperatingPointRecord], note: str) -> Table:
+    keys = list(dict.fromkeys(_key(point) for point in points))
+    known = {(point.model, _key(point)): point for point in points}
+    models = [m for m in view.models if any(point.model == m.id for point in points)]
+    rows = tuple(
+        Row(m, tuple(_cell(known[m.id, key]) if (m.id, key) in known else Cell("", "", "") for key in keys))
+        for m in models[:MOST_IN_TABLE]
+    )
+    if len(models) > MOST_IN_TABLE:
+        note += f" The first {MOST_IN_TABLE} of {len(models)} models; the others stand in results.json."
+    return Table(title, tuple(_heading(key) for key in keys), rows, note)
+
+
+def _cell(point: OperatingPointRecord) -> Cell:
+    return Cell(
+        numbers.number(point.value), numbers.interval(point.low, point.high), f"at {_threshold(point)}"
+    )
+
+
+def _threshold(point: OperatingPointRecord) -> str:
+    return "no call" if point.threshold is None else numbers.significant(point.threshold)
+
+
+def _heading(key: Key) -> str:
+    criterion, metric, at = key
+    if criterion in FIXED:
+        other = "FPR" if criterion == "fixed_fpr" else "recall"
+        assert at is not None
+        return f"{metric_label(MetricKey(metric))} at {other} {numbers.percent(at)}"
+    words = curve_wording.CRITERIA.get(criterion)
+    return words if words is not None else f"Best {in_sentence(metric_label(MetricKey(metric)))}"
+
+
+def _counts(view: View, point: OperatingPointRecord) -> CountRow:
+    counts = (point.tp, point.fp, point.fn, point.tn)
+    a, b, c, d = (numbers.count(n) for n in counts)
+    return CountRow(view.model(point.model), _heading(_key(point)), _threshold(point), (a, b, c, d))
