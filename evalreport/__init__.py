@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from evalreport.config import Options
     from evalreport.data.predictions import Predictions
     from evalreport.data.survey import Possible
+    from evalreport.learning.plans import Backend, Plan
+    from evalreport.learning.resampling import Resampled
     from evalreport.report import RenderOutcome
     from evalreport.results import Results
 
 __version__ = "0.1.0"
-__all__ = ["Options", "Results", "__version__", "check", "evaluate", "load", "render"]
+__all__ = ["Options", "Results", "__version__", "check", "evaluate", "load", "render", "resample"]
 
 # Names that are shown here and live elsewhere, fetched on first use.
 _ELSEWHERE = {"Options": "evalreport.config", "Results": "evalreport.results"}
@@ -208,6 +210,58 @@ def check(
 
     predictions = load(source, truth=truth, options=options, memory_limit=memory_limit, **option_fields)
     return data.survey(predictions)
+
+
+def resample(
+    plan: Plan | str | PathLike[str],
+    *,
+    output: str | PathLike[str],
+    seed: int | None = None,
+    jobs: int | None = None,
+    backend: Backend | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Resampled:
+    """Fit the estimators of a plan on its folds or samples, and write what they predict for ``evaluate``.
+
+    This runs the code that the plan names. What was finished before an interruption is kept.
+
+    Parameters
+    ----------
+    plan
+        A TOML file, or a ``Plan`` of ``evalreport.learning.plans``.
+    output
+        A folder, or a file ending in .parquet, .csv or .csv.gz.
+    seed, jobs, backend, scheduler
+        Over those of the plan. The predictions depend on the seed alone.
+    progress
+        Called with the stage's name and the share done, in [0, 1].
+
+    Returns
+    -------
+    Resampled
+        The path of the predictions, the fits that failed with their tracebacks, and warnings.
+
+    Raises
+    ------
+    UsageError
+        A plan that cannot be carried out, or a library that is missing.
+    InputError
+        Examples that cannot be used.
+    OutputError
+        The predictions could not be written; the finished fits are kept.
+    """
+    from dataclasses import replace
+    from pathlib import Path
+
+    from evalreport.learning.plan_files import read_plan
+    from evalreport.learning.plans import Plan
+    from evalreport.learning.resampling import resample as carry_out
+
+    settled = plan if isinstance(plan, Plan) else read_plan(Path(plan))
+    given: dict[str, Any] = {"seed": seed, "jobs": jobs, "backend": backend, "scheduler": scheduler}
+    settled = replace(settled, **{name: value for name, value in given.items() if value is not None})
+    return carry_out(settled, output=Path(output), progress=progress)
 
 
 def _settle(options: Options | None, truth: Any, option_fields: dict[str, Any]) -> tuple[Options, Any]:

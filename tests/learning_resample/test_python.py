@@ -1,0 +1,73 @@
+"""The same plan from Python: a record instead of a file, the same bytes, and results from what it wrote."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import evalreport as er
+from evalreport.errors import UsageError
+from evalreport.learning.plan_files import read_plan
+from evalreport.learning.plans import Complexity, DataSource, Estimator, Plan, Scheme
+
+Write = Callable[..., Path]
+
+
+def test_a_plan_in_python_is_the_plan_in_the_file(folder: Path, plan: Write):
+    """Field by field, and byte by byte in what comes of it."""
+    path = plan(
+        'name = "bootstrap"\nreplicates = 4\nstratify = true',
+        '[[estimator]]\nname = "tree"\nimport = "sklearn.tree:DecisionTreeClassifier"\n'
+        "parameters = {max_features = 1}\ngrid = {min_samples_leaf = [1, 3]}\n"
+        "complexity = {parameter = 'max_depth', values = [1, 2], as_models = true}\n",
+        top="seed = 4",
+    )
+    tree = Estimator(
+        name="tree",
+        factory=("sklearn.tree:DecisionTreeClassifier",),
+        parameters={"max_features": 1},
+        grid={"min_samples_leaf": (1, 3)},
+        complexity=Complexity(parameter="max_depth", values=(1, 2), as_models=True),
+    )
+    source = DataSource(file=Path("examples.csv"), target="label", features=("first", "second"))
+    scheme = Scheme(name="bootstrap", replicates=4, stratify=True)
+    own = Plan(data=source, scheme=scheme, estimators=(tree,), folder=folder, seed=4)
+    of_file = read_plan(path)
+    assert dataclasses.replace(of_file, scheme=scheme) == own
+    one, two = (er.resample(p, output=folder / f"out{i}") for i, p in enumerate((own, str(path))))
+    assert one.models == ("tree (max_depth=1)", "tree (max_depth=2)")
+    assert one.predictions is not None
+    assert two.predictions is not None
+    assert one.predictions.read_bytes() == two.predictions.read_bytes()
+    assert (folder / "out0/resample.json").read_bytes() == (folder / "out1/resample.json").read_bytes()
+
+
+def test_results_come_of_it(folder: Path, plan: Write):
+    """resample, then evaluate: folds with the corrected test; progress ends at 1; fields win over the plan's."""
+    shares: list[float] = []
+    path = plan('name = "kfold"\nfolds = 5')
+    done = er.resample(path, output=folder / "out", seed=2, jobs=2, backend="threads",
+                       progress=lambda _stage, share: shares.append(share))  # fmt: skip
+    assert shares == [pytest.approx(i / 10) for i in range(1, 11)]
+    results = er.evaluate(done.predictions, resamples=100)
+    assert results.design == "cross-validation"
+    assert {row.test for row in results.comparisons if row.recommended} == {"corrected_resampled_t"}
+
+
+def test_python_plans_are_checked_as_files_are(folder: Path):
+    """A scheme that is none, and a number that is no number of jobs."""
+    source = DataSource(file=Path("examples.csv"), target="label")
+    tree = Estimator(name="tree", factory=("sklearn.tree:DecisionTreeClassifier",))
+    with pytest.raises(UsageError, match="unknown scheme 'cv'"):
+        er.resample(
+            Plan(data=source, scheme=Scheme(name="cv"), estimators=(tree,), folder=folder),
+            output=folder / "out",
+        )
+    with pytest.raises(UsageError, match="jobs must be a whole number of at least 1, not 0"):
+        er.resample(
+            Plan(data=source, scheme=Scheme(name="kfold"), estimators=(tree,), folder=folder, jobs=0),
+            output=folder / "out",
+        )
