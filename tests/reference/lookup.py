@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from evalreport.curve_records import OperatingPointRecord
 from evalreport.records import ComparisonRecord, Interval, MetricRecord
 from evalreport.results import Results
 
@@ -25,6 +26,16 @@ def metric(
         if (record.model, record.metric, record.average, record.label, record.slice) == wanted:
             return record
     raise Missing(f"no metric {wanted[:4]}")
+
+
+def operating_point(
+    results: Results, model: str, criterion: str, metric: str | None = None
+) -> OperatingPointRecord:
+    """Return a model's threshold by a criterion."""
+    for record in results.operating_points:
+        if (record.model, record.criterion) == (model, criterion) and metric in (None, record.metric):
+            return record
+    raise Missing(f"no operating point {criterion} of {model}")
 
 
 def interval(record: MetricRecord, method: str) -> Interval:

@@ -105,6 +105,49 @@ def auc_all_against_rest(results: Results, record: Record) -> Numbers:
     }
 
 
+def curve_number(curve: str, quantity: str, at: float | None = None, key: str = "value") -> Reader:
+    """Read a single number of a curve."""
+
+    def read(results: Results, record: Record) -> Numbers:
+        wanted = (record["models"][0], curve, quantity, at)
+        (found,) = (s for s in results.curve_summaries if (s.model, s.curve, s.quantity, s.at) == wanted)
+        return {key: found.value}
+
+    return read
+
+
+def partial_area(side: str, at: float) -> Reader:
+    """Read a partial area under the ROC curve, plain and on McClish's scale."""
+
+    def read(results: Results, record: Record) -> Numbers:
+        plain = curve_number("roc", f"partial_area_{side}", at, "raw")(results, record)
+        return plain | curve_number("roc", f"partial_auc_{side}", at, "mcclish")(results, record)
+
+    return read
+
+
+def best_value(criterion: str, metric: str) -> Reader:
+    """Read the best value that some threshold reaches."""
+
+    def read(results: Results, record: Record) -> Numbers:
+        return {"value": lookup.operating_point(results, record["models"][0], criterion, metric).value}
+
+    return read
+
+
+def best_point(criterion: str) -> Reader:
+    """Read sensitivity and specificity at a chosen threshold."""
+
+    def read(results: Results, record: Record) -> Numbers:
+        point = lookup.operating_point(results, record["models"][0], criterion)
+        return {
+            "sensitivity": point.tp / (point.tp + point.fn),
+            "specificity": point.tn / (point.tn + point.fp),
+        }
+
+    return read
+
+
 def _named(test: str) -> Callable[[ComparisonRecord], bool]:
     return lambda record: record.test == test
 
@@ -329,7 +372,18 @@ def readers() -> Mapping[str, Reader]:
         "f1_per_class": classes_of("f1"),
         "auc_ovr": auc_all_against_rest,
         "auc_ovr_per_class": classes_of("roc_auc_ovr"),
-        "pauc_specificity_0.9": value_of("partial_auc", key="mcclish"),
+        "pauc_specificity_0.9": lambda results, record: (
+            value_of("partial_auc", key="mcclish")(results, record)
+            | curve_number("roc", "partial_area_specificity", 0.9, "raw")(results, record)
+        ),
+        "pauc_specificity_0.8": partial_area("specificity", 0.8),
+        "pauc_sensitivity_0.9": partial_area("sensitivity", 0.9),
+        "pauc_sensitivity_0.8": partial_area("sensitivity", 0.8),
+        "max_youden": best_value("youden", "informedness"),
+        "max_f1": best_value("best", "f1"),
+        "best_youden_point": best_point("youden"),
+        "closest_topleft_point": best_point("closest_topleft"),
+        "pr_auc_interpolated": curve_number("pr", "area_interpolated", key="integral"),
         "ece_10": lambda results, record: (
             value_of("ece", key="ece")(results, record) | value_of("mce", key="mce")(results, record)
         ),
