@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # The files of `figures/` that are ours, so that those of others are left alone.
 FIGURE_NAMES = ("forest", "ranks", "strip", "roc", "pr", "confusion")
+NUMBERED = re.compile(r"slices-\d+-\d+\.svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,8 @@ def _move_in(folder: Path, target: Path, data: bytes) -> None:
     """Rename every file into place, and remove those of an earlier run that are about other results."""
     target.mkdir(exist_ok=True)
     (target / "figures").mkdir(exist_ok=True)
-    names = [*OURS, *(f"figures/{name}.svg" for name in FIGURE_NAMES)]
+    numbered = [p.name for p in (target / "figures").iterdir() if NUMBERED.fullmatch(p.name)]
+    names = [*OURS, *(f"figures/{name}.svg" for name in FIGURE_NAMES), *(f"figures/{n}" for n in numbered)]
     stale = [] if _is_about(target, data) else [target / name for name in names]
     made = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     for name in made:

@@ -22,6 +22,7 @@ from evalreport.report.sections import (
     omnibus,
     pairs,
     reproducibility,
+    slices,
     thresholds,
     verdict,
 )
@@ -60,6 +61,7 @@ SECTIONS = (
     Section("gains", "Rejection, gain and lift", gains.describe, brief=False),
     Section("metrics", "All metrics", metrics.describe, brief_title="Key metrics"),
     Section("confusion", "Confusion matrices", confusion.describe, brief=False),
+    Section("slices", "Slices", slices.describe, brief=False),
     Section("methods", "Methods and limits", methods.describe),
     Section("reproducibility", "Reproducibility", reproducibility.describe),
 )

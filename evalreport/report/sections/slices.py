@@ -1,0 +1,276 @@
+"""Slices: values by subgroup, which differ from the rest, which are too small to be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalreport import numbers
+from evalreport.records import DisparityRecord, MetricRecord
+from evalreport.report import slice_wording as words
+from evalreport.report.characters import shorten, visible
+from evalreport.report.figures import Figure
+from evalreport.report.naming import MetricKey, in_sentence, metric_label
+from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.sections.slice_figures import figures_of
+from evalreport.report.view import Model, View, key_of, metric_decimals, text_of
+
+MOST_SENTENCES = 8
+MODELS_ON_PAPER = 4
+MOST_ROWS_ON_PAPER = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model's value in one slice; ``tone`` colours it and ``word`` says the same."""
+
+    value: str
+    beside: str = ""
+    word: str = ""
+    tone: str = ""
+    order: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One slice; ``n`` is its number of examples, ``note`` why it is not judged."""
+
+    name: str
+    n: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One metric by slice; on paper ``parts`` hold a few models each."""
+
+    title: str
+    models: tuple[Model, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def parts(self) -> tuple[Table, ...]:
+        """The same table, a few models at a time, so that each fits a page."""
+        starts = range(0, len(self.models), MODELS_ON_PAPER)
+        return tuple(
+            Table(
+                self.title,
+                self.models[i : i + MODELS_ON_PAPER],
+                tuple(Row(r.name, r.n, r.cells[i : i + MODELS_ON_PAPER], r.note) for r in self.rows),
+            )
+            for i in starts
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceRow:
+    """How one slice differs, for one model on the primary metric."""
+
+    name: str
+    model: Model
+    rest: Cell
+    p: str
+    best: Cell
+    ratio: Cell
+    remark: str
+    flagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column that was sliced by."""
+
+    title: str
+    how: str
+    figures: tuple[Figure, ...]
+    flags: tuple[str, ...]
+    more: str
+    small: tuple[str, ...]
+    turned: tuple[str, ...]
+    primary: Table
+    others: tuple[Table, ...]
+    differences: tuple[DifferenceRow, ...]
+
+    @property
+    def on_paper(self) -> tuple[DifferenceRow, ...]:
+        """The rows that stand in a PDF: flagged ones first."""
+        return tuple(sorted(self.differences, key=lambda row: not row.flagged))[:MOST_ROWS_ON_PAPER]
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """What the section shows."""
+
+    columns: tuple[Column, ...]
+    note: str
+    small_note: str
+    differences_note: str
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures, in order."""
+        return tuple(figure for column in self.columns for figure in column.figures)
+
+
+def describe(view: View) -> Slices | None:
+    """Lay out every column that was sliced by; nothing where none was."""
+    sliced = [r for r in view.results.metrics if r.slice is not None]
+    names = list(dict.fromkeys(r.slice.column for r in sliced if r.slice is not None))
+    if not names:
+        return None
+    columns = tuple(_column(view, name, place, sliced) for place, name in enumerate(names))
+    family = [r for r in view.results.disparities if r.reference == "rest"]
+    return Slices(columns, _note(view, family), words.SMALL, words.DIFFERENCES)
+
+
+def summary_line(view: View) -> str:
+    """Say in one line which slices are flagged; empty where nothing was sliced by."""
+    family = [r for r in view.results.disparities if r.reference == "rest"]
+    if not family:
+        return ""
+    flagged = [r for r in family if r.flagged]
+    tested = sum(r.p_adjusted is not None for r in family)
+    if not flagged:
+        return words.none_flagged(tested)
+    ordered = sorted(flagged, key=lambda r: -abs(r.difference or 0.0))
+    shown = [
+        f"{r.slice.column} = {shorten(visible(r.slice.value))} ({text_of(view, r.model)})" for r in ordered
+    ]
+    return words.flagged_line(shown, view.primary_words)
+
+
+def _column(view: View, name: str, place: int, sliced: Sequence[MetricRecord]) -> Column:
+    records = [r for r in sliced if r.slice is not None and r.slice.column == name]
+    values = list(dict.fromkeys(r.slice.value for r in records if r.slice is not None))
+    disparities = [r for r in view.results.disparities if r.slice.column == name and _is_primary(view, r)]
+    rest = [r for r in disparities if r.reference == "rest"]
+    flagged = sorted((r for r in rest if r.flagged), key=lambda r: -abs(r.difference or 0.0))
+    found = next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")
+    tables = [_table(view, key, values, records, rest) for key in key_metrics(view)]
+    more = len(flagged) - MOST_SENTENCES
+    return Column(
+        title=visible(name),
+        how=visible(found),
+        figures=figures_of(view, visible(name), place, values, records, rest),
+        flags=tuple(text_of(view, r.text or "") for r in flagged[:MOST_SENTENCES]),
+        more=words.more_flagged(more) if more > 0 else "",
+        small=_small(rest),
+        turned=tuple(
+            text_of(view, w.text)
+            for w in view.results.warnings
+            if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
+        ),
+        primary=tables[0],
+        others=tuple(tables[1:]),
+        differences=_differences(view, disparities),
+    )
+
+
+def _is_primary(view: View, record: DisparityRecord) -> bool:
+    return MetricKey(record.metric, record.average, record.label) == view.primary
+
+
+def _small(rest: Sequence[DisparityRecord]) -> tuple[str, ...]:
+    """Name the slices that are too small to be judged for a model, each once, with the reason."""
+    reasons: dict[str, str] = {}
+    for record in rest:
+        if record.p_value is None and record.reason:
+            reasons.setdefault(record.slice.value, record.reason)
+    return tuple(f"{shorten(visible(value))}: {visible(reason)}" for value, reason in reasons.items())
+
+
+def _table(
+    view: View,
+    key: MetricKey,
+    values: Sequence[str],
+    records: Sequence[MetricRecord],
+    rest: Sequence[DisparityRecord],
+) -> Table:
+    decimals = metric_decimals(view, key)
+    of_key = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
+    tested = {(r.slice.value, r.model): r for r in rest} if key == view.primary else {}
+    rows = []
+    for value in values:
+        found = {m.id: of_key.get((value, m.id)) for m in view.models}
+        cells = tuple(_cell(view, found[m.id], tested.get((value, m.id)), decimals) for m in view.models)
+        counts = sorted({r.n for r in found.values() if r is not None})
+        n = "" if not counts else "–".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1]))))
+        note = next(
+            (t.reason for (v, _), t in tested.items() if v == value and t.p_value is None and t.reason), ""
+        )
+        rows.append(Row(shorten(visible(value)), n, cells, visible(note)))
+    return Table(metric_label(key), view.models, tuple(rows))
+
+
+def _cell(view: View, record: MetricRecord | None, tested: DisparityRecord | None, decimals: int) -> Cell:
+    if record is None or record.value is None:
+        return Cell(numbers.MISSING, note="" if record is None else visible(record.reason or ""))
+    first = record.intervals[0] if record.intervals else None
+    beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
+    word = word_of(view, tested)
+    tone = word if word in ("better", "worse") else ""
+    note = visible(record.reason or "")
+    return Cell(numbers.number(record.value, decimals), beside, word, tone, record.value, note)
+
+
+def word_of(view: View, tested: DisparityRecord | None) -> str:
+    """Say of a flagged slice whether it is better or worse than the rest; empty where it is not flagged."""
+    if tested is None or not tested.flagged or not tested.difference:
+        return ""
+    return "better" if (tested.difference > 0) == view.greater_is_better else "worse"
+
+
+def _differences(view: View, disparities: Sequence[DisparityRecord]) -> tuple[DifferenceRow, ...]:
+    by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
+    for record in disparities:
+        by_place.setdefault((record.slice.value, record.model), {})[record.reference] = record
+    decimals = numbers.decimals_of(
+        (r.high - r.low) / 4 for r in disparities if r.low is not None and r.high is not None
+    )
+    models = {m.id: m for m in view.models}
+    return tuple(
+        _difference_row(view, models[model], visible(value), found, decimals)
+        for (value, model), found in by_place.items()
+        if model in models
+    )
+
+
+def _difference_row(
+    view: View, model: Model, name: str, found: Mapping[str, DisparityRecord], decimals: int
+) -> DifferenceRow:
+    rest, best = found.get("rest"), found.get("best")
+    nothing = Cell(numbers.MISSING)
+    own_best = best is None and rest is not None and rest.p_value is not None
+    return DifferenceRow(
+        name=shorten(name),
+        model=model,
+        rest=nothing if rest is None else _difference(rest, decimals),
+        p="" if rest is None or rest.p_adjusted is None else numbers.p_value(rest.p_adjusted),
+        best=Cell("the best") if own_best else nothing if best is None else _difference(best, decimals),
+        ratio=nothing if best is None else _ratio(best),
+        remark=word_of(view, rest)
+        or ("" if rest is None or rest.p_value is not None else visible(rest.reason or "")),
+        flagged=rest is not None and rest.flagged,
+    )
+
+
+def _difference(record: DisparityRecord, decimals: int) -> Cell:
+    text = numbers.number(record.difference, decimals, signed=True)
+    beside = numbers.interval(record.low, record.high, decimals, signed=True)
+    return Cell(text, beside, order=record.difference)
+
+
+def _ratio(record: DisparityRecord) -> Cell:
+    beside = numbers.interval(record.ratio_low, record.ratio_high, 2)
+    return Cell(numbers.number(record.ratio, 2), beside, order=record.ratio)
+
+
+def _note(view: View, family: Sequence[DisparityRecord]) -> str:
+    tested = [r for r in family if r.p_adjusted is not None]
+    correction = str(view.results.options.get("correction", "holm"))
+    level = numbers.percent(round(tested[0].level, 5)) if tested else ""
+    tests = {r.test for r in tested}
+    # Of a column with two values each slice is the other's rest: the same test, written twice.
+    return words.multiplicity(in_sentence(view.primary_label), len(tested), correction, level, tests)
