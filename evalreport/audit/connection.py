@@ -15,11 +15,12 @@ from evalreport.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy.exc import DBAPIError
 
 MIGRATION_LOCK = 0x6576616C_6D696772
 """Key of PostgreSQL's advisory lock on the tables themselves; any number that nobody else uses."""
 PATIENCE = 60
-"""Seconds to wait for another process's short transaction on the same SQLite file."""
+"""Seconds to wait for another process's short transaction."""
 EXAMPLES = "sqlite:///audits.db or postgresql://user@host/database"
 
 
@@ -100,6 +101,7 @@ def writing(history: History, *, lock: int) -> Iterator[Connection]:
         connection = bare.execution_options(evalreport_writes=True)
         with connection.begin():
             if history.path is None:
+                connection.execute(text(f"SET LOCAL lock_timeout = '{PATIENCE}s'"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": lock})
             yield connection
 
@@ -107,16 +109,23 @@ def writing(history: History, *, lock: int) -> Iterator[Connection]:
 @contextmanager
 def translated(history: History) -> Iterator[None]:
     """Turn what a database reports into one message that says what to do."""
-    from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+    from sqlalchemy.exc import DBAPIError
 
     try:
         yield
     except DBAPIError as error:
-        on_server = history.path is None
-        lost = on_server and isinstance(error, (OperationalError, InterfaceError))
         said = " ".join(str(error.orig).split())
-        raised = ConnectionLostError if lost or error.connection_invalidated else HistoryError
+        raised = ConnectionLostError if history.path is None and _lost(error) else HistoryError
         raise raised(f"{history.name}: {said}{_advice(said)}") from error
+
+
+def _lost(error: DBAPIError) -> bool:
+    """Say whether a server went away: class 08 (connection) or 57 (shut down), or no answer from it at all."""
+    from sqlalchemy.exc import InterfaceError, OperationalError
+
+    state = getattr(error.orig, "sqlstate", None)
+    unanswered = state is None and isinstance(error, (OperationalError, InterfaceError))
+    return error.connection_invalidated or unanswered or str(state)[:2] in ("08", "57")
 
 
 class ConnectionLostError(HistoryError):
@@ -130,7 +139,7 @@ def _advice(said: str) -> str:
         ("unable to open", "the folder must exist, and this user must be able to write to it"),
         ("readonly|read-only", "this user may not write to it"),
         ("not a database|malformed", "the file is no SQLite database, or a damaged one: name another"),
-        ("locked", "another program holds it: try again later"),
+        ("locked|lock timeout", "another program holds it: try again later"),
         ("password|authentication|role", "check user and password (better in ~/.pgpass than in the URL)"),
     ):
         if re.search(pattern, said):

@@ -66,7 +66,7 @@ def _file_lock(history: History, series: str) -> Iterator[Attempt]:
 
     assert history.path is not None
     # The file stays: whoever removed it would take it from under one that waits.
-    path = Path(f"{history.path}.{series_key(series):016x}.lock")
+    path = Path(f"{history.path}.{series_key(series, 'audit'):016x}.lock")
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
@@ -103,7 +103,7 @@ def _server_lock(history: History, series: str) -> Iterator[Attempt]:
         def attempt() -> str | None:
             with translated(history):
                 taken = connection.execute(
-                    text("SELECT pg_try_advisory_lock(:key)"), {"key": series_key(series)}
+                    text("SELECT pg_try_advisory_lock(:key)"), {"key": series_key(series, "audit")}
                 )
                 return None if taken.scalar_one() else "on another connection to the server"
 

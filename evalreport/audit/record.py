@@ -11,7 +11,7 @@ import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalreport.audit.connection import ConnectionLostError, History, translated, writing
 from evalreport.audit.schema import schema
@@ -44,15 +44,19 @@ class NewRun:
     rows: int = 0
 
 
-def series_key(series: str) -> int:
-    """Return the number under which a series is locked: 63 bits of its digest.
+def series_key(series: str, purpose: Literal["audit", "write"]) -> int:
+    """Return the number under which a series is locked: 63 bits of a digest.
+
+    The lock of a whole audit is not that of its short transactions, which are on connections of their own.
 
     Examples
     --------
-    >>> series_key("default") == series_key("default") != series_key("nightly")
+    >>> series_key("default", "audit") == series_key("default", "audit")
     True
+    >>> series_key("default", "audit") == series_key("default", "write")
+    False
     """
-    return int.from_bytes(hashlib.sha256(f"evalreport audit {series}".encode()).digest()[:8], "big") >> 1
+    return int.from_bytes(hashlib.sha256(f"evalreport {purpose} {series}".encode()).digest()[:8], "big") >> 1
 
 
 def append(history: History, new: NewRun, *, after: int | None) -> tuple[Run, bool]:
@@ -72,14 +76,14 @@ def append(history: History, new: NewRun, *, after: int | None) -> tuple[Run, bo
         try:
             return _append(history, new, after)
         except ConnectionLostError:
-            # It may have been lost after the commit. A run is recorded once, so trying again is safe.
             time.sleep(pause)
+    # It may have been lost after the commit. A run is recorded once, so trying again is safe.
     return _append(history, new, after)
 
 
 def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool]:
     tables = schema()
-    with writing(history, lock=series_key(new.series)) as connection:
+    with writing(history, lock=series_key(new.series, "write")) as connection:
         there = find_identity(connection, new.series, new.identity)
         if there is not None:
             return there, False
@@ -129,7 +133,7 @@ def accept(history: History, run_id: int, *, time: str, note: str = "") -> Run:
         There is no such run.
     """
     series = run_with(history, run_id).series
-    with writing(history, lock=series_key(series)) as connection:
+    with writing(history, lock=series_key(series, "write")) as connection:
         run = find(connection, run_id)
         if run is None:
             raise UsageError(f"{history.name} holds no run {run_id} any more")
@@ -149,7 +153,7 @@ def prune(
     from sqlalchemy import select
 
     tables, touched = schema(), []
-    with writing(history, lock=series_key(series)) as connection:
+    with writing(history, lock=series_key(series, "write")) as connection:
         standing = standing_of(connection, series)
         there = tables.predictions.c.run_id if predictions_only else tables.runs.c.id
         for run_id in sorted(set(chosen) - {standing.accepted, standing.last, standing.latest}):
