@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from evalreport.report.view import View
 
 # The files of `figures/` that are ours, so that those of others are left alone.
-FIGURE_NAMES = ("forest", "ranks", "strip", "roc", "pr", "confusion")
+FIGURE_NAMES = (
+    "forest",
+    "ranks",
+    "strip",
+    "roc",
+    "pr",
+    "confusion",
+    *("estimates", "learning", "decomposition", "complexity", "replicates"),
+)
 NUMBERED = re.compile(r"slices-\d+-\d+\.svg")
 
 

@@ -13,10 +13,13 @@ from typing import Any
 from evalreport.report.sections import (
     confusion,
     curves,
+    decomposition,
     differences,
+    estimates,
     gains,
     history,
     leaderboard,
+    learning,
     methods,
     metrics,
     omnibus,
@@ -62,6 +65,9 @@ SECTIONS = (
     Section("metrics", "All metrics", metrics.describe, brief_title="Key metrics"),
     Section("confusion", "Confusion matrices", confusion.describe, brief=False),
     Section("slices", "Slices", slices.describe, brief=False),
+    Section("estimates", "Error estimates", estimates.describe),
+    Section("learning", "Learning curves", learning.describe),
+    Section("decomposition", "Bias and variance", decomposition.describe),
     Section("methods", "Methods and limits", methods.describe),
     Section("reproducibility", "Reproducibility", reproducibility.describe),
 )

@@ -1,0 +1,188 @@
+"""Bias and variance: stacked bars a model, their course over complexity, and what single replicates predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
+
+BIAS, VARIANCE, NOISE = mark_of(0).colour, mark_of(1).colour, mark_of(4).colour
+FEW_BETWEEN = 10.0
+"""From this ratio of the largest to the smallest value on, an axis is logarithmic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One model's parts of its expected loss, with the limits of the whole; ``noise`` is 0 where it is not apart."""
+
+    label: str
+    bias: float
+    variance: float
+    noise: float
+    total: float
+    low: float | None
+    high: float | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One model's parts along complexity or training size, in rising order of x."""
+
+    x: tuple[float, ...]
+    bias: tuple[float, ...]
+    variance: tuple[float, ...]
+    total: tuple[float, ...]
+
+
+def stacked_parts(
+    bars: Sequence[Bar],
+    ax: Any | None = None,
+    *,
+    axis_label: str = "",
+    names: tuple[str, str] = ("bias²", "variance"),
+) -> Any:
+    """Draw the expected loss of each model as a bar of bias and variance, from top to bottom.
+
+    A net variance below 0 (0-1 loss: variance that helps) is drawn to the left of 0.
+
+    Parameters
+    ----------
+    ax
+        Matplotlib axes; new ones if None.
+    names
+        What the two parts are called in the legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    axes = axes_or_new(ax)
+    for place, bar in enumerate(bars):
+        parts = []
+        for value, start, colour, hatch in (
+            (bar.noise, 0.0, NOISE, "...."),
+            (bar.bias, bar.noise, BIAS, ""),
+            (bar.variance, bar.noise + bar.bias if bar.variance >= 0 else 0.0, VARIANCE, "////"),
+        ):
+            if value:
+                parts += axes.barh(
+                    [place], [value], left=[start], height=0.56, color=colour, hatch=hatch, edgecolor=PAPER,
+                    linewidth=0.6,
+                ).patches  # fmt: skip
+        if bar.low is not None and bar.high is not None:
+            parts += axes.plot([bar.low, bar.high], [place, place], color=INK, linewidth=1.4, zorder=4)
+        parts += axes.plot([bar.total], [place], marker="|", markersize=11, color=INK, zorder=5)
+        label = axes.text(-0.02, place, bar.label, ha="right", va="center", color=INK, clip_on=False,
+                          parse_math=False, transform=axes.get_yaxis_transform())  # fmt: skip
+        for number, part in enumerate([*parts, label]):
+            part.set_gid(f"{bar.key}--parts-{place}-{number}")
+    axes.set_yticks([])
+    axes.set_ylim(len(bars) - 0.5, -0.5)
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(axis_label, parse_math=False)
+    _legend(axes, names, any(bar.noise for bar in bars))
+    return axes
+
+
+def _legend(axes: Any, names: tuple[str, str], noise: bool) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [
+        Patch(facecolor=BIAS, edgecolor=PAPER, label=names[0]),
+        Patch(facecolor=VARIANCE, edgecolor=PAPER, hatch="////", label=names[1]),
+    ]
+    if noise:
+        handles.insert(0, Patch(facecolor=NOISE, edgecolor=PAPER, hatch="....", label="noise"))
+    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
+
+
+def course(
+    parts: Course,
+    ax: Any | None = None,
+    *,
+    axis_label: str = "",
+    names: tuple[str, str, str] = ("bias²", "variance", "expected loss"),
+    legend: bool = True,
+) -> Any:
+    """Draw bias, variance and expected loss of one model against its complexity: the classic curve.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    axes = axes_or_new(ax)
+    for values, colour, mark, dash, name in (
+        (parts.total, INK, "o", "solid", names[2]),
+        (parts.bias, BIAS, "s", (0, (4, 1.6)), names[0]),
+        (parts.variance, VARIANCE, "^", (0, (1.2, 1.2)), names[1]),
+    ):
+        axes.plot(
+            parts.x,
+            values,
+            color=colour,
+            marker=mark,
+            linestyle=dash,
+            linewidth=1.5,
+            markersize=4,
+            label=name,
+        )
+    logarithmic(axes, parts.x)
+    axes.set_ylim(bottom=min(0.0, min(parts.variance)))
+    axes.set_xlabel(axis_label, parse_math=False)
+    if legend:
+        axes.legend(loc="best", handlelength=2.6)
+    return axes
+
+
+def logarithmic(axes: Any, x: Sequence[float]) -> None:
+    """Give the axis a logarithmic scale where its values span more than one power of ten, with plain numbers."""
+    values = sorted(set(x))
+    if len(values) > 2 and values[0] > 0 and values[-1] / values[0] > FEW_BETWEEN:
+        axes.set_xscale("log")
+        shown = values if len(values) <= 7 else values[:: -(-len(values) // 7)]
+        axes.set_xticks(shown, [f"{value:g}" for value in shown])
+        axes.minorticks_off()
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """One model's predictions against one input: of single replicates, their mean, and the true values."""
+
+    replicates: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]
+    mean: tuple[tuple[float, ...], tuple[float, ...]]
+    truth: tuple[tuple[float, ...], tuple[float, ...]]
+    index: int
+    key: str
+
+
+def replicate_predictions(
+    predicted: Predicted, ax: Any | None = None, *, axis_label: str = "x", legend: bool = True
+) -> Any:
+    """Draw what single replicates predict against a one-dimensional input, with their mean and the truth.
+
+    How far the thin lines spread is the variance; how far the thick one is from the points, the bias and the noise.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    axes, mark = axes_or_new(ax), mark_of(predicted.index)
+    axes.plot(*predicted.truth, marker="o", linestyle="none", color=MUTED, markersize=2.6, markeredgewidth=0,
+              label="truth", zorder=1)  # fmt: skip
+    for number, (x, y) in enumerate(predicted.replicates):
+        line = axes.plot(x, y, color=mark.colour, linewidth=0.6, alpha=0.35, zorder=2,
+                         label="single replicates" if number == 0 else None)[0]  # fmt: skip
+        line.set_gid(f"{predicted.key}--replicate-{number}")
+    mean = axes.plot(*predicted.mean, color=INK, linewidth=1.8, zorder=3, label="mean of the replicates")[0]
+    mean.set_gid(f"{predicted.key}--mean")
+    axes.set_xlabel(axis_label, parse_math=False)
+    if legend:
+        axes.legend(loc="best", handlelength=1.8)
+    return axes

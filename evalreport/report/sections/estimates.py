@@ -1,0 +1,239 @@
+"""Error estimates of algorithms, side by side; what a nested search chose; penalised criteria."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalreport import numbers
+from evalreport.algorithm_records import ErrorEstimateRecord
+from evalreport.plots.estimates import Dot, EstimatorRow
+from evalreport.plots.estimates import estimates as plot_estimates
+from evalreport.report import wording_algorithms as wording
+from evalreport.report.characters import visible
+from evalreport.report.figures import Figure
+from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label
+from evalreport.report.sections.leaderboard import Cell
+from evalreport.report.view import Model, View, text_of
+
+TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_folds", "few_replicates")
+"""Warnings that are repeated where the estimates stand."""
+MOST_CHOSEN = 8
+WORDS: Mapping[str, str] = {
+    "estimates": wording.ESTIMATES, "pooled": wording.POOLED, "plus": wording.PLUS, "nested": wording.NESTED,
+    "criteria": wording.CRITERIA, "missing": wording.NOT_TO_BE_HAD,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateRow:
+    """One estimator with a cell for each model."""
+
+    label: str
+    about: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateTable:
+    """The estimates of one metric."""
+
+    metric: str
+    rows: tuple[EstimateRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRow:
+    """One model's line of a small table."""
+
+    model: Model
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What the section shows; empty parts are left out."""
+
+    models: tuple[Model, ...]
+    figure: Figure | None
+    main: EstimateTable | None
+    others: tuple[EstimateTable, ...]
+    plus: tuple[PlainRow, ...]
+    chosen: tuple[PlainRow, ...]
+    criteria_heads: tuple[str, ...]
+    criteria: tuple[PlainRow, ...]
+    missing: tuple[str, ...]
+    warnings: tuple[str, ...]
+    words: Mapping[str, str]
+
+
+def describe(view: View) -> Estimates | None:
+    """Lay out the section; nothing where a plain test set has no more to say than its own metrics."""
+    records = view.results.error_estimates
+    valued = [r for r in records if r.value is not None]
+    resampled = any(r.estimator != "holdout" for r in valued)
+    heads, criteria = _criteria(view)
+    if not (resampled or criteria):
+        return None
+    metrics = list(dict.fromkeys(r.metric for r in valued)) if resampled else []
+    tables = tuple(_table(view, metric, valued) for metric in metrics)
+    return Estimates(
+        models=view.models,
+        figure=_figure(view, metrics[0], valued) if metrics else None,
+        main=tables[0] if tables else None,
+        others=tables[1:],
+        plus=_plus(view, valued),
+        chosen=_chosen(view),
+        criteria_heads=heads,
+        criteria=criteria,
+        missing=_missing(records) if resampled else (),
+        warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
+        words=WORDS,
+    )
+
+
+def metric_words(view: View, metric: str) -> str:
+    """Give the words for a metric as the results spell it."""
+    keys = [MetricKey(r.metric, r.average, r.label) for r in view.results.metrics]
+    return metric_label(find_key(metric, list(dict.fromkeys(keys))))
+
+
+def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:
+    """Name the estimators that have a row; where folds are stratified, plain folds say the same."""
+    names = [
+        name for name in wording.ESTIMATORS if any(r.estimator == name and r.metric == metric for r in valued)
+    ]
+    return [name for name in names if name != "cv" or "stratified_cv" not in names]
+
+
+def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> EstimateTable:
+    own = {(r.model, r.estimator): r for r in valued if r.metric == metric}
+    decimals = numbers.decimals_of(r.standard_error for r in own.values())
+    rows = tuple(
+        EstimateRow(
+            _label(name, own),
+            wording.ESTIMATORS[name][1],
+            tuple(_cell(view, own.get((model.id, name)), decimals) for model in view.models),
+        )
+        for name in _shown(valued, metric)
+    )
+    return EstimateTable(metric_words(view, metric), rows)
+
+
+def _label(name: str, own: dict[tuple[str, str], ErrorEstimateRecord]) -> str:
+    """Name an estimator, with the number of folds, hold-outs or replicates."""
+    label = wording.ESTIMATORS[name][0]
+    details: dict[str, Any] = next((dict(r.details) for (_, other), r in own.items() if other == name), {})
+    folds, repeats = details.get("n_folds"), details.get("n_repeats", 1)
+    if name in ("cv", "stratified_cv", "nested_cv") and folds:
+        each = folds // max(repeats, 1)
+        return f"{label}, {f'{repeats} × ' if repeats > 1 else ''}{each} folds"
+    if name == "repeated_holdout" and folds:
+        return f"{label}, {folds} times"
+    replicates = details.get("n_replicates")
+    if name == "bootstrap_oob" and replicates:
+        return f"{label}, {numbers.count(replicates)} replicates"
+    if name == "holdout" and replicates:
+        return f"{label}, mean over {numbers.count(replicates)} replicates"
+    return label
+
+
+def _cell(view: View, record: ErrorEstimateRecord | None, decimals: int) -> Cell:
+    if record is None:
+        return Cell(numbers.MISSING)
+    return Cell(
+        value=numbers.number(record.value, decimals),
+        beside=numbers.interval(record.low, record.high, decimals),
+        note=text_of(view, record.reason or ""),
+        order=record.value,
+    )
+
+
+def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Figure:
+    own = {(r.model, r.estimator): r for r in valued if r.metric == metric}
+    names = _shown(valued, metric)
+    rows = []
+    for name in names:
+        dots = [
+            Dot(r.value, r.low, r.high, m.index, m.key)
+            for m in view.models
+            if (r := own.get((m.id, name))) is not None and r.value is not None
+        ]
+        rows.append(EstimatorRow(_label(name, own), tuple(dots)))
+    words = in_sentence(metric_words(view, metric))
+
+    def draw(axes: object) -> None:
+        plot_estimates(rows, axes, axis_label=metric_words(view, metric))
+
+    best = "; ".join(
+        f"{m.name} {numbers.number(own[m.id, names[-1]].value, 3)}"
+        for m in view.models
+        if (m.id, names[-1]) in own
+    )
+    return Figure(
+        name="estimates",
+        title=f"Estimates of {words}",
+        description=f"{len(names)} estimates of {words} for each model. {_label(names[-1], own)}: {best}.",
+        caption=f"Estimates of {words} with their {numbers.percent(view.confidence)} intervals; marks and colours are"
+        " those of the leaderboard.",
+        draw=(draw,),
+        width=6.6,
+        height=0.75 + len(rows) * max(0.3, 0.1 + 0.085 * len(view.models)),
+    )
+
+
+def _plus(view: View, valued: Sequence[ErrorEstimateRecord]) -> tuple[PlainRow, ...]:
+    if not valued:
+        return ()
+    own = {r.model: r for r in valued if r.estimator == "bootstrap_632plus" and r.metric == valued[0].metric}
+    return tuple(
+        PlainRow(
+            model, tuple(numbers.number(own[model.id].details[name], 3) for name in ("R", "gamma", "omega"))
+        )
+        for model in view.models
+        if model.id in own
+    )
+
+
+def _chosen(view: View) -> tuple[PlainRow, ...]:
+    """Count how often each model's search chose which parameters."""
+    rows = []
+    for model in view.models:
+        counts = Counter(r.params for r in view.results.chosen_parameters if r.model == model.id)
+        if counts:
+            shown = [f"{visible(params)} ({count}×)" for params, count in counts.most_common(MOST_CHOSEN)]
+            folds = numbers.count(sum(counts.values()))
+            rows.append(PlainRow(model, (folds, numbers.count(len(counts)), listed(shown, MOST_CHOSEN))))
+    return tuple(rows)
+
+
+def _criteria(view: View) -> tuple[tuple[str, ...], tuple[PlainRow, ...]]:
+    choices = {c.criterion: c for c in view.results.criterion_choices}
+    if not choices:
+        return (), ()
+    rows = []
+    for model in view.models:
+        cells = []
+        for name, choice in choices.items():
+            record = next((r for r in view.results.metrics if r.model == model.id and r.metric == name), None)
+            decimals = numbers.decimals_of([choice.distance])
+            value = numbers.MISSING if record is None else numbers.number(record.value, decimals)
+            cells.append(("▸ " if choice.model == model.id else "") + value)
+        rows.append(PlainRow(model, tuple(cells)))
+    return tuple(label_of("metric", name) for name in choices), tuple(rows)
+
+
+def _missing(records: Sequence[ErrorEstimateRecord]) -> tuple[str, ...]:
+    """Say which estimators no model has, together where the reason is the same."""
+    held = {r.estimator for r in records if r.value is not None}
+    by_reason: dict[str, list[str]] = {}
+    for record in records:
+        if record.estimator in held or record.reason is None or "see " in record.reason:
+            continue
+        names = by_reason.setdefault(record.reason, [])
+        label = wording.ESTIMATORS[record.estimator][0]
+        if label not in names:
+            names.append(label)
+    return tuple(f"{listed(names)}: {reason}." for reason, names in by_reason.items())
