@@ -153,17 +153,20 @@ def prune(
     from sqlalchemy import select
 
     tables, touched = schema(), []
+    runs, pins, predictions = tables.runs, tables.acceptances, tables.predictions
+    own = select(runs.c.id).where(runs.c.series == series)
+    if predictions_only:
+        own = own.join(predictions, predictions.c.run_id == runs.c.id)
     with writing(history, lock=series_key(series, "write")) as connection:
         standing = standing_of(connection, series)
-        there = tables.predictions.c.run_id if predictions_only else tables.runs.c.id
-        for run_id in sorted(set(chosen) - {standing.accepted, standing.last, standing.latest}):
-            if connection.execute(select(there).where(there == run_id)).first() is None:
-                continue
-            connection.execute(tables.predictions.delete().where(tables.predictions.c.run_id == run_id))
+        there = set(connection.execute(own).scalars())
+        for run_id in sorted(
+            there.intersection(chosen) - {standing.accepted, standing.last, standing.latest}
+        ):
+            connection.execute(predictions.delete().where(predictions.c.run_id == run_id))
             if not predictions_only:
-                pins, runs = tables.acceptances, tables.runs
                 connection.execute(pins.delete().where(pins.c.run_id == run_id))
-                connection.execute(runs.delete().where(runs.c.id == run_id, runs.c.series == series))
+                connection.execute(runs.delete().where(runs.c.id == run_id))
             touched.append(run_id)
     return touched
 

@@ -1,0 +1,78 @@
+"""Small predictions of one model on numbered examples, and audits of them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evalreport.audit.auditing import Audited, audit, record
+from evalreport.audit.connection import History
+from evalreport.audit.record import NewRun
+from evalreport.audit.store import Run
+from evalreport.config import Options
+
+Source = dict[str, dict[str, Any]]
+
+
+def right(pattern: Sequence[int], *, first: int = 0, model: str = "forest") -> Source:
+    """Return a label model that is right (1) or wrong (0) on examples from a number on; the classes alternate."""
+    truth = [str(place % 2) for place in range(len(pattern))]
+    said = [t if hit else str(1 - int(t)) for t, hit in zip(truth, pattern, strict=True)]
+    ids = [f"e{first + place:05d}" for place in range(len(pattern))]
+    return {model: {"id": ids, "y_true": truth, "y_pred": said}}
+
+
+def share(correct: int, n: int) -> list[int]:
+    """Return a pattern that is right on the first ``correct`` of n examples."""
+    return [1] * correct + [0] * (n - correct)
+
+
+def write(folder: Path, pattern: Sequence[int], *, first: int = 0, model: str = "forest") -> Path:
+    """Write such a model as a file of its folder; return the folder."""
+    folder.mkdir(exist_ok=True)
+    columns = right(pattern, first=first, model=model)[model]
+    with (folder / f"{model}.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(columns)
+        table.writerows(zip(*columns.values(), strict=True))
+    return folder
+
+
+def options(**given: Any) -> Options:
+    """Return options of one quick metric, unless told otherwise."""
+    return Options(**{"metrics": ("accuracy",), "resamples": 50, **given})
+
+
+def audited(
+    history: History, source: Any, *, exit_code: int = 0, series: str = "default", **given: Any
+) -> tuple[Audited, Run, bool]:
+    """Audit a source and record it; return what was found, the run, and whether it was added."""
+    found = audit(source, options=options(**given), history=history, series=series)
+    run, added = record(found, history=history, exit_code=exit_code)
+    return found, run, added
+
+
+def gate_of(found: Audited, place: int = 0) -> tuple[str, str]:
+    """Return the outcome and the text of a gate."""
+    gate = found.results.gates[place]
+    return gate.outcome, gate.text
+
+
+def new_run(number: int, **changes: Any) -> NewRun:
+    """Return a run that is recorded without an analysis; its number makes its identity."""
+    fields: dict[str, Any] = {
+        "series": "default",
+        "identity": f"{number:064x}",
+        "signature": f"signature {number}",
+        "time": f"2025-01-{number % 28 + 1:02d}T00:00:00Z",
+        "exit_code": 0,
+        "accepted_run": None,
+        "last_run": None,
+        "summary": {"n": 10, "primary_metric": "accuracy", "values": {"forest": [0.9, 0.8, 0.95]}},
+        "results": b"{}",
+        "predictions": b"predictions",
+        "rows": 10,
+    }
+    return NewRun(**{**fields, **changes})

@@ -1,0 +1,127 @@
+"""Every older version of the tables comes to the present one, with what it held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, make_url
+
+from evalreport.audit import migrations
+from evalreport.audit import schema as present
+from evalreport.audit.connection import MIGRATION_LOCK, History, _engine, open_history, writing
+from evalreport.audit.record import append
+from evalreport.audit.store import acceptances, runs, standing
+from evalreport.errors import HistoryError
+
+from .sources import new_run
+
+
+def made_at(history: History, version: int) -> None:
+    """Make the tables of an older version in an empty database, as that version did."""
+    with writing(history, lock=MIGRATION_LOCK) as connection:
+        for step in migrations.STEPS[:version]:
+            step(connection)
+        table = present.schema().schema
+        connection.execute(table.delete())
+        connection.execute(table.insert().values(version=version))
+
+
+def filled_at_1(history: History) -> None:
+    """Record two series in tables of version 1, with run 2 accepted in one of them."""
+    made_at(history, 1)
+    _, pins = migrations.version_1()
+    runs_table = present.schema().runs
+    with writing(history, lock=1) as connection:
+        for number, series in ((1, "a"), (2, "a"), (3, "b")):
+            connection.execute(
+                runs_table.insert().values(
+                    id=number, series=series, identity=f"{number:064x}", signature="s", time=f"2025-01-0{number}",
+                    exit_code=0, summary="{}", results=b"r", results_sha256="d",
+                )
+            )  # fmt: skip
+        connection.execute(pins.insert(), [{"series": "a", "run_id": 2}, {"series": "b", "run_id": 3}])
+
+
+def bare(path: Path) -> History:
+    """A database without any tables."""
+    return History(_engine(make_url(f"sqlite:///{path}")), f"sqlite:///{path}", path)
+
+
+def shape(history: History) -> dict[str, object]:
+    """The tables with their columns and indexes, as the database tells them."""
+    with history.engine.connect() as connection:
+        told = inspect(connection)
+        return {
+            name: (
+                sorted(
+                    (c["name"], str(c["type"]), c["nullable"], c["primary_key"])
+                    for c in told.get_columns(name)
+                ),
+                sorted(str(i["column_names"]) for i in told.get_indexes(name)),
+                sorted(str(u["column_names"]) for u in told.get_unique_constraints(name)),
+            )
+            for name in sorted(told.get_table_names())
+            if name.startswith("evalreport_")
+        }
+
+
+def test_every_version_comes_to_the_tables_that_a_new_history_has(tmp_path):
+    """From nothing and from version 1: the same tables, columns, constraints and indexes."""
+    fresh = open_history(f"sqlite:///{tmp_path / 'fresh.db'}", create=True)
+    declared = set(present.schema().metadata.tables)
+    assert set(shape(fresh)) == declared
+    for version in range(1, present.VERSION):
+        history = bare(tmp_path / f"{version}.db")
+        made_at(history, version)
+        again = open_history(history.name)
+        assert shape(again) == shape(fresh)
+
+
+def test_what_version_1_held_is_there_afterwards(tmp_path):
+    """Runs stay; the pins become the first lines of the log of acceptances, at the time of their runs."""
+    path = tmp_path / "audits.db"
+    filled_at_1(bare(path))
+    history = open_history(f"sqlite:///{path}")
+    assert [(run.id, run.series) for run in runs(history)] == [(1, "a"), (2, "a"), (3, "b")]
+    assert standing(history, "a").accepted == 2
+    assert [(p.series, p.run_id, p.time) for p in acceptances(history)] == [
+        ("a", 2, "2025-01-02"),
+        ("b", 3, "2025-01-03"),
+    ]
+    run, added = append(history, new_run(9, series="a"), after=2)
+    assert (run.id, added) == (4, True)
+
+
+def test_a_step_that_fails_leaves_the_old_tables(tmp_path, monkeypatch):
+    """Tables are changed in a transaction, too: the next version of evalreport finds version 1, whole."""
+    path = tmp_path / "audits.db"
+    old = bare(path)
+    filled_at_1(old)
+    before = shape(old)
+
+    def fails(connection):
+        migrations.to_version_2(connection)
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr(migrations, "STEPS", (migrations.to_version_1, fails))
+    with pytest.raises(RuntimeError, match="in the middle"):
+        open_history(f"sqlite:///{path}")
+    assert shape(old) == before
+    monkeypatch.undo()
+    assert standing(open_history(f"sqlite:///{path}"), "a").accepted == 2
+
+
+def test_tables_of_a_newer_version_are_not_touched(tmp_path):
+    """Exit with what to do, instead of guessing what the new columns mean."""
+    url = f"sqlite:///{tmp_path / 'audits.db'}"
+    history = open_history(url, create=True)
+    with writing(history, lock=1) as connection:
+        connection.execute(present.schema().schema.update().values(version=present.VERSION + 1))
+    with pytest.raises(HistoryError, match="newer evalreport"):
+        open_history(url)
+
+
+def test_there_is_one_step_a_version():
+    """Whoever raises the version writes the step."""
+    assert len(migrations.STEPS) == present.VERSION
