@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
+
 PATH = Path(__file__).resolve().parent.parent / "docs" / "reference.md"
 
 HEAD = """\
@@ -21,7 +23,9 @@ Written by `make docs` from the program itself; do not edit. Every name here is 
 
 def reference() -> str:
     """Return the whole document."""
-    return "\n".join([HEAD, *_options(), *_plan(), *_metrics(), *_intervals(), *_tests(), *_curves()])
+    return "\n".join(
+        [HEAD, *_options(), *_plan(), *_resample(), *_metrics(), *_intervals(), *_tests(), *_curves()]
+    )
 
 
 def _options() -> list[str]:
@@ -37,12 +41,39 @@ def _options() -> list[str]:
 
 
 def _plan() -> list[str]:
-    import click
-
     from evalreport.cli.plan import plan_command
 
+    intro = "Of `evalreport plan`, which reads no file: how many examples are needed, or what they can show."
+    return ["## Planning", "", intro, "", *_command_options(plan_command)]
+
+
+def _resample() -> list[str]:
+    from evalreport.cli.resample import resample_command
+    from evalreport.learning.plans import SCHEMES
+
+    intro = "Of `evalreport resample PLAN`, which fits estimators; [resampling.md](resampling.md) says what a plan is."
+    schemes = [(f"`{name}`", ", ".join(map(_scheme_key, keys.items()))) for name, keys in SCHEMES.items()]
+    taken = "What each scheme of a plan takes, with its default:"
+    return [
+        *("## Resampling", "", intro, "", *_command_options(resample_command)),
+        *(taken, "", *_table(("scheme", "keys"), schemes)),
+    ]
+
+
+def _scheme_key(entry: tuple[str, object]) -> str:
+    """Write a key and its default as a plan would."""
+    name, value = entry
+    if value is None:
+        return f"`{name}`"
+    if isinstance(value, tuple):
+        return f"`{name} = {list(value)}`"
+    return f"`{name}` (a third)" if value == 1 / 3 else f"`{name} = {str(value).lower()}`"
+
+
+def _command_options(command: click.Command) -> list[str]:
+    """Return the table of a command's options."""
     rows = []
-    for option in plan_command.params:
+    for option in command.params:
         if not isinstance(option, click.Option):
             continue
         takes = (
@@ -53,9 +84,8 @@ def _plan() -> list[str]:
         given = option.default not in (None, ()) and type(option.default) in (str, int, float)
         default = f" (default {option.default})" if given else ""
         flags = ", ".join(f"`{flag}`" for flag in sorted(option.opts, key=len))
-        rows.append((flags, takes, _cell(option.help or "") + default))
-    intro = "Of `evalreport plan`, which reads no file: how many examples are needed, or what they can show."
-    return ["## Planning", "", intro, "", *_table(("option", "takes", "meaning"), rows)]
+        rows.append((flags, _cell(takes) if "\\" not in takes else takes, _cell(option.help or "") + default))
+    return _table(("option", "takes", "meaning"), rows)
 
 
 def _metrics() -> list[str]:

@@ -18,7 +18,7 @@ from evalreport.learning.examples import Examples
 from evalreport.learning.fitting import Failure, Fitted, Job
 from evalreport.learning.tasks import local_modules, versions
 
-SECONDS_TO_CONNECT = 15
+SECONDS_TO_CONNECT = 10
 SECONDS_TO_WAIT_FOR_WORKERS = 30
 TRIES = 3
 
