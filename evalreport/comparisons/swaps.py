@@ -165,7 +165,7 @@ def _numbers_swapped(
 def _swap_rows(
     sample: Sample, moments: Sequence[Key], ranking: Sequence[Key], n_resamples: int, seed: int
 ) -> dict[Key, Swapped]:
-    if sample.rows.layout.ranked.count > 1 or sample.rows.bins:
+    if sample.rows.layout.ranked.count > 1 or sample.rows.many:
         # The ranks of several fits have no common scale, not even within one model; those of very many rows
         # are only known by bins.
         ranking = ()

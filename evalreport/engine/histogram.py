@@ -24,8 +24,9 @@ Codes = npt.NDArray[np.int32]
 BINS_BY_CLASS = 2048
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
 
-ROWS_OF_A_CELL = 96
-"""Bootstrap counts of so many rows are added as bytes: their sum passes 255 less than once in 1e38 times."""
+CELL_BITS = 7
+ROWS_OF_A_CELL = 1 << CELL_BITS
+"""Bootstrap counts of so many rows are added as bytes: their sum passes 255 less than once in 1e21 times."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,16 @@ class Bins:
     tied: npt.NDArray[np.bool_]
 
     @cached_property
+    def examples(self) -> npt.NDArray[np.int64]:
+        """(2 G,) examples of each code, at least 1, so that means can be taken."""
+        return np.maximum(np.bincount(self.code, minlength=len(self.first_cell) - 1), 1)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean (2 G,) of values (n,) over the examples of each code; 0 where there are none."""
+        sums = np.bincount(self.code, weights=values, minlength=len(self.examples))
+        return np.asarray(sums / self.examples)
+
+    @cached_property
     def by_cell(self) -> sparse.csc_array:
         """(cells, n) one at the cell of each example, in bytes."""
         return _one_hot(self.cell, int(self.first_cell[-1]), np.uint8)
@@ -89,7 +100,7 @@ def _one_hot(place: Codes, places: int, kind: type) -> sparse.csc_array:
     return sparse.csc_array((np.ones(n, dtype=kind), *indices), shape=(places, n))
 
 
-def bins_of(order: Order, weights: Floats) -> Bins:
+def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     """Cut a model's sorted scores into bins.
 
     Edges lie at quantiles of the positives *and* of the negatives, spaced by the arcsine of the square root of the
@@ -98,32 +109,36 @@ def bins_of(order: Order, weights: Floats) -> Bins:
     Parameters
     ----------
     weights
-        (n,) example weights of the data.
+        (n,) example weights of the data; None stands for ones.
     """
     positives, negatives = group_weights(weights, order)
-    starts = _starts(positives, negatives)
+    found, wrong = np.cumsum(positives), np.cumsum(negatives)
+    starts = _starts((positives, found), (negatives, wrong))
     g, n = len(starts), len(order.rows)
     sizes = np.diff(order.starts[starts], append=n)
     code = np.repeat(np.arange(g, dtype=np.int32), sizes)
-    code[~order.found] += g
+    code += np.int32(g) * ~order.found
     cell, first_cell = _cells(code, order.found, 2 * g)
     code_by_row, cell_by_row = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     code_by_row[order.rows], cell_by_row[order.rows] = code, cell
     tied = np.diff(starts, append=len(positives)) == 1
-    return Bins(code_by_row, cell_by_row, first_cell, *_inside(positives, negatives, starts), tied)
+    return Bins(
+        code_by_row, cell_by_row, first_cell, *_inside(positives, negatives, found, wrong, starts), tied
+    )
 
 
-def _starts(positives: Floats, negatives: Floats) -> npt.NDArray[np.intp]:
-    """Return the group at which each bin begins."""
+def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
+    """Return the group at which each bin begins, from each class's weights by group and their running sums."""
     quantiles = np.sin(np.arange(BINS_BY_CLASS) * (np.pi / 2 / BINS_BY_CLASS)) ** 2
+    groups = len(classes[0][0])
     edges = [np.zeros(1, dtype=np.intp)]
-    for counts in (positives, negatives):
-        before = np.concatenate([[0.0], np.cumsum(counts)])
-        edges.append(np.searchsorted(before, quantiles * before[-1]))
-        large = np.flatnonzero(counts > before[-1] / BINS_BY_CLASS)
+    for counts, running in classes:
+        # The first group before which there is at least the quantile.
+        edges.append(np.searchsorted(running, quantiles * running[-1]) + 1)
+        large = np.flatnonzero(counts > running[-1] / BINS_BY_CLASS)
         edges += [large, large + 1]
     starts = np.unique(np.concatenate(edges))
-    return np.asarray(starts[starts < len(positives)])
+    return np.asarray(starts[starts < groups])
 
 
 def _cells(code: Codes, found: npt.NDArray[np.bool_], n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:
@@ -136,31 +151,31 @@ def _cells(code: Codes, found: npt.NDArray[np.bool_], n_codes: int) -> tuple[Cod
     # Ranks run through a class; those of a code begin where its earlier codes end.
     before = np.concatenate([np.cumsum(side) - side for side in (counts[:g], counts[g:])]).astype(np.int32)
     rank -= before[code]
-    rank //= ROWS_OF_A_CELL
+    rank >>= CELL_BITS
     rank += first_cell.astype(np.int32)[code]
     return rank, first_cell
 
 
 def _inside(
-    positives: Floats, negatives: Floats, starts: npt.NDArray[np.intp]
+    positives: Floats, negatives: Floats, found: Floats, wrong: Floats, starts: npt.NDArray[np.intp]
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Summarise what happens inside the bins on the full data: see ``Bins``."""
-    sizes = np.diff(starts, append=len(positives))
+    """Summarise what happens inside the bins on the full data, of which ``found`` and ``wrong`` are running sums."""
+    p, n = np.add.reduceat(positives, starts), np.add.reduceat(negatives, starts)
+    end_p, end_n = np.cumsum(p), np.cumsum(n)
+    # All that is added up has a positive as a factor.
+    held = np.flatnonzero(positives)
+    bin_of = np.repeat(np.arange(len(starts)), np.diff(np.searchsorted(held, starts), append=len(held)))
+    weight, above_p, above_n = positives[held], found[held], wrong[held]
 
     def by_bin(values: Floats) -> Floats:
-        return np.add.reduceat(values, starts)
+        return np.bincount(bin_of, weights=weight * values, minlength=len(starts)).astype(np.float64)
 
-    p, n = by_bin(positives), by_bin(negatives)
-    found, wrong = np.cumsum(positives), np.cumsum(negatives)
-    end_p, end_n = np.cumsum(p), np.cumsum(n)
-    inside_p, inside_n = found - np.repeat(end_p - p, sizes), wrong - np.repeat(end_n - n, sizes)
-    ahead = by_bin(positives * inside_n)
-    wins = _share(p * n - ahead + by_bin(positives * negatives) / 2, p * n, 0.5)
-    ahead_p, ahead_n = _share(by_bin(positives * inside_p), p * p, 0.5), _share(ahead, p * n, 0.5)
-    precision = _precision(found, wrong)
-    exact = by_bin(positives * precision)
-    earlier = np.concatenate([precision[:1], precision[:-1]])
-    between = (exact + by_bin(positives * earlier)) / 2
+    ahead = by_bin(above_n - (end_n - n)[bin_of])
+    ahead_p = _share(by_bin(above_p - (end_p - p)[bin_of]), p * p, 0.5)
+    ahead_n, wins = _share(ahead, p * n, 0.5), _share(p * n - ahead + by_bin(negatives[held]) / 2, p * n, 0.5)
+    before = np.maximum(held - 1, 0)
+    exact = by_bin(_precision(above_p, above_n))
+    between = (exact + by_bin(_precision(found[before], wrong[before]))) / 2
     rough = p * _precision(end_p - (1 - ahead_p) * p, end_n - (1 - ahead_n) * n)
     return wins, ahead_p, ahead_n, _share(exact, rough, 1.0), _share(between, rough, 1.0)
 
@@ -205,9 +220,14 @@ class BinWeights:
 
     def precision_inside(self, bins: Bins) -> Floats:
         """Precision about the middle positive of each bin, (G, b)."""
-        found = self.found - (1 - bins.ahead_positive[:, None]) * self.positives
-        wrong = self.wrong - (1 - bins.ahead_negative[:, None]) * self.negatives
-        return _precision(found, wrong)
+        # In place: fresh memory costs more than the arithmetic.
+        found = self.positives * (bins.ahead_positive - 1)[:, None]
+        found += self.found
+        called = self.negatives * (bins.ahead_negative - 1)[:, None]
+        called += self.wrong
+        called += found
+        found /= np.maximum(called, np.finfo(np.float64).tiny, out=called)
+        return found
 
 
 def bin_weights(weights: Bytes | npt.NDArray[np.float32], bins: Bins) -> BinWeights:
@@ -240,14 +260,17 @@ def by_row(weights: Floats) -> npt.NDArray[np.float32]:
 
 def binned_roc_auc(bins: Bins, weights: BinWeights) -> Floats:
     """Return the area under the ROC curve, (b,); nan where a class is missing."""
-    below = weights.wrong[-1] - weights.wrong + bins.wins[:, None] * weights.negatives
+    below = weights.negatives * bins.wins[:, None]
+    below -= weights.wrong
+    below += weights.wrong[-1]
     return weights.per_pair(np.einsum("gb,gb->b", weights.positives, below))
 
 
 def binned_average_precision(bins: Bins, weights: BinWeights) -> Floats:
     """Return the average precision, (b,); nan where no positive is drawn."""
-    gained = weights.positives * bins.correction[:, None]
-    return weights.per_positive(np.einsum("gb,gb->b", gained, weights.precision_inside(bins)))
+    precision = weights.precision_inside(bins)
+    precision *= bins.correction[:, None]
+    return weights.per_positive(np.einsum("gb,gb->b", weights.positives, precision))
 
 
 def binned_pr_auc(bins: Bins, weights: BinWeights) -> Floats:

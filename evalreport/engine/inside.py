@@ -28,14 +28,16 @@ FIRST_ORDER_SHARE = 1e-4
 _TILE = 1 << 13
 
 
-def inside_bins(bins: Bins, derivative: Floats) -> Singles:
-    """Return each derivative's difference (n,) from the mean of its bin and class."""
-    counts = np.bincount(bins.code, minlength=len(bins.first_cell) - 1)
-    means = np.bincount(bins.code, weights=derivative, minlength=len(counts)) / np.maximum(counts, 1)
-    return np.asarray(derivative - means[bins.code], dtype=np.float32)
+def inside_bins(bins: Bins, derivative: Floats, means: Floats) -> Floats:
+    """Return each derivative's difference (n,) from the mean of its bin and class, ``bins.means(derivative)``."""
+    inside = np.empty_like(derivative)
+    for start in range(0, len(derivative), _TILE):
+        tile = slice(start, start + _TILE)
+        inside[tile] = derivative[tile] - means[bins.code[tile]]
+    return inside
 
 
-def shares(derivatives: Sequence[Floats], inside: Sequence[Singles]) -> dict[tuple[int, int], float]:
+def shares(derivatives: Sequence[Floats], inside: Sequence[Floats]) -> dict[tuple[int, int], float]:
     """Return the share of the variance inside bins: of each model (j, j), and of each difference of two (i, j).
 
     Parameters
@@ -46,15 +48,22 @@ def shares(derivatives: Sequence[Floats], inside: Sequence[Singles]) -> dict[tup
         What ``inside_bins`` gives for each.
     """
     found = {}
+    own = [(_dot(part, part), _dot(whole, whole)) for part, whole in zip(inside, derivatives, strict=True)]
     for (i, a), (j, b) in combinations_with_replacement(enumerate(derivatives), 2):
-        part, whole = (inside[i], a) if i == j else (inside[i] - inside[j], a - b)
-        whole_square = _square(whole)
-        found[i, j] = _square(part) / whole_square if whole_square > 0 else 0.0
+        part, whole = own[i]
+        if i != j:
+            part = own[i][0] + own[j][0] - 2 * _dot(inside[i], inside[j])
+            whole = own[i][1] + own[j][1] - 2 * _dot(a, b)
+            if whole < 1e-3 * (own[i][1] + own[j][1]):
+                # So like each other that little is left of the squares: subtracted first.
+                part, whole = (_dot(d, d) for d in (inside[i] - inside[j], a - b))
+        found[i, j] = part / whole if whole > 0 else 0.0
     return found
 
 
-def _square(values: Floats | Singles) -> float:
-    return float(np.dot(values, values))
+def _dot(a: Floats, b: Floats) -> float:
+    # Not by BLAS, which adds in another order on another number of threads.
+    return float(np.einsum("i,i->", a, b))
 
 
 def column_sums(columns: Singles, weights: Bytes) -> Floats:

@@ -45,6 +45,16 @@ class Order:
         group[self.rows] = np.repeat(np.arange(len(self.starts)), self.sizes)
         return group
 
+    @cached_property
+    def counts(self) -> tuple[Floats, Floats]:
+        """Positive and negative examples of each group, (g,) each."""
+        if len(self.starts) == len(self.rows):
+            positives = self.found.astype(np.float64)
+            return positives, 1 - positives
+        running = np.concatenate([[0], np.cumsum(self.found)])
+        positives = np.diff(running[np.append(self.starts, len(self.rows))]).astype(np.float64)
+        return positives, self.sizes - positives
+
     @property
     def sizes(self) -> npt.NDArray[np.intp]:
         """(g,) examples in each group."""
@@ -81,16 +91,21 @@ def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     """Sort scores once and group their ties."""
     rows = np.argsort(-score)
     ranked = score[rows]
-    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])[: len(score)])
+    changes = ranked[1:] != ranked[:-1]
+    if changes.all():
+        return Order(ranked, rows, np.arange(len(rows)), positive)
+    starts = np.flatnonzero(np.concatenate([[True], changes]))
     return Order(ranked[starts], rows, starts, positive)
 
 
-def group_weights(weights: Floats, order: Order) -> tuple[Floats, Floats]:
+def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
     """Return the weight of positives and of negatives in each group, each (g, ...), under weights (..., n).
 
-    Groups come first, so that running sums go down the rows with all replicates side by side: several times
-    faster than along the last axis.
+    None stands for ones. Groups come first, so that running sums go down the rows with all replicates side by
+    side: several times faster than along the last axis.
     """
+    if weights is None:
+        return order.counts
     g = len(order.thresholds)
     if weights.ndim == 1:
         ranked = weights[order.rows]

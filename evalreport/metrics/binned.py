@@ -44,7 +44,7 @@ class Binned:
         By model.
     ranked
         Rank metrics that are functions of the bins.
-    means
+    losses
         Means of losses: the value, and each code's mean derivative (2 G,); None where the model has no bins.
     inside
         Keys whose derivatives' parts inside bins are added, in the order of ``columns``.
@@ -54,7 +54,7 @@ class Binned:
 
     bins: Mapping[str, Bins]
     ranked: tuple[Key, ...]
-    means: Mapping[Key, tuple[float, Floats | None]]
+    losses: Mapping[Key, tuple[float, Floats | None]]
     inside: tuple[Key, ...]
     columns: Singles
     scales: Floats
@@ -62,13 +62,13 @@ class Binned:
     def replicates(self, weights: Bytes) -> dict[Key, Floats]:
         """Return each quantity's values (b,) under bootstrap counts (n, b)."""
         found: dict[Key, Floats] = {}
-        wanted = {key[0] for key in (*self.ranked, *self.means)}
+        wanted = {key[0] for key in (*self.ranked, *self.losses)}
         for model, bins in self.bins.items():
             if model in wanted:
                 found |= self._of_model(model, bins, weights)
         flat = {
             key: np.full(weights.shape[1], value)
-            for key, (value, slope) in self.means.items()
+            for key, (value, slope) in self.losses.items()
             if slope is None
         }
         found |= flat
@@ -85,7 +85,7 @@ class Binned:
                 binned = definition(key[1]).binned
                 assert binned is not None
                 found[key] = binned(bins, by_bin)
-        for key, (value, slopes) in self.means.items():
+        for key, (value, slopes) in self.losses.items():
             if key[0] == model and slopes is not None:
                 g = len(slopes) // 2
                 found[key] = value + slopes[:g] @ by_bin.positives + slopes[g:] @ by_bin.negatives
@@ -103,32 +103,37 @@ def can_be_binned(key: Key, bins: Mapping[str, Bins]) -> bool:
 def binned(bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> Binned:
     """Prepare the replicates of quantities that ``can_be_binned``; their derivatives are by example."""
     ranked = tuple(key for key in keys if definition(key[1]).family == "ranking")
-    means: dict[Key, tuple[float, Floats | None]] = {}
-    for key in keys:
-        if key not in ranked:
-            of_model, slope = bins.get(key[0]), _derivative(estimates[key])
-            means[key] = estimates[key].value, None if of_model is None else _by_code(of_model, slope)
-    added: dict[Key, Singles] = {}
+    losses: dict[Key, tuple[float, Floats | None]] = {}
+    added: dict[Key, Floats] = {}
     for quantity in dict.fromkeys(key[1] for key in keys):
         own = [key for key in keys if key[1] == quantity]
-        found, parts = shares_inside(bins, estimates, own)
+        means = means_of_bins(bins, estimates, own)
+        losses |= {key: (estimates[key].value, mean) for key, mean in means.items() if key not in ranked}
+        found, parts = shares_inside(bins, estimates, means)
         if max(found.values()) > NEGLIGIBLE_SHARE:
             added |= dict(zip(own, parts, strict=True))
     columns, scales = _stacked(tuple(added.values()))
-    return Binned(bins, ranked, means, tuple(added), columns, scales)
+    return Binned(bins, ranked, losses, tuple(added), columns, scales)
+
+
+def means_of_bins(
+    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]
+) -> dict[Key, Floats | None]:
+    """Return the mean derivative of each bin and class, (2 G,); None where the model has no bins."""
+    return {key: bins[key[0]].means(_derivative(estimates[key])) if key[0] in bins else None for key in keys}
 
 
 def shares_inside(
-    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]
-) -> tuple[dict[tuple[int, int], float], list[Singles]]:
+    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], means: Mapping[Key, Floats | None]
+) -> tuple[dict[tuple[int, int], float], list[Floats]]:
     """Return the shares of variance inside bins of one quantity's models and differences, and those parts.
 
     Without bins all of it is inside.
     """
-    slopes = [_derivative(estimates[key]) for key in keys]
+    slopes = [_derivative(estimates[key]) for key in means]
     parts = [
-        inside_bins(bins[key[0]], slope) if key[0] in bins else slope.astype(np.float32)
-        for key, slope in zip(keys, slopes, strict=True)
+        slope if mean is None else inside_bins(bins[key[0]], slope, mean)
+        for (key, mean), slope in zip(means.items(), slopes, strict=True)
     ]
     return shares(slopes, parts), parts
 
@@ -138,13 +143,7 @@ def _derivative(estimate: Estimate) -> Floats:
     return estimate.derivative
 
 
-def _by_code(bins: Bins, derivative: Floats) -> Floats:
-    codes = len(bins.first_cell) - 1
-    counts = np.bincount(bins.code, minlength=codes)
-    return np.bincount(bins.code, weights=derivative, minlength=codes) / np.maximum(counts, 1)
-
-
-def _stacked(parts: Sequence[Singles]) -> tuple[Singles, Floats]:
+def _stacked(parts: Sequence[Floats]) -> tuple[Singles, Floats]:
     """Put columns side by side, each scaled to at most 1, and pad them."""
     if not parts:
         return np.zeros((0, 0), dtype=np.float32), np.zeros(0)
@@ -152,7 +151,7 @@ def _stacked(parts: Sequence[Singles]) -> tuple[Singles, Floats]:
     columns = np.zeros((padded, len(parts[0])), dtype=np.float32)
     scales = np.array([float(np.abs(part).max()) or 1.0 for part in parts])
     for column, part, scale in zip(columns, parts, scales, strict=False):
-        np.divide(part, np.float32(scale), out=column)
+        np.divide(part, scale, out=column, casting="same_kind")
     return columns, scales
 
 
@@ -182,7 +181,7 @@ def _said_of_shares(
     left, added, close = 0.0, [], []
     for quantity in dict.fromkeys(key[1] for key in ranked):
         own = [key for key in ranked if key[1] == quantity]
-        found, _ = shares_inside(bins, estimates, own)
+        found, _ = shares_inside(bins, estimates, means_of_bins(bins, estimates, own))
         close += [(own[i][0], own[j][0]) for (i, j), share in found.items() if share > FIRST_ORDER_SHARE]
         if max(found.values()) > NEGLIGIBLE_SHARE:
             added.append(quantity.spelled)

@@ -187,7 +187,9 @@ class Estimate:
         if min(p, n) < 2:
             return None
         squares = self.derivative**2
-        variance = squares[self.positive].sum() * p / (p - 1) + squares[~self.positive].sum() * n / (n - 1)
+        of_negatives = (squares * ~self.positive).sum()
+        squares *= self.positive
+        variance = squares.sum() * p / (p - 1) + of_negatives * n / (n - 1)
         return float(np.sqrt(variance))
 
     @cached_property
@@ -209,10 +211,7 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     low, high = a.range
     derivative = None
     if a.derivative is not None and b.derivative is not None:
-        derivative = a.derivative - b.derivative
-        # Influences that cancel up to rounding cancel: a model against itself has no error at all.
-        scale = np.maximum(np.abs(a.derivative), np.abs(b.derivative))
-        derivative = np.where(np.abs(derivative) <= 1e-12 * scale, 0.0, derivative)
+        derivative = _subtracted(a.derivative, b.derivative)
     replicates = None if a.replicates is None or b.replicates is None else a.replicates - b.replicates
     fits = None
     if a.fits is not None and b.fits is not None:
@@ -233,6 +232,17 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
         sides=(a, b),
         is_difference=True,
     )
+
+
+def _subtracted(a: Floats, b: Floats) -> Floats:
+    """Return a - b; influences that cancel up to rounding cancel: a model against itself has no error at all."""
+    apart = np.empty_like(a)
+    step = 1 << 14
+    for start in range(0, len(a), step):
+        one, other, found = (values[start : start + step] for values in (a, b, apart))
+        np.subtract(one, other, out=found)
+        np.copyto(found, 0.0, where=np.abs(found) <= 1e-12 * np.abs(one))
+    return apart
 
 
 def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:

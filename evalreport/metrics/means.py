@@ -33,7 +33,8 @@ def log_loss(view: ModelView) -> Floats:
     # The positive class's probability is clipped and its complement taken, as the field's programs do: the
     # complement of 1 - 1e-15 differs from 1e-15 in its fourth digit.
     p = np.clip(view.proba[:, view.positive_code], CLIP, 1 - CLIP)
-    return np.asarray(-np.log(np.where(view.true == view.positive_code, p, 1 - p)))
+    np.subtract(1, p, out=p, where=view.true != view.positive_code)
+    return np.asarray(np.negative(np.log(p, out=p), out=p))
 
 
 @mean_loss(
@@ -50,7 +51,8 @@ def brier(view: ModelView) -> Floats:
     assert view.proba is not None
     assert view.true is not None
     if view.positive_code is not None:
-        return np.asarray((view.proba[:, view.positive_code] - (view.true == view.positive_code)) ** 2)
+        errors = view.proba[:, view.positive_code] - (view.true == view.positive_code)
+        return np.asarray(np.square(errors, out=errors))
     target = np.arange(view.proba.shape[1]) == view.true[:, None]
     return np.asarray(((view.proba - target) ** 2).sum(axis=1))
 

@@ -30,10 +30,21 @@ def _negatives_beaten(negatives: Array) -> Array:
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g,) each."""
-    p, n = positives.sum(), negatives.sum()
-    auc = float(roc_auc(positives, negatives))
-    above = np.cumsum(positives) - positives / 2
-    return (_negatives_beaten(negatives) / n - auc) / p, (above / p - auc) / n
+    above, beaten = np.cumsum(positives), np.cumsum(negatives)
+    p, n = above[-1], beaten[-1]
+    # In place, for a million groups: half of the time is fresh memory.
+    half = negatives / 2
+    np.subtract(half, beaten, out=beaten)
+    beaten += n
+    beaten /= n
+    auc = np.multiply(positives, beaten, out=half).sum() / p
+    beaten -= auc
+    beaten /= p
+    above -= np.divide(positives, 2, out=half)
+    above /= p
+    above -= auc
+    above /= n
+    return beaten, above
 
 
 @ranking(
@@ -55,14 +66,23 @@ def roc_auc(positives: Array, negatives: Array) -> Array:
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form by suffix sums over the groups at or below the example's own."""
-    p = positives.sum()
     found, wrong = np.cumsum(positives), np.cumsum(negatives)
-    called = np.where(found + wrong > 0, found + wrong, 1)
+    p, called = found[-1], found + wrong
+    called[called == 0] = 1
     precision = found / called
     value = float((positives * precision).sum() / p)
-    later_positive = np.cumsum((positives * wrong / called**2)[::-1])[::-1]
-    later_negative = np.cumsum((positives * found / called**2)[::-1])[::-1]
-    return (precision - value + later_positive) / p, -later_negative / p
+    called *= called
+    np.divide(positives, called, out=called)
+    wrong *= called
+    found *= called
+    # In place, for a million groups: half of the time is fresh memory.
+    by_positive = np.cumsum(wrong[::-1], out=called)[::-1]
+    by_positive += precision
+    by_positive -= value
+    by_positive /= p
+    by_negative = np.cumsum(found[::-1], out=wrong)[::-1]
+    by_negative /= -p
+    return by_positive, by_negative
 
 
 @ranking(

@@ -193,7 +193,8 @@ def mean_loss(
     def decorate(loss: Function) -> Function:
         def columns(view: Any) -> npt.NDArray[np.float64]:
             losses = loss(view)
-            return np.column_stack([np.ones_like(losses), losses])
+            # Each column lies together in memory.
+            return np.stack([np.ones_like(losses), losses]).T
 
         given = {
             "intervals": ("t", *SMOOTH_INTERVALS),

@@ -78,10 +78,12 @@ def row_estimates(
     predictions: Predictions, data: RowData, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
 ) -> dict[Key, Estimate]:
     """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows`` from one set of draws."""
-    ranked = [(name, q) for name in data.orders for q in quantities if definition(q).family == "ranking"]
+    ranked = [q for q in quantities if definition(q).family == "ranking"]
     estimates = {key: _of_moments(predictions, data, key) for key in data.columns}
-    estimates |= {key: _of_ranks(predictions, data, key) for key in ranked}
-    estimates |= {key: _of_rows(predictions, data, key) for key in data.states}
+    rarest = _rarest(predictions)
+    for name in data.orders if ranked else ():
+        estimates |= _of_ranks(predictions, data, name, ranked, rarest)
+    estimates |= {key: _of_rows(predictions, data, key, rarest) for key in data.states}
     drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if not np.isnan(e.value)}
     if not drawn:
         return estimates
@@ -169,8 +171,7 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
 def _is_resampled(data: RowData, key: Key) -> bool:
     """Whether a by-row quantity has replicates: not where each would cost too much."""
     metric = definition(key[1])
-    many = data.units.n > MOST_EXACT_ROWS and bool(data.bins or metric.family == "rows")
-    return metric.resampled and (data.is_binned(key) or not many or data.exact)
+    return metric.resampled and (data.is_binned(key) or not data.many)
 
 
 def mean_of_defined(values: Floats) -> Floats:
@@ -249,7 +250,7 @@ def _estimate(
         predictions.n_examples,
         value_range(definition(key[1]), predictions),
         derivative=by_unit,
-        counts=None if by_unit is None else np.ones(len(by_unit)),
+        counts=None if by_unit is None else np.broadcast_to(1.0, len(by_unit)),
         clusters=None if units.cluster is None else units.count,
         weighted=units.weight is not None,
         **fields,
@@ -261,12 +262,12 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not all_finite(columns):
         return undefined(predictions, key, metric.undefined or TOO_LARGE)
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
-    for j, rows in enumerate(parts.rows()):
-        sums = data.units.base[rows] @ columns[rows]
+    base = data.units.base
+    for j, rows in enumerate(_places(parts)):
+        sums = base[rows] @ columns[rows]
         values[j] = metric.function(sums)
-        derivative[rows] = (
-            columns[rows] @ gradient(metric.function, sums) / parts.count if metric.smooth else 0
-        )
+        if metric.smooth:
+            derivative[rows] = columns[rows] @ (gradient(metric.function, sums) / parts.count)
     if np.isnan(values).any():
         return undefined(predictions, key, metric.undefined)
     slopes = derivative if metric.smooth else None
@@ -283,26 +284,45 @@ def _successes(key: Key, columns: Columns) -> dict[str, float]:
     return {"successes": float(columns[:, 1].sum()), "trials": float(len(columns))}
 
 
-def _of_ranks(predictions: Predictions, data: RowData, key: Key) -> Estimate:
-    metric, orders = definition(key[1]), data.orders[key[0]]
-    values, derivative = np.empty(len(orders)), np.zeros(predictions.n)
-    positive = np.zeros(predictions.n, dtype=bool)
-    for j, (rows, order) in enumerate(zip(data.layout.ranked.rows(), orders, strict=True)):
-        positives, negatives = group_weights(data.units.base[rows], order)
-        values[j] = metric.function(positives, negatives)
-        positive[rows] = order.positive
-        if metric.derivative is not None and not np.isnan(values[j]):
-            by_positive, by_negative = metric.derivative(positives, negatives)
-            derivative[rows] = order.by_example(by_positive, by_negative)
-    value = float(mean_of_defined(values))
-    if np.isnan(value):
-        return undefined(predictions, key, metric.undefined)
-    slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
-    one = positive if len(orders) == 1 else None
-    return _estimate(predictions, data.units, key, value, slopes, positive=one, rarest=_rarest(predictions))
+def _of_ranks(
+    predictions: Predictions,
+    data: RowData,
+    model: str,
+    quantities: Sequence[Quantity],
+    rarest: float | None,
+) -> dict[Key, Estimate]:
+    """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
+    orders, places = data.orders[model], _places(data.layout.ranked)
+    weight = data.units.weight
+    groups = [
+        group_weights(None if weight is None else weight[rows], order)
+        for rows, order in zip(places, orders, strict=True)
+    ]
+    found = {}
+    one = orders[0].positive if len(orders) == 1 else None
+    for quantity in quantities:
+        key, metric = (model, quantity), definition(quantity)
+        values, derivative = np.empty(len(orders)), np.zeros(predictions.n)
+        for j, (rows, order) in enumerate(zip(places, orders, strict=True)):
+            values[j] = metric.function(*groups[j])
+            if metric.derivative is not None and not np.isnan(values[j]):
+                derivative[rows] = order.by_example(*metric.derivative(*groups[j]))
+        value = float(mean_of_defined(values))
+        if np.isnan(value):
+            found[key] = undefined(predictions, key, metric.undefined)
+            continue
+        derivative /= int((~np.isnan(values)).sum())
+        slopes = None if metric.derivative is None else derivative
+        found[key] = _estimate(predictions, data.units, key, value, slopes, positive=one, rarest=rarest)
+    return found
 
 
-def _of_rows(predictions: Predictions, data: RowData, key: Key) -> Estimate:
+def _places(parts: Parts) -> Sequence[npt.NDArray[np.int64] | slice]:
+    """Return the rows of each part; a single one holds all of them as they are."""
+    return [slice(None)] if parts.count == 1 else parts.rows()
+
+
+def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | None) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
     values, derivative = np.empty(len(states)), np.zeros(predictions.n)
     for j, (rows, state) in enumerate(zip(data.layout.ranked.rows(), states, strict=True)):
@@ -318,7 +338,7 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
     single = data.units.plain and len(states) == 1
     fields = _row_proportion(key, states[0], data.units.base) if single else {}
-    return _estimate(predictions, data.units, key, value, slopes, rarest=_rarest(predictions), **fields)
+    return _estimate(predictions, data.units, key, value, slopes, rarest=rarest, **fields)
 
 
 def _row_proportion(key: Key, state: Any, weights: Floats) -> dict[str, float]:

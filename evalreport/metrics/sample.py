@@ -89,7 +89,7 @@ def estimate_all(
     if exact or predictions.n <= MOST_EXACT_ROWS:
         rows = replace(rows, exact=exact)
     else:
-        rows = _with_bins(rows, predictions)
+        rows = _with_bins(rows, predictions) if n_resamples else replace(rows, many=True)
     estimates |= row_estimates(predictions, rows, quantities, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
 

@@ -94,10 +94,10 @@ def ordinary_bins() -> tuple[Bins, np.ndarray, np.ndarray]:
 def test_guard_is_the_share_of_variance_inside_bins() -> None:
     """The printed guard is small for a fine histogram and 1 where all of the variance lies inside one bin."""
     bins, derivative, positive = ordinary_bins()
-    assert shares([derivative], [inside_bins(bins, derivative)])[0, 0] < 1e-5
+    assert shares([derivative], [inside_bins(bins, derivative, bins.means(derivative))])[0, 0] < 1e-5
     tied = bins_of(descending_order(np.zeros(len(positive)), positive), np.ones(len(positive)))
     centred = derivative - np.where(positive, derivative[positive].mean(), derivative[~positive].mean())
-    assert shares([centred], [inside_bins(tied, centred)])[0, 0] == pytest.approx(1.0)
+    assert shares([centred], [inside_bins(tied, centred, tied.means(centred))])[0, 0] == pytest.approx(1.0)
 
 
 def test_sums_of_bytes_do_not_overflow() -> None:
