@@ -182,6 +182,11 @@ def more_metrics(labels: list[str]) -> str:
     return f"{len(labels)} more: {', '.join(labels)}"
 
 
+def left_out(labels: list[str]) -> str:
+    """What a PDF in full detail has no room for."""
+    return f"Left out here: {', '.join(labels)}. {CUT}"
+
+
 def rules_without_model(texts: dict[str, str]) -> str:
     """What the rules do that need no model."""
     return f"{WITHOUT_MODEL}: " + "; ".join(f"“{name}” {text}" for name, text in texts.items()) + "."

@@ -10,6 +10,8 @@ from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, label_of, metric_label
 from evalreport.report.view import Model, View, difference_decimals, key_of
 
+MOST_PAPER_ROWS = 150
+
 
 @dataclass(frozen=True, slots=True)
 class TestRow:
@@ -28,13 +30,27 @@ class TestRow:
     recommended: bool
 
 
-def tests_of(view: View) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:
-    """Give the tests of the primary metric, and those of the other metrics."""
+def fitting(rows: tuple[TestRow, ...], most: int = MOST_PAPER_ROWS) -> tuple[TestRow, ...]:
+    """Give what a PDF in full detail prints: all, else the recommended tests, of as many metrics as there is room."""
+    if len(rows) <= most:
+        return rows
+    kept: list[TestRow] = []
+    recommended = [row for row in rows if row.recommended]
+    for metric in dict.fromkeys(row.metric for row in recommended):
+        of_metric = [row for row in recommended if row.metric == metric]
+        if len(kept) + len(of_metric) > most and kept:
+            break
+        kept += of_metric
+    return tuple(kept[:most])
+
+
+def tests_of(view: View, first: frozenset[str]) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:
+    """Give the tests of the primary metric, and those of the other metrics, metrics named ``first`` before others."""
     primary: list[TestRow] = []
     other: list[TestRow] = []
     decimals: dict[MetricKey, int] = {}
     models = {model.id: model for model in view.models}
-    for record in view.results.comparisons:
+    for record in sorted(view.results.comparisons, key=lambda record: record.metric not in first):
         if record.slice is not None:
             continue
         key = key_of(record)

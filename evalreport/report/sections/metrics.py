@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalreport import numbers
 from evalreport.records import MetricRecord
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
-from evalreport.report.sections.every_test import TestRow, tests_of
+from evalreport.report.sections.every_test import TestRow, fitting, tests_of
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import Model, View, key_of, metric_decimals, overall_keys, text_of
 
 MOST_TEST_ROWS = 1500
+# What a PDF in full detail prints of each table, so that twelve models stay readable; a page shows the whole.
+MOST_PAPER_ROWS = 500
+MOST_PAPER_ROWS_OF_CLASSES = 150
 OTHERS = ("normal", "bootstrap_percentile", "bootstrap_bca")
 # Shown open, by family; the others are folded, unless the user named the metrics himself.
 HEADLINES = frozenset(
@@ -62,12 +65,15 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True)
 class MetricGroup:
-    """One metric with all models; ``is_key`` where a brief report keeps it, ``is_open`` where a page shows it open.
+    """One metric with all models.
 
-    ``method`` is the recommended interval's; ``baselines`` is what rules reach that need no model, in one line.
+    ``is_key`` where a brief report keeps it, ``is_open`` where a page shows it open, ``on_paper`` where there is
+    room for it in the PDF's full detail. ``method`` is the recommended interval's; ``baselines`` is what rules
+    reach that need no model, in one line.
     """
 
     name: str
+    average: str
     label: str
     summary: str
     definition: str
@@ -76,6 +82,7 @@ class MetricGroup:
     baselines: str
     is_key: bool
     is_open: bool
+    on_paper: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,10 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What the section shows; ``methods`` heads the further interval columns, ``missing`` says what has no value."""
+    """What the section shows; ``methods`` heads the further interval columns.
+
+    ``missing`` says what has no value, ``cut`` what the PDF leaves out for want of room.
+    """
 
     level: str
     methods: tuple[str, ...]
@@ -98,9 +108,12 @@ class Metrics:
     classes: tuple[MetricGroup, ...]
     primary_tests: tuple[TestRow, ...]
     other_tests: tuple[TestRow, ...]
+    primary_on_paper: tuple[TestRow, ...]
+    other_on_paper: tuple[TestRow, ...]
     notes: tuple[str, ...]
     tests_note: str
     missing: tuple[str, ...] = ()
+    cut: str = ""
 
 
 def describe(view: View) -> Metrics | None:
@@ -111,18 +124,25 @@ def describe(view: View) -> Metrics | None:
     others = _other_methods(view)
     labelled = [r for r in view.results.metrics if r.label is not None and r.slice is None]
     class_keys = list(dict.fromkeys(key_of(r) for r in labelled))
-    primary, other = tests_of(view)
+    primary, other = tests_of(view, HEADLINES)
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
+    families = _families(view, [key for key in keys if key in valued], others)
+    families, cut = _with_room(families)
+    classes = _fitting(tuple(_group(view, key, others) for key in class_keys), MOST_PAPER_ROWS_OF_CLASSES)
+    cut += [group.label for group in classes if not group.on_paper]
     return Metrics(
         level=numbers.percent(view.confidence),
         methods=tuple(label_of("interval", name) for name in others),
-        families=_families(view, [key for key in keys if key in valued], others),
-        classes=tuple(_group(view, key, others) for key in class_keys),
+        families=families,
+        classes=classes,
         primary_tests=primary,
         other_tests=other[:MOST_TEST_ROWS],
+        primary_on_paper=fitting(primary),
+        other_on_paper=fitting(tuple(row for row in other if row.recommended)),
         notes=tuple(filter(None, (wording.METRIC_LIMITS, _rules(view)))),
         tests_note=wording.EXPLORATORY,
         missing=_missing(view, [key for key in keys if key not in valued]),
+        cut=wording.left_out(cut) if cut else "",
     )
 
 
@@ -141,6 +161,27 @@ def _family(name: str, groups: list[MetricGroup]) -> Family:
     # The headline metrics stand first, in the order of the registry, as do the others below them.
     ordered = tuple(sorted(groups, key=lambda group: not group.is_open))
     return Family(title, note, ordered, _rest_title([group for group in ordered if not group.is_open]))
+
+
+def _with_room(families: tuple[Family, ...]) -> tuple[tuple[Family, ...], list[str]]:
+    """Mark what the PDF has room for, headline metrics first, and name what it has not."""
+    # One budget for all families, so that a long first one takes nothing from the headlines of the next.
+    every = [group for family in families for group in family.groups]
+    ordered = tuple(sorted(every, key=lambda group: (not group.is_open, group.average not in ("", "macro"))))
+    kept = {id(g): f.on_paper for g, f in zip(ordered, _fitting(ordered, MOST_PAPER_ROWS), strict=True)}
+    marked = tuple(
+        replace(f, groups=tuple(replace(g, on_paper=kept[id(g)]) for g in f.groups)) for f in families
+    )
+    return marked, [group.label for group in every if not kept[id(group)]]
+
+
+def _fitting(groups: tuple[MetricGroup, ...], most_rows: int) -> tuple[MetricGroup, ...]:
+    """Mark the groups that fit into a number of rows, in their order; a headline metric always does."""
+    marked, used = [], 0
+    for group in groups:
+        used += len(group.rows)
+        marked.append(replace(group, on_paper=group.is_open or used <= most_rows))
+    return tuple(marked)
 
 
 def _rest_title(groups: list[MetricGroup]) -> str:
@@ -199,6 +240,7 @@ def _group(view: View, key: MetricKey, others: tuple[str, ...]) -> MetricGroup:
     headline = key.metric in HEADLINES and key.average in (None, "macro")
     return MetricGroup(
         name=key.metric,
+        average=key.average or "",
         label=metric_label(key),
         summary="" if known is None else str(known.summary),
         definition="" if known is None else str(known.formula),
@@ -230,7 +272,6 @@ def _row(
     first = record.intervals[0].method if record.intervals else None
     leading = _interval_cell(record, first, decimals, said=usual)
     value = numbers.number(record.value, decimals)
-    label = metric_label(key_of(record))
     return MetricRow(
         model=model,
         value=value,
@@ -239,7 +280,7 @@ def _row(
         standard_error=numbers.number(record.standard_error, decimals + 1),
         n=numbers.count(record.n),
         note=text_of(view, record.reason or ""),
-        formula=f"{label} = {record.formula} = {value}" if record.formula else "",
+        formula=f"{record.formula} = {value}" if record.formula else "",
     )
 
 
