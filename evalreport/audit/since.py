@@ -243,8 +243,9 @@ def _same_rows(today: Predictions, earlier: Predictions) -> bool:
         return False
     if not _texts(today).equals(_texts(earlier)):
         return False
-    columns = [(table.keys.get(name) for table in (today, earlier)) for name in ROW_KEYS]
-    return np.array_equal(today.example, earlier.example) and all(_same(*pair) for pair in columns)
+    return np.array_equal(today.example, earlier.example) and all(
+        _same(today.keys.get(name), earlier.keys.get(name)) for name in ROW_KEYS
+    )
 
 
 def _same(first: Column | None, second: Column | None) -> bool:

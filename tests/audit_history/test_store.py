@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
 
+import numpy as np
 import pytest
 
 from evalreport.audit import record as recording
@@ -115,7 +115,7 @@ def test_the_number_of_a_pruned_run_is_never_used_again(history):
 
 def test_pruning_gives_the_room_back(history):
     """A megabyte of predictions is gone from the file after compaction."""
-    noise = random.Random(1).randbytes(1_000_000)
+    noise = np.random.default_rng(1).bytes(1_000_000)
     for number in range(1, 4):
         append(history, new_run(number, predictions=noise), after=number - 1 or None)
     before = history.path.stat().st_size
