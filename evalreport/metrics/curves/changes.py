@@ -81,11 +81,11 @@ def _sentence(name: str, threshold: float, changed: float, false_alarms: float, 
     sides = f"{count(changed)} case{'s change' if changed != 1 else ' changes'} sides"
     more = "more" if fewer < 0 or (fewer == 0 and hits < 0) else "fewer"
     sign = -1 if more == "more" else 1
-    said = f"{_alarms(sign * fewer).replace(' ', f' {more} ', 1)}"
+    said = _alarms(abs(fewer)).replace(" ", f" {more} ", 1)
     if sign * false_alarms < 0 or sign * hits < 0:
         # Decisions that no threshold on this score gives may change both ways.
         return f"{at} {sides}: {_change_of(-false_alarms)} false alarms, {_change_of(-hits)} true ones ({said} in all)."
-    return f"{at} {sides}: {said}, of which {count(sign * false_alarms)} false and {count(sign * hits)} true."
+    return f"{at} {sides}: {said}, of which {count(abs(false_alarms))} false and {count(abs(hits))} true."
 
 
 def _change_of(n: float) -> str:

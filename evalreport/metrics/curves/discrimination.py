@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy import optimize
 
 from evalreport.metrics.curves.ladder import Ladder
 from evalreport.metrics.curves.registry import MOST_POINTS, Points, curve
@@ -53,13 +54,11 @@ def hull_corners(found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
     found, wrong
         (g + 1,) running weights from 0; both rise.
     """
-    from scipy.optimize import isotonic_regression
-
     positives, negatives = np.diff(found), np.diff(wrong)
     held = np.flatnonzero(positives + negatives > 0)
     weights = positives[held] + negatives[held]
     share = positives[held] / weights
-    blocks = isotonic_regression(share, weights=weights, increasing=False).blocks
+    blocks = optimize.isotonic_regression(share, weights=weights, increasing=False).blocks
     corners = np.concatenate([[0], held[blocks[1:] - 1] + 1])
     # Neighbouring blocks of one share lie on one line.
     x, y = wrong[corners], found[corners]

@@ -1,0 +1,1 @@
+"""Curves, operating points, dominance, and what another threshold changes."""

@@ -1,0 +1,54 @@
+"""Small test sets as the program takes them, and ladders of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import evalreport
+from evalreport.engine.ranks import descending_order
+from evalreport.metrics.curves.ladder import Ladder, ladder
+from evalreport.results import Results
+
+Floats = npt.NDArray[np.float64]
+
+
+def rungs(scores: Any, positive: Any, weights: Floats | None = None) -> Ladder:
+    """Return the ladder of a ranking."""
+    order = descending_order(np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool))
+    return ladder(order, model="m", weights=weights)
+
+
+def rows(truth: Any, **columns: Any) -> dict[str, Any]:
+    """Return one model's rows; the true labels are 0 and 1."""
+    given = {name: list(values) for name, values in columns.items()}
+    return {"id": [f"{i:06d}" for i in range(len(truth))], "y_true": [str(int(y)) for y in truth], **given}
+
+
+def evaluated(models: dict[str, dict[str, Any]], **options: Any) -> Results:
+    """Evaluate models of a binary task with few replicates."""
+    given: dict[str, Any] = {"task": "binary", "positive": "1", "resamples": 200, **options}
+    return evalreport.evaluate(models, options=evalreport.Options(**given))
+
+
+def two_normals(n: int, seed: int = 0, shift: float = 1.5) -> tuple[npt.NDArray[np.bool_], Floats]:
+    """Return truth and scores: normal in both classes, the positives shifted."""
+    random = np.random.default_rng(seed)
+    truth = random.random(n) < 0.4
+    truth[:2] = True, False
+    return truth, random.normal(size=n) + shift * truth
+
+
+def of_classes(n: int, seed: int = 0) -> dict[str, Any]:
+    """Return one model's rows over three classes, with probabilities."""
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, 3, n)
+    p = random.dirichlet([1.0, 1.0, 1.0], n) + 0.8 * np.eye(3)[truth]
+    p /= p.sum(axis=1, keepdims=True)
+    return {
+        "id": [f"{i:06d}" for i in range(n)],
+        "y_true": [f"c{k}" for k in truth],
+        **{f"p_c{k}": p[:, k].tolist() for k in range(3)},
+    }
