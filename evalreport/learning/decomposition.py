@@ -246,7 +246,10 @@ def _most_variable(
 
 
 def _shown(whole: Predictions, value: Any) -> str:
-    return whole.classes[int(value)] if whole.classes else number(float(value), 4)
+    if whole.classes:
+        return whole.classes[int(value)]
+    text = number(float(value), 4)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _probability(main: Any, truth: Any) -> str:

@@ -74,7 +74,8 @@ def stacked_parts(
                     linewidth=0.6,
                 ).patches  # fmt: skip
         if bar.low is not None and bar.high is not None:
-            parts += axes.plot([bar.low, bar.high], [place, place], color=INK, linewidth=1.4, zorder=4)
+            below = place + 0.37  # beside the bar: on its colours a line is hard to see
+            parts += axes.plot([bar.low, bar.high], [below, below], color=INK, linewidth=1.4, zorder=4)
         parts += axes.plot([bar.total], [place], marker="|", markersize=11, color=INK, zorder=5)
         label = axes.text(-0.02, place, bar.label, ha="right", va="center", color=INK, clip_on=False,
                           parse_math=False, transform=axes.get_yaxis_transform())  # fmt: skip
@@ -141,12 +142,19 @@ def course(
 
 
 def logarithmic(axes: Any, x: Sequence[float]) -> None:
-    """Give the axis a logarithmic scale where its values span more than one power of ten, with plain numbers."""
+    """Give the axis a logarithmic scale where its values span more than one power of ten, with plain numbers.
+
+    Values that stand close to the one before have no number of their own.
+    """
     values = sorted(set(x))
     if len(values) > 2 and values[0] > 0 and values[-1] / values[0] > FEW_BETWEEN:
         axes.set_xscale("log")
-        shown = values if len(values) <= 7 else values[:: -(-len(values) // 7)]
-        axes.set_xticks(shown, [f"{value:g}" for value in shown])
+        closest = (values[-1] / values[0]) ** (1 / 9)
+        shown = [values[0]]
+        for value in values[1:]:
+            if value / shown[-1] >= closest:
+                shown.append(value)
+        axes.set_xticks(shown, [f"{value:,.6g}" for value in shown])
         axes.minorticks_off()
 
 

@@ -14,6 +14,7 @@ from evalreport.plots.style import PAPER, axes_or_new, mark_of
 class LearningCurve:
     """One model's curve: ``test`` and ``train`` hold (x, value, low, high) in rising order of x.
 
+    ``label`` is empty where the axes have but this one.
     ``ahead``: (x, value, low, high) of the fitted law beyond the data, from the last point on; empty without one.
     """
 
@@ -51,7 +52,7 @@ def learning(
     axes = axes_or_new(ax)
     for curve in curves:
         _draw(axes, curve, both=any(c.train for c in curves))
-    logarithmic(axes, [x for curve in curves for x, *_ in (*curve.test, *curve.ahead)])
+    logarithmic(axes, [x for curve in curves for x, *_ in (*curve.test, *curve.ahead[-1:])])
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel(x_label, parse_math=False)
     axes.set_ylabel(y_label, parse_math=False)
@@ -63,6 +64,11 @@ def learning(
     return axes
 
 
+def _named(label: str, part: str, both: bool) -> str:
+    """Name a line: by the model, the part where there are two, or both."""
+    return ", ".join([text for text in (label, part if both or not label else "") if text])
+
+
 def _draw(axes: Any, curve: LearningCurve, *, both: bool) -> None:
     mark = mark_of(curve.index)
     parts = []
@@ -72,13 +78,13 @@ def _draw(axes: Any, curve: LearningCurve, *, both: bool) -> None:
         parts.append(axes.fill_between(along, bottom, top, color=mark.colour, alpha=0.13, linewidth=0))
     parts += axes.plot(
         [p[0] for p in curve.test], [p[1] for p in curve.test], color=mark.colour, marker=mark.marker,
-        linestyle="solid", linewidth=1.5, markersize=4, label=f"{curve.label}, test" if both else curve.label,
+        linestyle="solid", linewidth=1.5, markersize=4, label=_named(curve.label, "test", both),
     )  # fmt: skip
     if curve.train:
         parts += axes.plot(
             [p[0] for p in curve.train], [p[1] for p in curve.train], color=mark.colour, marker=mark.marker,
             markerfacecolor=PAPER, linestyle=(0, (1.2, 1.4)), linewidth=1.1, markersize=3.6,
-            label=f"{curve.label}, training",
+            label=_named(curve.label, "training", both),
         )  # fmt: skip
     for x, value, *_ in curve.test:
         if curve.used is not None and x == curve.used and len(curve.test) > 1:

@@ -46,7 +46,7 @@ CRITERIA = (
     "From training rows alone, each penalised for the model’s size; smaller is better, ▸ marks the choice. The"
     " values mean nothing by themselves and cannot be compared between criteria."
 )
-NOT_TO_BE_HAD = "Not from these files: "
+NOT_TO_BE_HAD = "Not from these files, but from a plan of `evalreport resample`: "
 
 LOSSES: Mapping[str, str] = {
     "squared": "Squared loss",
@@ -65,6 +65,7 @@ DECOMPOSITION: Mapping[str, str] = {
     ),
 }
 NOISE_INSIDE = "One truth for each example does not tell noise from bias: read bias² as bias² + noise."
+NOISE_APART = "The noise was given, or measured on repeated inputs: expected loss = noise + bias² + variance."
 AVERAGED = "Averaged: the loss of the mean (or main) prediction of all replicates, which is what bagging would leave."
 MONTE_CARLO = "±: how far the figure moves with other replicates (their bootstrap)."
 VARIABLE = (

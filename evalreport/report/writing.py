@@ -29,7 +29,7 @@ FIGURE_NAMES = (
     "roc",
     "pr",
     "confusion",
-    *("estimates", "learning", "decomposition", "complexity", "replicates"),
+    *("estimates", "learning", "learning-panels", "decomposition", "complexity", "replicates"),
 )
 NUMBERED = re.compile(r"slices-\d+-\d+\.svg")
 

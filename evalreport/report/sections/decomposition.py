@@ -81,8 +81,9 @@ def describe(view: View) -> Decomposition | None:
         return None
     losses = list(dict.fromkeys(r.loss for r in records))
     notes = [wording.MONTE_CARLO, wording.AVERAGED]
-    if any(r.loss in ("squared", "brier") for r in records) and all(r.noise is None for r in records):
-        notes.insert(0, wording.NOISE_INSIDE)
+    if any(r.loss in ("squared", "brier") for r in records):
+        known = any(r.noise is not None for r in records)
+        notes.insert(0, wording.NOISE_APART if known else wording.NOISE_INSIDE)
     return Decomposition(
         figures=tuple(_figures(view, losses[0])),
         tables=tuple(_table(view, loss) for loss in losses),
@@ -206,6 +207,7 @@ def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figur
     def draw(axes: object) -> None:
         stacked_parts(bars, axes, axis_label=f"Expected loss: {words}", names=names)
 
+    noise = "noise, " if any(b.noise for b in bars) else ""
     described = "; ".join(
         f"{b.label} {numbers.number(b.bias, 3)} and {numbers.number(b.variance, 3)}" for b in bars
     )
@@ -213,8 +215,8 @@ def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figur
         name="decomposition",
         title="Bias and variance of each model",
         description=f"{names[0]} and {names[1]}: {described}.",
-        caption=f"{words}: {names[0]} and {names[1]} add up to the expected loss (the mark), with its interval over"
-        " examples.",
+        caption=f"{words}: {noise}{names[0]} and {names[1]} add up to the expected loss (the mark), with its"
+        " interval over examples.",
         draw=(draw,),
         width=6.6,
         height=1.05 + 0.36 * len(bars),

@@ -21,9 +21,11 @@ from evalreport.report.view import Model, View, text_of
 TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_folds", "few_replicates")
 """Warnings that are repeated where the estimates stand."""
 MOST_CHOSEN = 8
+MADE_WITH = "makes them with "
+"""What stands before the plan in the reason of a missing estimate."""
 WORDS: Mapping[str, str] = {
     "estimates": wording.ESTIMATES, "pooled": wording.POOLED, "plus": wording.PLUS, "nested": wording.NESTED,
-    "criteria": wording.CRITERIA, "missing": wording.NOT_TO_BE_HAD,
+    "criteria": wording.CRITERIA,
 }  # fmt: skip
 
 
@@ -64,7 +66,7 @@ class Estimates:
     chosen: tuple[PlainRow, ...]
     criteria_heads: tuple[str, ...]
     criteria: tuple[PlainRow, ...]
-    missing: tuple[str, ...]
+    missing: str
     warnings: tuple[str, ...]
     words: Mapping[str, str]
 
@@ -88,7 +90,7 @@ def describe(view: View) -> Estimates | None:
         chosen=_chosen(view),
         criteria_heads=heads,
         criteria=criteria,
-        missing=_missing(records) if resampled else (),
+        missing=_missing(records) if resampled else "",
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
         words=WORDS,
     )
@@ -225,15 +227,14 @@ def _criteria(view: View) -> tuple[tuple[str, ...], tuple[PlainRow, ...]]:
     return tuple(label_of("metric", name) for name in choices), tuple(rows)
 
 
-def _missing(records: Sequence[ErrorEstimateRecord]) -> tuple[str, ...]:
-    """Say which estimators no model has, together where the reason is the same."""
+def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
+    """Name the estimators that no model has, each with what would give it."""
     held = {r.estimator for r in records if r.value is not None}
-    by_reason: dict[str, list[str]] = {}
+    found: dict[str, str] = {}
     for record in records:
         if record.estimator in held or record.reason is None or "see " in record.reason:
             continue
-        names = by_reason.setdefault(record.reason, [])
-        label = wording.ESTIMATORS[record.estimator][0]
-        if label not in names:
-            names.append(label)
-    return tuple(f"{listed(names)}: {reason}." for reason, names in by_reason.items())
+        _, _, made_with = record.reason.partition(MADE_WITH)
+        label = in_sentence(wording.ESTIMATORS[record.estimator][0])
+        found.setdefault(record.estimator, f"{label} ({made_with or record.reason})")
+    return f"{wording.NOT_TO_BE_HAD}{listed(list(found.values()), len(found))}." if found else ""

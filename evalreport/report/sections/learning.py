@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalreport import numbers
 from evalreport.algorithm_records import LearningFitRecord, LearningPointRecord
@@ -74,7 +74,7 @@ def describe(view: View) -> Learning | None:
     return Learning(
         title="Learning curves" if axis == "train_size" else "Complexity curves",
         axis=AXES[axis],
-        metric=metric_words(view, metric),
+        metric=in_sentence(metric_words(view, metric)),
         figure=_figure(view, own, fits),
         points=_points(view, own),
         fits=tuple(_fit(view, fit, own) for fit in fits),
@@ -152,8 +152,9 @@ def _figure(
 
     def panel(some: Sequence[LearningCurve], first: bool) -> Callable[[object], None]:
         def onto(axes: object) -> None:
+            named = some if together else [replace(curve, label="") for curve in some]
             drawn = plot_learning(
-                some, axes, x_label=AXES[axis], y_label=words if first else "", legend=together or first
+                named, axes, x_label=AXES[axis], y_label=words if first else "", legend=together or first
             )
             if not together:
                 drawn.set_title(some[0].label, fontsize=9, parse_math=False)
@@ -165,7 +166,7 @@ def _figure(
         f"{c.label} {numbers.number(c.test[-1][1], 3)} at {c.test[-1][0]:g}" for c in curves if c.test
     )
     return Figure(
-        name="learning",
+        name="learning" if together else "learning-panels",
         title=f"{words} against {AXES[axis].lower()}",
         description=f"{words} on test and training rows against {AXES[axis].lower()}: {last}.",
         caption=f"{words[0].upper()}{words[1:]} against {in_sentence(AXES[axis])}.",
