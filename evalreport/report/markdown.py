@@ -12,7 +12,7 @@ from evalreport import numbers
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.page import environment, rendered
-from evalreport.report.sections import history, leaderboard, methods, reproducibility, verdict
+from evalreport.report.sections import history, leaderboard, methods, reproducibility, slices, verdict
 from evalreport.report.view import View, comparison_between
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
@@ -40,6 +40,7 @@ def summary_markdown(view: View, *, templates: Path | None = None) -> str:
         "verdict": verdict.describe(view),
         "lines": [] if board is None else _lines(view, board),
         "board": board,
+        "slices": slices.summary_line(view),
         "level": numbers.percent(view.confidence),
         "history": history.describe(view),
         "methods": methods.describe(view),

@@ -44,7 +44,12 @@ def multiplicity(metric: str, tests: int, correction: str, level: str, names: Co
 
 def more_flagged(number: int) -> str:
     """How many flagged slices are not written out."""
-    return f"{count(number)} more are flagged: see the tables."
+    return f"{count(number)} more {'is' if number == 1 else 'are'} flagged: see the tables."
+
+
+def more_small(number: int) -> str:
+    """How many slices that are too small are not written out."""
+    return f"and {count(number)} more, marked in the table"
 
 
 def none_flagged(tested: int) -> str:
@@ -56,4 +61,5 @@ def none_flagged(tested: int) -> str:
 
 def flagged_line(slices: list[str], metric: str) -> str:
     """Which slices are flagged, in one line."""
-    return f"Slices that differ from the other examples on {metric}: {listed(slices, 4)}."
+    more = f"; and {count(len(slices) - 4)} more" if len(slices) > 4 else ""
+    return f"Slices that differ from the other examples on {metric}: {'; '.join(slices[:4])}{more}."

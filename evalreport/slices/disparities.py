@@ -294,9 +294,9 @@ def in_words(quantity: Quantity) -> str:
 def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> str:
     """Say what the test of one slice found, in words."""
     where = f"{row.slice.column} = {row.slice.value}"
-    what = f"{in_words(side.quantity)} of {side.model} where {where}"
+    what = f"{side.model}, {where}: {in_words(side.quantity)}"
     if row.p_adjusted is None or row.difference is None:
-        return f"{what}: too small to be judged ({row.reason})." if side.small else f"{what}: not tested."
+        return f"{what} is not judged: {side.small}." if side.small else f"{what} is not tested."
     width = None if row.low is None or row.high is None else (row.high - row.low) / 4
     decimals = decimals_of([width])
     by_how_much = number(row.difference, decimals, signed=True)
@@ -305,6 +305,6 @@ def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> str:
     within = f"{several}{100 * row.level:.4g} % interval {shown}; " if shown else ""
     against = f"{by_how_much} against the other examples ({within}{p_phrase(row.p_adjusted)})"
     if not row.flagged:
-        return f"{what}: {against}; a difference is not shown."
+        return f"{what} {against}; a difference is not shown."
     good = direction(side.quantity, options) * row.difference
-    return f"{what}: {against}, {'better' if good > 0 else 'worse' if good < 0 else 'different'}."
+    return f"{what} {against}, {'better' if good > 0 else 'worse' if good < 0 else 'different'}."

@@ -338,7 +338,7 @@ def test_a_planted_difference_is_flagged_and_put_into_words():
     row = disparity(results, "u", "rest")
     assert row.flagged
     assert row.text == (
-        "mean outcome of a where group = u: −0.400 against the other examples (95 % interval [−0.511, −0.287];"
+        "a, group = u: mean outcome −0.400 against the other examples (95 % interval [−0.511, −0.287];"
         " p < 0.001), worse."
     )
     (warning,) = [w for w in results.warnings if w.code == "slice_differs"]

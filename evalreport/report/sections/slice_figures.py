@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evalreport.plots.slices import SliceValue, slice_values
 from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report import slice_wording as words
-from evalreport.report.characters import shorten, visible
+from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import listed
 from evalreport.report.view import Model, View, key_of, metric_record
@@ -24,17 +24,25 @@ def figures_of(
     view: View,
     column: str,
     place: int,
-    values: Sequence[str],
-    records: Sequence[MetricRecord],
-    rest: Sequence[DisparityRecord],
+    names: Mapping[str, str],
+    found: tuple[Sequence[MetricRecord], Sequence[DisparityRecord]],
 ) -> tuple[Figure, ...]:
-    """Describe the figures of one column on the primary metric, each a row of panels: no figure outgrows a page."""
+    """Describe the figures of one column on the primary metric, each a row of panels: no figure outgrows a page.
+
+    Parameters
+    ----------
+    names
+        The slices' names as they are shown, by value, in order.
+    found
+        The metrics within the slices, and their tests against the other examples.
+    """
+    records, rest = found
     of_primary = {(r.model, r.slice.value): r for r in records if r.slice and key_of(r) == view.primary}
     if all(r.value is None for r in of_primary.values()):
         return ()
     tested = {(r.model, r.slice.value): r for r in rest}
     shown = view.models[:MOST_PANELS]
-    panels = [(model, _rows(view, model, values, of_primary, tested)) for model in shown]
+    panels = [(model, _rows(view, model, names, of_primary, tested)) for model in shown]
     limits = _limits(view, panels)
     caption = words.FIGURE
     if len(view.models) > len(shown):
@@ -57,6 +65,8 @@ def _figure(
 ) -> Figure:
     title = f"{view.primary_label} by {shorten(column)}"
     draw = tuple(_panel(view, model, rows, limits, labelled=i == 0) for i, (model, rows) in enumerate(panels))
+    # The last row has as many places as the others, so that all panels have one size.
+    columns = min(len(view.models), PANELS_A_ROW)
     n_rows = len(panels[0][1])
     return Figure(
         name=name,
@@ -64,21 +74,21 @@ def _figure(
         description=_description(title, panels),
         caption=caption,
         draw=draw,
-        width={1: 5.0, 2: 7.0, 3: 9.0}[len(panels)],
+        width={1: 5.0, 2: 7.0, 3: 9.0}[columns],
         height=0.85 + 0.185 * n_rows,
-        columns=len(panels),
+        columns=columns,
     )
 
 
 def _rows(
     view: View,
     model: Model,
-    values: Sequence[str],
+    names: Mapping[str, str],
     records: dict[tuple[str, str], MetricRecord],
     tested: dict[tuple[str, str], DisparityRecord],
 ) -> tuple[SliceValue, ...]:
     found = []
-    for value in values:
+    for value, name in names.items():
         record, test = records.get((model.id, value)), tested.get((model.id, value))
         first = record.intervals[0] if record is not None and record.intervals else None
         word = ""
@@ -86,7 +96,7 @@ def _rows(
             word = "better" if (test.difference > 0) == view.greater_is_better else "worse"
         found.append(
             SliceValue(
-                label=shorten(visible(value), LONGEST_LABEL),
+                label=name,
                 value=None if record is None else record.value,
                 low=None if first is None else first.low,
                 high=None if first is None else first.high,

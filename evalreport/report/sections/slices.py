@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report import slice_wording as words
-from evalreport.report.characters import shorten, visible
+from evalreport.report.characters import distinct_names, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, in_sentence, metric_label
+from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
 from evalreport.report.sections.leaderboard import key_metrics
-from evalreport.report.sections.slice_figures import figures_of
+from evalreport.report.sections.slice_figures import LONGEST_LABEL, figures_of
 from evalreport.report.view import Model, View, key_of, metric_decimals, text_of
 
 MOST_SENTENCES = 8
+MOST_SMALL = 12
 MODELS_ON_PAPER = 4
-MOST_ROWS_ON_PAPER = 60
+MOST_ROWS_ON_PAPER = 24
+MOST_SLICES_ON_PAPER = 12
+"""Of columns with more slices a PDF shows the primary metric only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +56,15 @@ class Table:
     @property
     def parts(self) -> tuple[Table, ...]:
         """The same table, a few models at a time, so that each fits a page."""
-        starts = range(0, len(self.models), MODELS_ON_PAPER)
+        count = -(-len(self.models) // MODELS_ON_PAPER)
+        size = -(-len(self.models) // count)
         return tuple(
             Table(
                 self.title,
-                self.models[i : i + MODELS_ON_PAPER],
-                tuple(Row(r.name, r.n, r.cells[i : i + MODELS_ON_PAPER], r.note) for r in self.rows),
+                self.models[i : i + size],
+                tuple(Row(r.name, r.n, r.cells[i : i + size], r.note) for r in self.rows),
             )
-            for i in starts
+            for i in range(0, len(self.models), size)
         )
 
 
@@ -98,6 +102,11 @@ class Column:
         """The rows that stand in a PDF: flagged ones first."""
         return tuple(sorted(self.differences, key=lambda row: not row.flagged))[:MOST_ROWS_ON_PAPER]
 
+    @property
+    def others_on_paper(self) -> tuple[Table, ...]:
+        """The other metrics that stand in a PDF."""
+        return self.others if len(self.primary.rows) <= MOST_SLICES_ON_PAPER else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Slices:
@@ -134,9 +143,15 @@ def summary_line(view: View) -> str:
     tested = sum(r.p_adjusted is not None for r in family)
     if not flagged:
         return words.none_flagged(tested)
-    ordered = sorted(flagged, key=lambda r: -abs(r.difference or 0.0))
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for r in sorted(flagged, key=lambda r: -abs(r.difference or 0.0)):
+        groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(
+            text_of(view, r.model)
+        )
+    names = distinct_names(list(dict.fromkeys(value for _, value, _ in groups)))
     shown = [
-        f"{r.slice.column} = {shorten(visible(r.slice.value))} ({text_of(view, r.model)})" for r in ordered
+        f"{column} = {names[value]} ({word} for {listed(models, 3)})"
+        for (column, value, word), models in groups.items()
     ]
     return words.flagged_line(shown, view.primary_words)
 
@@ -148,15 +163,18 @@ def _column(view: View, name: str, place: int, sliced: Sequence[MetricRecord]) -
     rest = [r for r in disparities if r.reference == "rest"]
     flagged = sorted((r for r in rest if r.flagged), key=lambda r: -abs(r.difference or 0.0))
     found = next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")
-    tables = [_table(view, key, values, records, rest) for key in key_metrics(view)]
+    names = distinct_names(values)
+    tables = [_table(view, key, names, records, rest) for key in key_metrics(view)]
     more = len(flagged) - MOST_SENTENCES
     return Column(
         title=visible(name),
         how=visible(found),
-        figures=figures_of(view, visible(name), place, values, records, rest),
+        figures=figures_of(
+            view, visible(name), place, distinct_names(values, LONGEST_LABEL), (records, rest)
+        ),
         flags=tuple(text_of(view, r.text or "") for r in flagged[:MOST_SENTENCES]),
         more=words.more_flagged(more) if more > 0 else "",
-        small=_small(rest),
+        small=_small(view, rest, names),
         turned=tuple(
             text_of(view, w.text)
             for w in view.results.warnings
@@ -164,7 +182,7 @@ def _column(view: View, name: str, place: int, sliced: Sequence[MetricRecord]) -
         ),
         primary=tables[0],
         others=tuple(tables[1:]),
-        differences=_differences(view, disparities),
+        differences=_differences(view, disparities, names),
     )
 
 
@@ -172,19 +190,24 @@ def _is_primary(view: View, record: DisparityRecord) -> bool:
     return MetricKey(record.metric, record.average, record.label) == view.primary
 
 
-def _small(rest: Sequence[DisparityRecord]) -> tuple[str, ...]:
-    """Name the slices that are too small to be judged for a model, each once, with the reason."""
-    reasons: dict[str, str] = {}
+def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the slices that are too small to be judged, each once, with the first model's reason."""
+    reasons: dict[str, list[str]] = {}
     for record in rest:
         if record.p_value is None and record.reason:
-            reasons.setdefault(record.slice.value, record.reason)
-    return tuple(f"{shorten(visible(value))}: {visible(reason)}" for value, reason in reasons.items())
+            reasons.setdefault(record.slice.value, []).append(record.reason)
+    found = []
+    for value, given in reasons.items():
+        some = f" (for {len(given)} of {len(view.models)} models)" if len(given) < len(view.models) else ""
+        found.append(f"{names[value]}: {visible(given[0])}{some}")
+    more = len(found) - MOST_SMALL
+    return (*found[:MOST_SMALL], *([words.more_small(more)] if more > 0 else []))
 
 
 def _table(
     view: View,
     key: MetricKey,
-    values: Sequence[str],
+    names: Mapping[str, str],
     records: Sequence[MetricRecord],
     rest: Sequence[DisparityRecord],
 ) -> Table:
@@ -192,7 +215,7 @@ def _table(
     of_key = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
     tested = {(r.slice.value, r.model): r for r in rest} if key == view.primary else {}
     rows = []
-    for value in values:
+    for value, name in names.items():
         found = {m.id: of_key.get((value, m.id)) for m in view.models}
         cells = tuple(_cell(view, found[m.id], tested.get((value, m.id)), decimals) for m in view.models)
         counts = sorted({r.n for r in found.values() if r is not None})
@@ -200,7 +223,7 @@ def _table(
         note = next(
             (t.reason for (v, _), t in tested.items() if v == value and t.p_value is None and t.reason), ""
         )
-        rows.append(Row(shorten(visible(value)), n, cells, visible(note)))
+        rows.append(Row(name, n, cells, visible(note)))
     return Table(metric_label(key), view.models, tuple(rows))
 
 
@@ -222,7 +245,9 @@ def word_of(view: View, tested: DisparityRecord | None) -> str:
     return "better" if (tested.difference > 0) == view.greater_is_better else "worse"
 
 
-def _differences(view: View, disparities: Sequence[DisparityRecord]) -> tuple[DifferenceRow, ...]:
+def _differences(
+    view: View, disparities: Sequence[DisparityRecord], names: Mapping[str, str]
+) -> tuple[DifferenceRow, ...]:
     by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
     for record in disparities:
         by_place.setdefault((record.slice.value, record.model), {})[record.reference] = record
@@ -231,7 +256,7 @@ def _differences(view: View, disparities: Sequence[DisparityRecord]) -> tuple[Di
     )
     models = {m.id: m for m in view.models}
     return tuple(
-        _difference_row(view, models[model], visible(value), found, decimals)
+        _difference_row(view, models[model], names[value], found, decimals)
         for (value, model), found in by_place.items()
         if model in models
     )
@@ -244,7 +269,7 @@ def _difference_row(
     nothing = Cell(numbers.MISSING)
     own_best = best is None and rest is not None and rest.p_value is not None
     return DifferenceRow(
-        name=shorten(name),
+        name=name,
         model=model,
         rest=nothing if rest is None else _difference(rest, decimals),
         p="" if rest is None or rest.p_adjusted is None else numbers.p_value(rest.p_adjusted),
@@ -270,7 +295,7 @@ def _ratio(record: DisparityRecord) -> Cell:
 def _note(view: View, family: Sequence[DisparityRecord]) -> str:
     tested = [r for r in family if r.p_adjusted is not None]
     correction = str(view.results.options.get("correction", "holm"))
-    level = numbers.percent(round(tested[0].level, 5)) if tested else ""
+    level = numbers.percent(round(tested[0].level, 4)) if tested else ""
     tests = {r.test for r in tested}
     # Of a column with two values each slice is the other's rest: the same test, written twice.
     return words.multiplicity(in_sentence(view.primary_label), len(tested), correction, level, tests)
