@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from evalreport.learning.tasks import local_modules, versions
 SECONDS_TO_CONNECT = 10
 SECONDS_TO_WAIT_FOR_WORKERS = 30
 TRIES = 3
+JOBS_SENT = 512
 
 
 def perform_on_cluster(
@@ -40,30 +42,41 @@ def perform_on_cluster(
     UsageError
         Where the cluster cannot be reached, has no worker, or its workers lack evalreport or scikit-learn.
     """
-    import distributed
-
-    as_completed: Any = distributed.as_completed
-
     with _connected(scheduler) as client:
         _check_workers(client, scheduler)
         _send_modules(client, folder)
-        run = uuid.uuid4().hex
         with warnings.catch_warnings():
             # The examples are sent once, within a task of their own; Dask warns of their size nevertheless.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            # A task and not scattered data: what a lost worker held is made again.
-            data = client.submit(_received, examples, key=f"evalreport-{run}-examples", pure=False)
-            futures = {
-                client.submit(in_worker, place, data, job, key=f"evalreport-{run}-{place}", pure=False): place
-                for place, job in enumerate(jobs)
-            }
-        try:
-            for future in as_completed(list(futures), loop=client.loop):
-                place = futures.pop(future)
-                yield place, _outcome(future)
-                future.release()
-        finally:
-            client.cancel(list(futures))
+            yield from _results(client, examples, jobs)
+
+
+def _results(client: Any, examples: Examples, jobs: Sequence[Job]) -> Iterator[tuple[int, Fitted | Failure]]:
+    """Keep so many jobs with the scheduler, and send another for each that comes back."""
+    import distributed
+
+    as_completed: Any = distributed.as_completed
+    run = uuid.uuid4().hex
+    # A task and not scattered data: what a lost worker held is made again.
+    data = client.submit(_received, examples, key=f"evalreport-{run}-examples", pure=False)
+
+    def send(place: int) -> Any:
+        return client.submit(in_worker, place, data, jobs[place], key=f"evalreport-{run}-{place}", pure=False)
+
+    waiting = iter(range(len(jobs)))
+    places = {send(place): place for place in islice(waiting, JOBS_SENT)}
+    returned = as_completed(list(places), loop=client.loop)
+    try:
+        for future in returned:
+            place = places.pop(future)
+            yield place, _outcome(future)
+            future.release()
+            for following in islice(waiting, 1):
+                another = send(following)
+                places[another] = following
+                returned.add(another)
+    finally:
+        client.cancel(list(places))
 
 
 def _received(examples: Examples) -> Examples:

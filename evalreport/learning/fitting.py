@@ -22,7 +22,7 @@ from evalreport.learning.plans import Estimator
 from evalreport.learning.search import Search, search
 from evalreport.learning.surroundings import messages, one_thread
 
-Indices = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 
 

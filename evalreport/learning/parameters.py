@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Indices = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.integer]
 
 
 def count_parameters(model: Any, features: Any, train: Indices, n_classes: int) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,15 @@ def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Resul
     }
     for name, texts in examples.written.items():
         columns["time" if name not in columns and _is_time(examples, name) else name] = _texts(texts, rows)
+    if _has_one_input(examples):
+        columns["x"] = pa.array(examples.features[rows, 0])
     return pa.table({name: values for name, values in columns.items() if values is not None})
+
+
+def _has_one_input(examples: Examples) -> bool:
+    """Say whether predictions can be drawn against their one input, which is then written as ``x``."""
+    one = isinstance(examples.features, np.ndarray) and examples.features.shape[1] == 1
+    return one and "x" not in examples.written
 
 
 def _is_time(examples: Examples, name: str) -> bool:
@@ -142,7 +150,7 @@ def _texts(texts: Sequence[str | None], rows: npt.NDArray[np.int64]) -> Any:
     return pa.array(texts, pa.string()).take(pa.array(rows))
 
 
-def check_columns(examples: Examples, models: Mapping[str, Any]) -> None:
+def check_columns(examples: Examples) -> None:
     """Refuse columns of the user's own whose names mean something else beside predictions.
 
     Raises
@@ -158,9 +166,6 @@ def check_columns(examples: Examples, models: Mapping[str, Any]) -> None:
             raise UsageError(
                 f"[data] the column {name!r} would mean something else beside predictions; rename it in the file"
             )
-    for name in models:
-        if not name.strip():
-            raise UsageError("a model needs a name")
 
 
 def table_bytes(table: Any, path: Path) -> bytes:

@@ -28,7 +28,7 @@ from evalreport.learning.prediction_tables import (
     warnings_of,
 )
 from evalreport.learning.splits import fits_of
-from evalreport.learning.tasks import Task, models_of, tasks_of, versions
+from evalreport.learning.tasks import Task, check_models, models_of, tasks_of, versions
 from evalreport.records import WarningRecord
 
 Progress = Callable[[str, float], None]
@@ -107,7 +107,8 @@ def resample(
     require_refit()
     _check_output(output)
     examples = read_examples(settled.data, settled.folder)
-    check_columns(examples, dict.fromkeys(models_of(settled)))
+    check_columns(examples)
+    check_models(settled)
     settled = _with_selection(settled, examples)
     for line in (*examples.said, _own_code(settled)):
         announce(line)

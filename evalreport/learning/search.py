@@ -14,7 +14,7 @@ from evalreport.learning.examples import Examples
 from evalreport.learning.plans import Selection
 from evalreport.learning.splits import inner_folds
 
-Indices = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.integer]
 Train = Callable[[Mapping[str, Any], Indices], Any]
 _SMALLEST = 1e-15
 

@@ -19,7 +19,7 @@ from evalreport.errors import UsageError
 from evalreport.learning.examples import Examples
 from evalreport.learning.plans import Scheme
 
-Indices = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
     UsageError
         Where the examples are too few, or a class or the groups are too few for the folds.
     """
-    fits = tuple(_SPLITS[scheme.name](examples, scheme, seed))
+    fits = tuple(map(_compact, _SPLITS[scheme.name](examples, scheme, seed)))
     for fit in fits:
         if len(fit.train) == 0 or len(fit.test) == 0:
             raise UsageError(
@@ -72,6 +72,13 @@ def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
             crossing = np.intersect1d(examples.groups[fit.train], examples.groups[alone])
             assert not len(crossing), "a group crosses a split"
     return fits
+
+
+def _compact(fit: Fit) -> Fit:
+    """Keep rows as 32 bits each: a plan holds the rows of all of its fits. What is shared stays shared."""
+    return replace(
+        fit, train=fit.train.astype(np.int32, copy=False), test=fit.test.astype(np.int32, copy=False)
+    )
 
 
 def seed_of(seed: int, purpose: str, *numbers: int) -> int:
@@ -264,7 +271,7 @@ def _held_out(examples: Examples, scheme: Scheme, seed: int, repeat: int) -> tup
         n_splits=1, test_size=scheme.test, random_state=seed_of(seed, "split", repeat)
     )
     train, test = next(splitter.split(np.zeros(examples.n), codes, groups))
-    return np.sort(train), np.sort(test)
+    return np.sort(train), np.sort(test).astype(np.int32)
 
 
 def _last_part(times: Indices, share: float) -> tuple[Indices, Indices]:
@@ -335,7 +342,7 @@ def _bootstrap(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
 def _bootstrap_oob(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
     """Yield samples of all rows that predict all rows, and the fit on all rows that predicts itself."""
     assert scheme.replicates is not None
-    everything = np.arange(examples.n)
+    everything = np.arange(examples.n, dtype=np.int32)
     yield Fit(keys={}, train=everything, test=everything, part="train")
     for replicate in range(1, scheme.replicates + 1):
         sample = _sample(everything, examples, seed, replicate)

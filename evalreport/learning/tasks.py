@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import evalreport
+from evalreport.errors import UsageError
 from evalreport.learning.examples import Examples, data_digest
 from evalreport.learning.fitting import Job
 from evalreport.learning.plans import Estimator, Plan, axis, describe
@@ -85,6 +86,21 @@ def models_of(plan: Plan) -> tuple[str, ...]:
     ('tree (max_depth=1)', 'tree (max_depth=2)')
     """
     return tuple(dict.fromkeys(v.model for estimator in plan.estimators for v in _variants(estimator)))
+
+
+def check_models(plan: Plan) -> None:
+    """Refuse two estimators whose models would have one name.
+
+    Raises
+    ------
+    UsageError
+        A value of a complexity, made a model, that is called like another estimator's.
+    """
+    owner: dict[str, str] = {}
+    for estimator in plan.estimators:
+        for name in dict.fromkeys(variant.model for variant in _variants(estimator)):
+            if owner.setdefault(name, estimator.name) != estimator.name:
+                raise UsageError(f"two estimators have a model {name!r}; rename {estimator.name!r}")
 
 
 def _task(

@@ -164,6 +164,23 @@ def test_times_that_have_no_order_are_named(plan: Write, capsys):
     assert "column 'ward': 'w0' is neither a number nor a date" in refused(path, capsys)
 
 
+def test_columns_that_mean_something_beside_predictions_are_not_kept(folder: Path, plan: Write, capsys):
+    """A metadata column called score would be taken for the model's."""
+    path = folder / "examples.csv"
+    path.write_text(path.read_text().replace("ward", "score"))
+    said = refused(plan('name = "kfold"', data='keep = ["score"]'), capsys)
+    assert "the column 'score' would mean something else beside predictions" in said
+
+
+def test_two_estimators_cannot_make_one_model(plan: Write, capsys):
+    """A value made a model and an estimator of that very name."""
+    varied = TREE + "complexity = {parameter = 'max_depth', values = [1, 2], as_models = true}\n"
+    other = BAYES.replace('"bayes"', '"tree (max_depth=2)"')
+    assert "two estimators have a model 'tree (max_depth=2)'" in refused(
+        plan('name = "kfold"', varied, other), capsys
+    )
+
+
 def test_data_that_are_not_there(folder: Path, plan: Write, capsys):
     """The file is looked for in the plan's folder."""
     path = plan('name = "kfold"', TREE)

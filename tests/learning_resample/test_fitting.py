@@ -322,3 +322,12 @@ def test_a_varied_parameter_is_an_axis_or_models_of_their_own(folder: Path, plan
     each = TREE + "complexity = {parameter = 'max_depth', values = [1, 3], as_models = true}\n"
     table = made(plan('name = "bootstrap"\nreplicates = 3', each, name="each.toml"))
     assert set(table.column("model").to_pylist()) == {"tree (max_depth=1)", "tree (max_depth=3)"}
+
+
+def test_the_one_input_stands_beside_the_predictions(folder: Path, plan: Write):
+    """With one numeric feature the column x holds it, so that replicates can be drawn against it."""
+    path = plan('name = "bootstrap"\nreplicates = 2', BAYES, data='features = ["first"]')
+    examples = examples_of(folder, features=("first",))
+    for row in made(path).to_pylist():
+        assert row["x"] == examples.features[int(row["id"][1:]), 0]
+    assert "x" not in made(plan('name = "holdout"', BAYES, name="two.toml")).column_names
