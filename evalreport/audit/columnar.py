@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from evalreport.config import Options
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.slicing import may_be_sliced_by
 from evalreport.errors import HistoryError
 
 FORMAT = 1
@@ -31,10 +32,13 @@ def packed(predictions: Predictions, options: Options) -> bytes:
     Metadata columns are kept where the options use them (slices, cluster, weight): others may hold whole documents,
     or what a history of figures has no business with.
     """
-    named = {*options.slices, options.cluster, options.weight}
-    kept = replace(
-        predictions, metadata={name: c for name, c in predictions.metadata.items() if name in named}
-    )
+    named = {options.cluster, options.weight}
+    used = {
+        name: column
+        for name, column in predictions.metadata.items()
+        if name in named or may_be_sliced_by(name, options.slices, options.gates)
+    }
+    kept = replace(predictions, metadata=used)
     columns: dict[str, Any] = {"id": kept.ids.take(pa.array(kept.example)).dictionary_encode()}
     columns.update({name: pa.array(values) for name, values in _arrays(kept)})
     head = {

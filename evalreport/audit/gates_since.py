@@ -56,7 +56,7 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     metric, average, label = quantity_of(gate, term, now.results)
     quantity = Quantity(metric, cast(Average | None, average), label)
     within = slice_of(gate, term, now.results)
-    found = since(reference, now, term.model, quantity, slices=term.slices, within=within)
+    found = since(reference, now, term.model, quantity, within=within)
     record = decided_by(
         gate, found.difference, found.low, found.high, method=found.method, reason=found.reason
     )

@@ -21,11 +21,13 @@ from evalreport.config import Options
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.data.values import in_order
+from evalreport.errors import UsageError
 from evalreport.metrics.apart import each_apart
 from evalreport.metrics.quantities import Quantity
 from evalreport.pipeline import sampled
 from evalreport.records import Slice
 from evalreport.results import Results
+from evalreport.slices.asked import divisions_asked
 
 ROW_KEYS = ("dataset", "repeat", "fold", "replicate", "seed")
 """The columns that, with the id, say which prediction a row is."""
@@ -34,7 +36,6 @@ TWO_SAMPLES = frozenset({"test-set", "seeds", "bootstrap"})
 SQUARE_AND_ADD = "square_and_add"
 """Interval of a difference from the intervals of both values (Zou and Donner 2008, Statistics in Medicine 27:1693)."""
 
-Slices = tuple[tuple[str, str], ...]
 Stored = tuple[str, Quantity, Slice | None]
 """What a metric record is about."""
 
@@ -69,55 +70,58 @@ class Present:
 
 
 def since(
-    reference: Reference,
-    now: Present,
-    model: str,
-    quantity: Quantity,
-    *,
-    slices: Slices = (),
-    within: Slice | None = None,
+    reference: Reference, now: Present, model: str, quantity: Quantity, *, within: Slice | None = None
 ) -> Since:
     """Return how a model's value changed since an earlier run.
 
     Parameters
     ----------
-    slices
-        Columns and values: the examples that the question is about; empty: all of them.
     within
-        The same as it stands in the records of results.
+        The slice that the question is about, as it stands in the records of results; None: all examples.
     """
     stored = (model, quantity, within)
-    then = reference.results
-    if then["task"] != now.predictions.task or then["positive"] != now.predictions.positive:
-        return Since(
-            reason=f"{reference.spoken} was about another task ({then['task']}, positive class {then['positive']})"
-        )
-    if model not in then["models"]:
-        return Since(
-            reason=f"{reference.spoken} holds no model {model!r}: accept a run that does"
-            f" (`evalreport history accept`); its models: {', '.join(then['models'])}"
-        )
+    lacking = _why_not(reference, now, model)
+    if lacking is not None:
+        return Since(reason=lacking)
     if reference.predictions is None:
         return _from_intervals(reference, now, stored, "the predictions are not kept")
-    pair = _alone(now.predictions, model, slices), _alone(reference.predictions, model, slices)
-    if pair[0] is None or pair[1] is None:
-        missing = "this run" if pair[0] is None else reference.spoken
-        return Since(reason=f"{missing} has no examples with {_spoken(slices)}")
-    today, earlier = _same_classes(pair[0], pair[1])
+    today, earlier = _alone(now.predictions, model), _alone(reference.predictions, model)
+    same = not _row_numbers(reference, now) and _same_rows(today, earlier)
+    if within is not None:
+        inside = _inside(now.predictions, model, within, now.options)
+        inside_then = inside if same else _inside(reference.predictions, model, within, now.options)
+        if inside is None or inside_then is None:
+            what = f"examples with {within.column} = {within.value}"
+            return Since(reason=f"{reference.spoken} kept no {what}")
+        today, earlier = _rows(today, inside), _rows(earlier, inside_then)
+    today, earlier = _same_classes(today, earlier)
     if today.task == "binary" and len(today.classes) > 2:
         return Since(
             reason=f"{reference.spoken} had other classes: together there are {', '.join(today.classes)}"
         )
-    if _numbered(_plain_rows(now.results.found)) or _numbered(then["found"]):
-        why = "without a column id nothing says which examples are the same"
-        same = False
-    else:
-        why, same = "", _same_rows(today, earlier)
     if same:
         return _paired(today, earlier, quantity, now.options)
     if today.design not in TWO_SAMPLES or earlier.design not in TWO_SAMPLES:
         return _from_intervals(reference, now, stored, "the folds are not the same")
+    why = (
+        "without a column id nothing says which examples are the same" if _row_numbers(reference, now) else ""
+    )
     return _as_samples(today, earlier, quantity, now.options, why=why)
+
+
+def _why_not(reference: Reference, now: Present, model: str) -> str | None:
+    """Say why an earlier run can tell nothing about a model; None where it can."""
+    then = reference.results
+    if then["task"] != now.predictions.task or then["positive"] != now.predictions.positive:
+        return (
+            f"{reference.spoken} was about another task ({then['task']}, positive class {then['positive']})"
+        )
+    if model in then["models"]:
+        return None
+    return (
+        f"{reference.spoken} holds no model {model!r}: accept a run that does (`evalreport history accept`);"
+        f" its models: {', '.join(then['models'])}"
+    )
 
 
 # --- the three ways -------------------------------------------------------------------------------------------------
@@ -218,23 +222,31 @@ def square_and_add(now: tuple[Any, Any, Any], then: tuple[Any, Any, Any], how: s
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _alone(predictions: Predictions, model: str, slices: Slices) -> Predictions | None:
-    """Return one model's own rows within the slices; None where there are none."""
+def _alone(predictions: Predictions, model: str) -> Predictions:
+    """Return one model's own rows."""
     outputs = next(m for m in predictions.models if m.name == model)
-    own = each_apart(replace(predictions, models=(outputs,)))[0]
-    keep = np.ones(own.n, dtype=bool)
-    for column, value in slices:
-        found = own.metadata.get(column) or own.keys.get(column)
-        if found is None or found.categories is None or value not in found.categories:
-            return None
-        keep &= found.values == found.categories.index(value)
-    if not keep.any():
+    return each_apart(replace(predictions, models=(outputs,)))[0]
+
+
+def _rows(predictions: Predictions, inside: npt.NDArray[np.bool_]) -> Predictions:
+    return each_apart(subset(predictions, np.flatnonzero(inside)))[0]
+
+
+def _inside(
+    predictions: Predictions, model: str, within: Slice, options: Options
+) -> npt.NDArray[np.bool_] | None:
+    """Say which of a model's own rows are in a slice, cut as in a run; None where there are none."""
+    try:
+        found = divisions_asked(predictions, options)
+    except UsageError:
+        return None  # the earlier run was not asked about this column, and did not keep it
+    division = next((d for d in found if d.column == within.column and within.value in d.values), None)
+    if division is None:
         return None
-    return each_apart(subset(own, np.flatnonzero(keep)))[0] if slices else own
-
-
-def _spoken(slices: Slices) -> str:
-    return " and ".join(f"{column} = {value}" for column, value in slices) or "this model"
+    inside = division.codes == division.values.index(within.value)
+    present = next(m for m in predictions.models if m.name == model).present
+    inside = inside if present is None else inside[present]
+    return inside if inside.any() else None
 
 
 def _same_rows(today: Predictions, earlier: Predictions) -> bool:
@@ -270,8 +282,9 @@ def _texts(predictions: Predictions) -> Any:
     return predictions.ids.cast(pa.large_string())
 
 
-def _numbered(found: Sequence[Mapping[str, Any]]) -> bool:
-    """Say whether ids are row numbers, which mean nothing in another run."""
+def _row_numbers(reference: Reference, now: Present) -> bool:
+    """Say whether the ids of a run are row numbers, which mean nothing in another run."""
+    found = [*_plain_rows(now.results.found), *reference.results["found"]]
     return any((record["what"], record["value"]) == ("ids", "row numbers") for record in found)
 
 
