@@ -38,7 +38,7 @@ def quantile_edges(values: Floats, n_bins: int) -> tuple[float, ...]:
     """
     ordered = np.sort(values)
     places = np.ceil(np.arange(1, n_bins) * len(ordered) / n_bins).astype(np.int64)
-    edges = np.unique(ordered[places])
+    edges = np.unique(ordered[places[places < len(ordered)]])
     edges = edges[edges > ordered[0]]
     if not len(edges) or all_whole(ordered):
         return tuple(map(float, edges))
