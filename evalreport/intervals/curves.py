@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from evalreport.curve_records import CurveRecord, CurveSummaryRecord
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.curves.forecasts import kept_and_right, rejection_area, right_at_coverage
+from evalreport.metrics.curves.forecasts import rejection_area, right_at_coverage
 from evalreport.metrics.curves.ladder import Forecasts
 from evalreport.metrics.curves.registry import Points
 from evalreport.metrics.curves.tally import Tally
@@ -67,7 +67,7 @@ def rejection_summaries(given: Forecasts, units: Units, level: float) -> tuple[C
     """Return the area under the accuracy-rejection curve, and the risk at fixed coverages with Wilson's interval."""
     if given.confidence is None:
         return ()
-    kept, right = kept_and_right(given)[1:]
+    kept, right = given.kept_and_right[1:]
     total = float(kept[-1])
     area = rejection_area(kept, right)
     found = [CurveSummaryRecord(given.model, "accuracy_rejection", None, "area", None, area)]

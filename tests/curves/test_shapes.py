@@ -13,7 +13,6 @@ from evalreport.metrics.curves.discrimination import (
     far,
     frr,
     gain,
-    hull_corners,
     lift,
     pareto,
     pr,
@@ -24,7 +23,6 @@ from evalreport.metrics.curves.discrimination import (
 )
 from evalreport.metrics.curves.forecasts import (
     accuracy_rejection,
-    kept_and_right,
     rejection_area,
     reliability,
     right_at_coverage,
@@ -86,7 +84,7 @@ def test_the_hull_is_concave_and_above_the_curve(ranking):
     assert not np.isinf(slopes[1:]).any()
     assert (np.interp(curve.x, hull.x, hull.y) >= curve.y - ROUNDING).all()
     assert {*zip(hull.x, hull.y, strict=True)} <= {*zip(curve.x, curve.y, strict=True)}
-    corners = hull_corners(one.found, one.wrong)
+    corners = one.hull
     assert (corners[0], corners[-1]) == (0, len(one.thresholds))
 
 
@@ -231,7 +229,7 @@ def test_rejecting_nothing_leaves_the_accuracy(ranking):
 def test_the_rejection_area_is_the_mean_accuracy_over_coverages(ranking):
     """The closed form agrees with adding up the accuracy at 20,000 coverages."""
     scores, positive = ranking
-    kept, right = kept_and_right(forecasts_of((scores + 1) / 3, positive))[1:]
+    kept, right = forecasts_of((scores + 1) / 3, positive).kept_and_right[1:]
     coverages = (np.arange(20_000) + 0.5) / 20_000
     accuracy = right_at_coverage(kept, right, coverages) / (coverages * kept[-1])
     # The midpoint rule on 20,000 pieces of a curve whose slope is largest where it begins.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 
 from evalreport.metrics.curves.ladder import Ladder
 from evalreport.metrics.curves.registry import MOST_POINTS, Points, curve
@@ -42,29 +41,8 @@ def roc_hull(ladder: Ladder) -> Points:
 
     Its corners are the blocks of the isotonic regression of the labels on the scores (pool adjacent violators).
     """
-    corners = hull_corners(ladder.found, ladder.wrong)
+    corners = ladder.hull
     return Points(ladder.fpr[corners], ladder.tpr[corners], ladder.steps[corners])
-
-
-def hull_corners(found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
-    """Return the places of the upper hull's corners, from none to all.
-
-    Parameters
-    ----------
-    found, wrong
-        (g + 1,) running weights from 0; both rise.
-    """
-    positives, negatives = np.diff(found), np.diff(wrong)
-    held = np.flatnonzero(positives + negatives > 0)
-    weights = positives[held] + negatives[held]
-    share = positives[held] / weights
-    blocks = optimize.isotonic_regression(share, weights=weights, increasing=False).blocks
-    corners = np.concatenate([[0], held[blocks[1:] - 1] + 1])
-    # Neighbouring blocks of one share lie on one line.
-    x, y = wrong[corners], found[corners]
-    turns = np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:]
-    straight = np.abs(turns) <= 1e-12 * max(x[-1], 1e-300) * max(y[-1], 1e-300)
-    return np.asarray(corners[np.concatenate([[True], ~straight, [True]])])
 
 
 @curve("Precision-recall curve", x="Recall", y="Precision", tasks=BOTH, most=MOST_POINTS)

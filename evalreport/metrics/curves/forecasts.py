@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.metrics.calibration import BINS, bin_of
 from evalreport.metrics.curves.ladder import Floats, Forecasts
@@ -50,25 +49,10 @@ def accuracy_rejection(given: Forecasts) -> Points | None:
     """
     if given.confidence is None:
         return None
-    confidence, kept, right = kept_and_right(given)
+    confidence, kept, right = given.kept_and_right
     share = 1 - kept / kept[-1]
     share[-1] = 0.0
     return Points(share[::-1], (right / kept)[::-1], confidence[::-1])
-
-
-def kept_and_right(given: Forecasts) -> tuple[Floats, Floats, Floats]:
-    """Return distinct confidences, greatest first, and the weight kept, and right, at or above each: (m,) each."""
-    assert given.confidence is not None
-    assert given.right is not None
-    distinct, group = np.unique(-given.confidence, return_inverse=True)
-    kept = _running(group, given.weights)
-    right = _running(group, given.weights * given.right)
-    held = kept > 0
-    return -distinct[held], kept[held], right[held]
-
-
-def _running(group: npt.NDArray[np.int64], weights: Floats) -> Floats:
-    return np.cumsum(np.bincount(group, weights=weights)).astype(np.float64)
 
 
 def right_at_coverage(kept: Floats, right: Floats, coverage: Floats) -> Floats:

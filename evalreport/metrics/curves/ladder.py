@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy import optimize
 
 from evalreport.engine.ranks import Order, descending_order, group_weights
 from evalreport.engine.tables import Counts
@@ -19,7 +21,7 @@ MOST_CLASSES = 50
 """Curves of each class against the rest are computed for up to so many classes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ladder:
     """The positives and negatives at or above each distinct threshold of one ranking.
 
@@ -52,15 +54,20 @@ class Ladder:
         """Weight of the negatives."""
         return float(self.wrong[-1])
 
-    @property
+    @cached_property
     def fpr(self) -> Floats:
         """False positive rates (g + 1,)."""
         return np.asarray(self.wrong / self.wrong[-1])
 
-    @property
+    @cached_property
     def tpr(self) -> Floats:
         """True positive rates (g + 1,)."""
         return np.asarray(self.found / self.found[-1])
+
+    @cached_property
+    def hull(self) -> Indices:
+        """Places (h,) of the corners of the upper convex hull."""
+        return hull_corners(self.found, self.wrong)
 
     @property
     def steps(self) -> Floats:
@@ -75,6 +82,27 @@ class Ladder:
     def rung(self, threshold: float) -> int:
         """Return the place in ``found`` of what lies at or above any threshold."""
         return int(np.searchsorted(-self.thresholds, -threshold, side="right"))
+
+
+def hull_corners(found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
+    """Return the places of the upper hull's corners, from none to all.
+
+    Parameters
+    ----------
+    found, wrong
+        (g + 1,) running weights from 0; both rise.
+    """
+    positives, negatives = np.diff(found), np.diff(wrong)
+    held = np.flatnonzero(positives + negatives > 0)
+    weights = positives[held] + negatives[held]
+    share = positives[held] / weights
+    blocks = optimize.isotonic_regression(share, weights=weights, increasing=False).blocks
+    corners = np.concatenate([[0], held[blocks[1:] - 1] + 1])
+    # Neighbouring blocks of one share lie on one line.
+    x, y = wrong[corners], found[corners]
+    turns = np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:]
+    straight = np.abs(turns) <= 1e-12 * max(x[-1], 1e-300) * max(y[-1], 1e-300)
+    return np.asarray(corners[np.concatenate([[True], ~straight, [True]])])
 
 
 def counts_at(found: Floats, wrong: Floats) -> Counts:
@@ -126,7 +154,7 @@ def _is(sample: Sample, label: str) -> npt.NDArray[np.bool_]:
     return np.asarray(predictions.y_true == predictions.classes.index(label))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Forecasts:
     """What a model forecasts with a probability, and whether it came true.
 
@@ -146,6 +174,19 @@ class Forecasts:
     confidence: Floats | None
     right: Floats | None
     weights: Floats
+
+    @cached_property
+    def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
+        """Distinct confidences, greatest first, and the weight kept, and right, at or above each: (m,) each."""
+        assert self.confidence is not None
+        assert self.right is not None
+        distinct, group = np.unique(-self.confidence, return_inverse=True)
+        kept, right = (
+            np.cumsum(np.bincount(group, weights=weights)).astype(np.float64)
+            for weights in (self.weights, self.weights * self.right)
+        )
+        held = kept > 0
+        return -distinct[held], kept[held], right[held]
 
 
 def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
@@ -169,12 +210,21 @@ def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
     return tuple(found)
 
 
+MOST_LOOKED_AT = 50_000
+
+
 def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     """Return the indices of at most ``most`` points whose polyline looks like the whole.
 
     Corners are kept and points on straight runs dropped; if too many are left, points are spread evenly along
     the way from the first to the last. Axes may have any scale.
     """
+    if len(x) > MOST_LOOKED_AT:
+        # Hundreds of thousands of points lie closer together than can be seen, except where they begin and end.
+        ends = np.arange(MOST_LOOKED_AT // 10)
+        evenly = np.linspace(0, len(x) - 1, MOST_LOOKED_AT // 2).round().astype(np.int64)
+        looked_at = np.unique(np.concatenate([ends, evenly, len(x) - 1 - ends]))
+        return looked_at[visible_points(x[looked_at], y[looked_at], most)]
     keep = np.ones(len(x), dtype=bool)
     x, y = _to_unit(x), _to_unit(y)
     dx, dy = np.diff(x), np.diff(y)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from evalreport.curve_records import CurveSummaryRecord
-from evalreport.metrics.curves.discrimination import hull_corners
 from evalreport.metrics.curves.ladder import Floats, Ladder
 
 AT = (0.9, 0.8)
@@ -29,7 +28,7 @@ def ranking_summaries(ladder: Ladder) -> tuple[CurveSummaryRecord, ...]:
             area = partial_area(x, y, 1 - at)
             add("roc", f"partial_area_{side}", at, area)
             add("roc", f"partial_auc_{side}", at, standardised(area, 1 - at))
-    corners = hull_corners(ladder.found, ladder.wrong)
+    corners = ladder.hull
     add("roc_hull", "area", None, float(np.trapezoid(tpr[corners], fpr[corners])))
     add("pr", "area_interpolated", None, interpolated_area(ladder))
     if ladder.label is None:
