@@ -81,6 +81,16 @@
       if (section) watch.observe(section);
     });
   }
+  // What a link leads to stands below the bar, however high that is.
+  var toolbar = document.querySelector(".toolbar");
+  function measure() {
+    var sticks = getComputedStyle(toolbar).position === "sticky";
+    root.style.scrollPaddingTop = (sticks ? toolbar.offsetHeight + 16 : 8) + "px";
+  }
+  if (toolbar) {
+    measure();
+    window.addEventListener("resize", measure);
+  }
   function unfold() {
     var target = document.getElementById(window.location.hash.slice(1));
     if (!target) return;

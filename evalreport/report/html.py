@@ -54,7 +54,7 @@ def html_page(
     """
     env = environment(templates)
     css = with_colours(source(env, "report.css"), brand_of(templates))
-    style = css + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
+    style = css + source(env, "brand.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
     script = source(env, "report.js")
     policy = (
         f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
@@ -81,7 +81,8 @@ def paper_page(
     env = environment(templates)
     brand = brand_of(templates)
     css = with_colours(source(env, "report.css"), brand)
-    style = for_paper(css + source(env, "print.css")) + running_foot(brand) + font_faces("ttf")
+    style = for_paper(css + source(env, "print.css") + source(env, "brand.css"))
+    style += running_foot(brand) + font_faces("ttf")
     return _page(view, sections, figures, title=title, templates=templates, medium="brief" if brief else "full",
                  style=style, script="", policy="", colours=light_tokens(css))  # fmt: skip
 

@@ -182,6 +182,11 @@ def more_metrics(labels: list[str]) -> str:
     return f"{len(labels)} more: {', '.join(labels)}"
 
 
+def unless_said(remark: str) -> str:
+    """A remark that holds for every row that has none of its own."""
+    return f"Where no remark stands: {remark}." if remark else ""
+
+
 def left_out(labels: list[str]) -> str:
     """What a PDF in full detail has no room for."""
     return f"Left out here: {', '.join(labels)}. {CUT}"

@@ -181,6 +181,25 @@ def test_a_mistake_in_a_section_is_found_in_that_section(
         page_of(simulate(), mine)
 
 
+BANK = Path(__file__).parents[2] / "examples" / "custom-template" / "templates"
+
+
+def test_the_example_of_a_bank_is_whole(simulate: Callable[..., Results], tmp_path: Path) -> None:
+    """Letterhead, logo, colours, footer, the added sentence and section, its link; nothing from outside."""
+    render(simulate(), tmp_path, options=OutputOptions(formats=("html",), templates=BANK))
+    page = (tmp_path / "report.html").read_text()
+    assert '<html lang="en-GB">' in page
+    assert "Harbour Square" in page
+    assert "--brand: light-dark(#134e4a, #7fd6cb)" in page
+    assert "internal use only" in page
+    sentence = page.index("Ranks are not a release decision")
+    assert page.index('id="leaderboard"') < sentence < page.index('id="pairs"')
+    assert page.count('href="#sign-off"') == 3  # navigation, sentence, the heading's own link
+    assert page.index('id="reproducibility"') < page.index('id="sign-off"')
+    assert 'src="data:image/svg+xml;base64,' in page
+    assert not re.findall(r'(?:src|href)="(?!#|data:)', page)
+
+
 def test_the_shipped_brand_file_changes_nothing() -> None:
     """What is copied to be edited says every key and its default, in comments."""
     assert brand_of(template_folder()) == brand_of(None)

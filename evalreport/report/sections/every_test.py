@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalreport import numbers
 from evalreport.records import ComparisonRecord
@@ -42,6 +42,15 @@ def fitting(rows: tuple[TestRow, ...], most: int = MOST_PAPER_ROWS) -> tuple[Tes
             break
         kept += of_metric
     return tuple(kept[:most])
+
+
+def without_shared_remark(rows: tuple[TestRow, ...]) -> tuple[tuple[TestRow, ...], str]:
+    """Take out of the rows the remark that most of them bear, and give it to be said once."""
+    remarks = [row.remark for row in rows]
+    shared = max(dict.fromkeys(remarks), key=remarks.count, default="")
+    if 2 * remarks.count(shared) <= len(rows):
+        return rows, ""
+    return tuple(replace(row, remark="") if row.remark == shared else row for row in rows), shared
 
 
 def tests_of(view: View, first: frozenset[str]) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:

@@ -9,7 +9,7 @@ from evalreport.records import MetricRecord
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
-from evalreport.report.sections.every_test import TestRow, fitting, tests_of
+from evalreport.report.sections.every_test import TestRow, fitting, tests_of, without_shared_remark
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import Model, View, key_of, metric_decimals, overall_keys, text_of
 
@@ -125,6 +125,7 @@ def describe(view: View) -> Metrics | None:
     labelled = [r for r in view.results.metrics if r.label is not None and r.slice is None]
     class_keys = list(dict.fromkeys(key_of(r) for r in labelled))
     primary, other = tests_of(view, HEADLINES)
+    other, shared = without_shared_remark(other)
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     families = _families(view, [key for key in keys if key in valued], others)
     families, cut = _with_room(families)
@@ -140,7 +141,7 @@ def describe(view: View) -> Metrics | None:
         primary_on_paper=fitting(primary),
         other_on_paper=fitting(tuple(row for row in other if row.recommended)),
         notes=tuple(filter(None, (wording.METRIC_LIMITS, _rules(view)))),
-        tests_note=wording.EXPLORATORY,
+        tests_note=" ".join(filter(None, (wording.EXPLORATORY, wording.unless_said(shared)))),
         missing=_missing(view, [key for key in keys if key not in valued]),
         cut=wording.left_out(cut) if cut else "",
     )
