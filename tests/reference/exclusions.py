@@ -108,7 +108,7 @@ NOT_COMPARED: Mapping[str, str] = {
     "vs_best_*": NOT_OFFERED,
     "shaffer_p": NOT_OFFERED,
     "bergmann_hommel_p": NOT_OFFERED,
-    "mean and standard deviation of the fold*": DERIVED,
+    "mean and standard deviation of the fold*": OTHER_PLACE,
     "the ten differences*": DERIVED,
     "the five variances*": DERIVED,
     "corrected resampled t test on fold*": "ours takes the exact ratio of test to training examples",
