@@ -88,6 +88,9 @@ def sliced(
             done += 1
             progress(done / total)
     disparities = disparity_records(sides, options)
+    if any(warning.level == "blocker" for warning in predictions.warnings):
+        # What takes the verdict flags no slice either; the numbers stay.
+        disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     of_primary = [side for side in sides if side.quantity == primary]
     warnings = (
         *slice_warnings(divisions, of_primary, disparities, options),
