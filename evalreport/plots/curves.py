@@ -87,8 +87,10 @@ def precision_recall(
     prevalence = prevalence_of(results, label)
     if prevalence is not None:
         axes.axhline(prevalence, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
+    banded = _banded(results)
     for index, model in enumerate(results.models):
-        draw_curve(axes, curve_of(results, model, "pr", label), index, name_of(names, model))
+        curve = curve_of(results, model, "pr", label)
+        draw_curve(axes, curve, index, name_of(names, model), band=model in banded)
         rates = _rates(results, model, label)
         if rates is not None and rates[2] is not None:
             _draw_point(axes, rates[0], rates[2], index, name_of(names, model))
@@ -153,7 +155,8 @@ def draw_curve(
     if band and curve.low is not None and curve.high is not None:
         area = axes.fill_between(curve.x, curve.low, curve.high, color=mark.colour, alpha=0.12, linewidth=0)
         area.set_gid(own_id(axes, index, "band"))
-    line = axes.plot(curve.x, curve.y, color=mark.colour, linestyle=mark.dash, linewidth=1.5, label=name,
+    width = 1.5 if band else 0.9
+    line = axes.plot(curve.x, curve.y, color=mark.colour, linestyle=mark.dash, linewidth=width, label=name,
                      drawstyle=shape)[0]  # fmt: skip
     line.set_gid(own_id(axes, index, "line"))
 

@@ -63,7 +63,7 @@ def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., 
         _names(view, MetricKey(metric)),
         any(r.metric == metric and r.value is not None for r in view.results.metrics),
     )
-    if has_value and labels == [None]:
+    if has_value and labels == [None] and len(view.models) <= MOST_IN_LEGEND:
         caption += f" In the legend: {metric_label(MetricKey(metric))}."
     shown = labels[:MOST_CLASSES]
     more = {"annotated": _annotated(view)} if kind == "roc" and labels == [None] else {}
