@@ -16,6 +16,7 @@ from evalreport.errors import InputError
 from evalreport.keys import Join
 from evalreport.records import FoundRecord
 
+_ROWS_AT_ONCE = 500_000
 _SECOND_IDENTITY = ("train_size", "complexity")
 
 
@@ -149,11 +150,11 @@ def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
     else:
         values, cell = np.unique(_pack(parts), return_inverse=True)
         count = len(values)
-    place = rows.model.astype(np.int64)
-    place *= count
-    place += cell
     matrix = np.full(len(rows.models) * count, -1, dtype=np.int64)
-    matrix[place] = np.arange(rows.n)
+    # Some rows at a time: fresh memory for all of them costs more than the work.
+    for start in range(0, rows.n, _ROWS_AT_ONCE):
+        some = slice(start, min(start + _ROWS_AT_ONCE, rows.n))
+        matrix[rows.model[some].astype(np.int64) * count + cell[some]] = np.arange(some.start, some.stop)
     if np.count_nonzero(matrix >= 0) < rows.n:
         return None
     return matrix.reshape(len(rows.models), count)

@@ -33,10 +33,10 @@ _NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """Rows in the order of their ids (equal ones as they came), and where in that order another id begins."""
+    """Rows in the order of their ids (equal ones as they came), and the number of each one's id in that order."""
 
     order: Indices
-    begins: Flags
+    number: Indices
 
 
 def code_ids(pieces: Sequence[Any], *, memory_limit: int | None = None) -> tuple[Any, Indices]:
@@ -87,11 +87,11 @@ def _coded(pieces: Sequence[Any], memory_limit: int) -> tuple[Any, Indices]:
     words = _words(rows, memory_limit)
     found = _by_database(rows, memory_limit) if words is None else _by_words(words)
     del words
-    rank: Indices = np.cumsum(found.begins, dtype=np.int64)
-    rank -= 1
     codes = np.empty(len(rows), dtype=np.int64)
-    codes[found.order] = rank
-    first = found.order[found.begins]
+    codes[found.order] = found.number
+    begins = np.ones(len(rows), dtype=np.bool_)
+    np.not_equal(found.number[1:], found.number[:-1], out=begins[1:])
+    first = found.order[begins]
     # Where the first table holds every id, the others need not be put beside it.
     source = pieces[0] if first.max(initial=0) < len(pieces[0]) else rows
     return _taken(source, first), codes
@@ -132,7 +132,14 @@ def _by_words(words: Sequence[Words]) -> _Sorted:
     for word in words[1:]:
         later = word[order]
         begins[1:] |= later[1:] != later[:-1]
-    return _Sorted(order, begins)
+    return _Sorted(order, _counted(begins, keys.view(np.int64)))
+
+
+def _counted(begins: Flags, room: Indices) -> Indices:
+    """Number the groups that begin so from 0, in the memory that is given."""
+    np.cumsum(begins, out=room)
+    room -= 1
+    return room
 
 
 def _place_bits(n: int) -> int:
@@ -155,7 +162,7 @@ def _by_database(rows: Any, memory_limit: int) -> _Sorted:
             order[done:end] = batch.column(1).to_numpy()
             begins[done:end] = _other_than_before(batch.column(0), previous)
             done, previous = end, batch.column(0)[-1].as_py() if batch.num_rows else previous
-    return _Sorted(order, begins)
+    return _Sorted(order, _counted(begins, np.empty(len(rows), dtype=np.int64)))
 
 
 def _other_than_before(ids: Any, previous: str | None) -> Flags:

@@ -150,16 +150,13 @@ def _classifying(
         raise _says_nothing(chosen, "y_pred")
     if len(given) == len(task.classes):
         _check_sums(chosen, list(given.values()))
-    if task.task == "binary" and len(given) == 1:
-        (label, values), other = next(iter(given.items())), next(c for c in task.classes if c not in given)
-        given = {label: values, other: 1.0 - values}
-    proba = None
-    if len(given) == len(task.classes):
-        proba = np.column_stack([given[label] for label in task.classes])
+    proba = _beside(given, task)
     found: list[FoundRecord] = []
     warnings: list[WarningRecord] = []
     positive = None if task.positive is None else task.classes.index(task.positive)
-    ranking = score if proba is None or task.positive is None else given[task.positive]
+    ranking = score
+    if proba is not None and task.positive is not None:
+        ranking = given.get(task.positive, proba[:, positive])
     if y_pred is None:
         y_pred, record = _derived_labels(chosen, proba, ranking, positive, options)
         found.append(record)
@@ -167,7 +164,7 @@ def _classifying(
         warnings += _disagreement(chosen, y_pred, proba, positive, options)
     if given and proba is None:
         warnings.append(_incomplete(chosen, task, sorted(given)))
-    score = ranking if score is None else score
+    score = np.ascontiguousarray(ranking) if score is None and ranking is not None else score
     if y_pred is None and score is None and proba is None:
         raise _says_too_little(chosen, task, sorted(given))
     model = ModelOutputs(chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present)
@@ -258,6 +255,20 @@ def _disagreement(
         "y_pred is used for labels, the probabilities for everything else."
     )
     return [WarningRecord("prediction_disagrees_with_probability", text, (chosen.model,))]
+
+
+def _beside(given: dict[str, Floats], task: FoundTask) -> Floats | None:
+    """Put the classes' probabilities beside one another; None unless all are known (of two, one is enough)."""
+    absent = [label for label in task.classes if label not in given]
+    if absent and not (task.task == "binary" and len(absent) == 1):
+        return None
+    proba = np.empty((len(next(iter(given.values()))), len(task.classes)))
+    for place, label in enumerate(task.classes):
+        if label in given:
+            proba[:, place] = given[label]
+        else:
+            np.subtract(1.0, next(iter(given.values())), out=proba[:, place])
+    return proba
 
 
 def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
