@@ -166,7 +166,7 @@ def _clusters(whole: Predictions, replicates: Replicates, options: Options) -> n
     if options.cluster is None:
         return None
     column = whole.metadata.get(options.cluster) or whole.keys[options.cluster]
-    return np.unique(column.values[replicates.rows.max(axis=0)], return_inverse=True)[1].astype(np.int64)
+    return np.unique(column.values[replicates.first], return_inverse=True)[1].astype(np.int64)
 
 
 def _root(estimate: Estimated) -> Estimated:

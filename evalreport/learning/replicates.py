@@ -43,6 +43,12 @@ class Replicates:
     examples: Rows
 
     @property
+    def first(self) -> Rows:
+        """A row (n,) of each example, for what does not depend on the fit: its truth, its cluster."""
+        any_row = self.rows.max(axis=0)
+        return any_row if self.apparent is None else np.where(any_row >= 0, any_row, self.apparent)
+
+    @property
     def count(self) -> int:
         """Number of replicates K."""
         return len(self.rows)
@@ -87,7 +93,10 @@ def replicates_of(predictions: Predictions) -> Replicates | None:
     kept = np.flatnonzero((column.values >= 0) & ~train & ~part_is(predictions, "validation"))
     if not len(kept):
         return None
-    examples, place = np.unique(predictions.example[kept], return_inverse=True)
+    whole = np.flatnonzero(train & (column.values < 0))
+    # Where only rows out of the bag are written, an example may stand in the apparent fit alone.
+    every, places = np.unique(predictions.example[np.concatenate([kept, whole])], return_inverse=True)
+    examples, place = every, places[: len(kept)]
     names, replicate = np.unique(column.values[kept], return_inverse=True)
     rows = np.full((len(names), len(examples)), -1, dtype=np.int64)
     rows[replicate, place] = kept
@@ -95,7 +104,6 @@ def replicates_of(predictions: Predictions) -> Replicates | None:
     counts = predictions.keys.get("inbag")
     if counts is not None:
         inbag = np.where(rows >= 0, np.nan_to_num(np.asarray(counts.values, dtype=np.float64))[rows], 0.0)
-    whole = np.flatnonzero(train & (column.values < 0))
     return Replicates(rows, inbag, _placed(predictions.example[whole], whole, examples), examples)
 
 

@@ -1,0 +1,1 @@
+"""What is said about learning algorithms, from files of folds, replicates and curves."""
