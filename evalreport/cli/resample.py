@@ -88,8 +88,6 @@ def _with_flags(plan: Plan, flags: dict[str, Any]) -> Plan:
 def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
     if quiet:
         return
-    for warning in done.warnings:
-        say(f"{warning.level}: {warning.text} [{warning.code}]")
     for text in done.said:
         say(f"warning: {text}")
     if done.predictions is None:

@@ -14,21 +14,18 @@ import numpy.typing as npt
 
 from evalreport.data.folder import digest
 from evalreport.data.reading import Columns, file_format, read_file
-from evalreport.data.task import MOST_CLASSES, MOST_WHOLE_CLASSES, POSITIVE_PAIRS
 from evalreport.data.values import (
     combined,
     dictionary_codes,
     dictionary_numbers,
     floats,
-    in_order,
     is_number,
-    is_whole,
     shown,
-    spelled_alike,
     used_only,
 )
 from evalreport.errors import InputError, UsageError
 from evalreport.learning.plans import DataSource, Task
+from evalreport.learning.targets import header_of, read_target
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -115,7 +112,7 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
     ids = _ids(read, roles["id"], name)
     if roles["id"] is not None and source.id is None:
         said.append("ids: the column 'id' names the examples, so it is no feature")
-    kinds = _target(read, source, name)
+    kinds = read_target(read, source, name)
     said.append(f"task: {kinds['task']} ({kinds.pop('why')})")
     features = _features(read, roles["features"], source)
     return Examples(
@@ -126,7 +123,7 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
         groups=None if source.group is None else _group_codes(read, source.group, name),
         times=None if source.time is None else _time_codes(read, source.time, name),
         written={
-            column: tuple(read.arrays[_header(read, column)].dictionary_decode().to_pylist())
+            column: tuple(read.arrays[header_of(read, column)].dictionary_decode().to_pylist())
             for column in dict.fromkeys((source.time, source.group, *source.keep))
             if column is not None
         },
@@ -168,12 +165,14 @@ def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, dict[str,
 
     def as_numbers(names: tuple[str, ...]) -> dict[str, Any]:
         roles.update(_roles(names, source, name))
-        coded = {"codes": [roles["target"], *roles["others"]], "number": roles["features"]}
+        # A feature that is written as well is read as it is spelled.
+        coded = {"number": roles["features"], "codes": [roles["target"], *roles["others"]]}
         kinds = {header: kind for kind, headers in coded.items() for header in headers}
         return kinds if roles["id"] is None else {**kinds, roles["id"]: "text"}
 
     read = _whole(read_file(path, name, as_numbers))
-    texts = {header for header in roles["features"] if np.isnan(_no_number(read.arrays[header])).any()}
+    plain = [header for header in roles["features"] if header not in roles["others"]]
+    texts = {header for header in plain if np.isnan(_no_number(read.arrays[header])).any()}
     if not texts:
         return read, roles
 
@@ -213,6 +212,8 @@ def _roles(names: tuple[str, ...], source: DataSource, name: str) -> dict[str, A
     apart = {source.target, identifier, *others}
     if source.target in {identifier, *others, *source.features}:
         raise UsageError(f"[data] target {source.target!r} has another part as well; it can have one")
+    if identifier in source.features:
+        raise UsageError(f"[data] features: {identifier!r} names the examples, so it is no feature")
     features = source.features or tuple(column for column in headers if column and column not in apart)
     if not features:
         raise InputError("no column is left to predict from", file=name, remedy="add columns of features")
@@ -222,10 +223,6 @@ def _roles(names: tuple[str, ...], source: DataSource, name: str) -> dict[str, A
         "features": [headers[column] for column in dict.fromkeys(features)],
         "others": [headers[column] for column in dict.fromkeys(others)],
     }
-
-
-def _header(read: Columns, column: str) -> str:
-    return next(header for header in read.names if header.strip() == column)
 
 
 def _ids(read: Columns, header: str | None, name: str) -> tuple[str, ...]:
@@ -248,104 +245,14 @@ def _ids(read: Columns, header: str | None, name: str) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _target(read: Columns, source: DataSource, name: str) -> dict[str, Any]:
-    header = _header(read, source.target)
-    array = used_only(read.arrays[header])
-    codes = dictionary_codes(array)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        raise InputError(
-            f"the target is empty ({int((codes < 0).sum())} of {read.rows} rows)",
-            file=name,
-            line=read.locate(row, None)[0],
-            column=header,
-            expected="the true label or value of every example",
-            remedy="fill in the target, or remove these rows",
-        )
-    labels: list[str] = array.dictionary.to_pylist()
-    task, why = _task(labels, source.task)
-    if task == "regression":
-        values = dictionary_numbers(array)
-        wrong = ~np.isfinite(values)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InputError(
-                f"{shown(labels[codes[row]])} is no finite number",
-                file=name,
-                line=read.locate(row, None)[0],
-                column=header,
-                expected="a finite number (the task is regression)",
-                remedy="correct the value, or set [data] task",
-            )
-        return {"target": values, "task": task, "why": why}
-    return {**_classes(labels, codes, task, source, name), "why": why}
-
-
-def _task(labels: list[str], named: Task | None) -> tuple[Task, str]:
-    if named is not None:
-        return named, "as the plan says"
-    count = len(set(spelled_alike(labels).values()))
-    several: Task = "multiclass" if count > 2 else "binary"
-    if not all(map(is_number, labels)):
-        return several, f"the target is text, for example {shown(min(labels))}"
-    if all(map(is_whole, labels)) and count <= MOST_WHOLE_CLASSES:
-        return several, f"the target holds {count} whole numbers"
-    return "regression", "the target is numbers"
-
-
-def _classes(
-    labels: list[str], codes: npt.NDArray[np.int32], task: Task, source: DataSource, name: str
-) -> dict[str, Any]:
-    spelling = spelled_alike(labels)
-    classes = in_order(spelling.values())
-    if len(classes) < 2 or len(classes) > MOST_CLASSES or (task == "binary" and len(classes) > 2):
-        wanted = "two classes" if task == "binary" else f"2 to {MOST_CLASSES:,} classes"
-        few = ", ".join(map(shown, classes[:3])) + (", ..." if len(classes) > 3 else "")
-        raise InputError(
-            f"the target holds {len(classes)} class{'es' * (len(classes) > 1)} ({few})",
-            file=name,
-            column=source.target,
-            expected=wanted,
-            remedy="check [data] target, or set [data] task",
-        )
-    place = np.array([classes.index(spelling[label]) for label in labels], dtype=np.int64)
-    whole = all(map(is_whole, classes))
-    values = np.array([int(float(label)) for label in classes] if whole else list(classes))
-    of_rows = place[codes]
-    return {
-        "target": values[of_rows],
-        "task": task,
-        "classes": classes,
-        "values": values,
-        "codes": of_rows,
-        "positive": _positive(classes, source.positive) if task == "binary" else None,
-    }
-
-
-def _positive(classes: tuple[str, ...], named: str | None) -> str:
-    """Return the positive class by the rule of ``run``, so that scores point the right way there."""
-    if named is not None:
-        if named not in classes:
-            raise UsageError(f"[data] positive {named!r} is none of the classes {', '.join(classes)}")
-        return named
-    lowered = {label.lower(): label for label in classes}
-    pair = next((pair for pair in POSITIVE_PAIRS if set(pair) == set(lowered)), None)
-    return classes[-1] if pair is None else lowered[pair[1]]
-
-
-def guessed_positive(examples: Examples) -> str | None:
-    """Return the class that ``run`` would take for the positive one unless it is told; None if not binary."""
-    return _positive(examples.classes, None) if examples.task == "binary" else None
-
-
 def _group_codes(read: Columns, column: str, name: str) -> Indices:
-    codes = dictionary_codes(used_only(read.arrays[_header(read, column)]))
+    codes = dictionary_codes(used_only(read.arrays[header_of(read, column)]))
     _refuse_empty(codes < 0, read, column, name, "the group of every example")
     return codes.astype(np.int64)
 
 
 def _time_codes(read: Columns, column: str, name: str) -> Indices:
-    array = used_only(read.arrays[_header(read, column)])
+    array = used_only(read.arrays[header_of(read, column)])
     codes = dictionary_codes(array)
     _refuse_empty(codes < 0, read, column, name, "the time of every example")
     texts: list[str] = array.dictionary.to_pylist()

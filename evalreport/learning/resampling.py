@@ -8,13 +8,14 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evalreport.errors import OutputError, UsageError
 from evalreport.learning.backends import perform_all
 from evalreport.learning.building import check_buildable, require_refit
-from evalreport.learning.examples import Examples, guessed_positive, read_examples
+from evalreport.learning.examples import Examples, read_examples
 from evalreport.learning.fitting import Failure, Fitted
 from evalreport.learning.guards import guards
 from evalreport.learning.journal import Journal, journal_path, open_journal
@@ -28,6 +29,7 @@ from evalreport.learning.prediction_tables import (
     warnings_of,
 )
 from evalreport.learning.splits import fits_of
+from evalreport.learning.targets import guessed_positive
 from evalreport.learning.tasks import Task, check_models, models_of, tasks_of, versions
 from evalreport.records import WarningRecord
 
@@ -116,6 +118,8 @@ def resample(
         check_buildable(estimator, settled.folder, examples.task)
     fits = fits_of(examples, settled.scheme, settled.seed)
     warnings = guards(examples, fits)
+    for warning in warnings:
+        announce(f"{warning.level}: {warning.text} [{warning.code}]")
     tasks = tasks_of(settled, examples, fits)
     with open_journal(journal_path(output)) as journal:
         reused = sum(task.key in journal.found for task in tasks)
@@ -131,8 +135,6 @@ def resample(
 
 def _with_selection(plan: Plan, examples: Examples) -> Plan:
     """Say what a search is decided by, where the plan does not."""
-    from dataclasses import replace
-
     regression = examples.task == "regression"
     select = plan.scheme.select or ("mse" if regression else "accuracy")
     if (select in ("accuracy", "log_loss")) == regression:
@@ -204,13 +206,18 @@ def _write(
         table = prediction_table(examples, plan.scheme, results)
         n_rows = table.num_rows
         files[places["predictions"]] = content = table_bytes(table, places["predictions"])
-        about = {
-            "file": places["predictions"].name,
-            "rows": n_rows,
-            "sha256": hashlib.sha256(content).hexdigest(),
+        record = _about_plan(plan, examples) | {
+            "predictions": {
+                "file": places["predictions"].name,
+                "rows": n_rows,
+                "sha256": hashlib.sha256(content).hexdigest(),
+            },
+            "fits": len(tasks),
+            "failures": [{"model": f.model, "fit": dict(f.fit), "error": f.error} for f in failures],
+            "warnings": [asdict(warning) for warning in warnings],
+            "estimators_warned": list(said),
         }
-        record = _record(plan, examples, (about, len(tasks)), failures, warnings, said)
-        files[places["record"]] = record
+        files[places["record"]] = _json(record)
     _move_in(files)
     return Resampled(
         predictions=places["predictions"] if results else None,
@@ -262,17 +269,9 @@ def _failures_text(failures: Sequence[FitFailure]) -> bytes:
     return "\n".join(parts).encode("utf-8", errors="replace")
 
 
-def _record(
-    plan: Plan,
-    examples: Examples,
-    counts: tuple[Mapping[str, object], int],
-    failures: Sequence[FitFailure],
-    warnings: Sequence[WarningRecord],
-    said: Sequence[str],
-) -> bytes:
+def _about_plan(plan: Plan, examples: Examples) -> dict[str, Any]:
     """Say what decides the predictions; nothing that depends on how the work was done stands here."""
-    about, n_fits = counts
-    content = {
+    return {
         "schema": SCHEMA,
         "plan": describe(plan),
         "data": {
@@ -284,14 +283,13 @@ def _record(
             "classes": list(examples.classes),
             "positive": examples.positive,
         },
-        "predictions": about,
-        "fits": n_fits,
-        "failures": [{"model": f.model, "fit": dict(f.fit), "error": f.error} for f in failures],
-        "warnings": [asdict(warning) for warning in warnings],
-        "estimators_warned": list(said),
         "environment": versions(),
     }
-    return (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, default=str) + "\n").encode()
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+    return (text + "\n").encode("utf-8", errors="replace")
 
 
 def _move_in(files: Mapping[Path, bytes | None]) -> None:
@@ -330,7 +328,7 @@ def _umask() -> int:
 def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -> tuple[str, ...]:
     """Return what ``run`` cannot find out from the predictions alone."""
     words: list[str] = []
-    if examples.positive is not None and examples.positive != guessed_positive(examples):
+    if examples.positive is not None and examples.positive != guessed_positive(examples.classes):
         words += ["--positive", examples.positive]
     if plan.data.group is not None:
         words += ["--cluster", plan.data.group]

@@ -119,11 +119,13 @@ def test_where_every_fit_fails_nothing_is_written_but_the_tracebacks(folder: Pat
 
 
 SLOW = """
+import pathlib
 import time
 from sklearn.tree import DecisionTreeClassifier
+SLOWLY = pathlib.Path(__file__).parent / "slowly"
 class Slow(DecisionTreeClassifier):
     def fit(self, X, y):
-        time.sleep(0.15)
+        time.sleep(0.15 if SLOWLY.exists() else 0)
         return super().fit(X, y)
 """
 
@@ -158,6 +160,7 @@ def test_an_interrupted_plan_goes_on_and_gives_the_same_bytes(folder: Path, plan
     (folder / f"{module}.py").write_text(SLOW)
     own = f'[[estimator]]\nname = "slow"\nimport = "{module}:Slow"\n'
     path = plan('name = "bootstrap"\nreplicates = 40', own)
+    (folder / "slowly").touch()
     process = started(path, folder / "out", "--backend", backend, "--jobs", "2")
     os.killpg(process.pid, how) if how == signal.SIGKILL else process.send_signal(how)
     _, said = process.communicate(timeout=60)
@@ -166,6 +169,7 @@ def test_an_interrupted_plan_goes_on_and_gives_the_same_bytes(folder: Path, plan
         assert process.returncode == 130, said
         assert "Traceback" not in said
         assert "the fits that were finished are kept" in said
+    (folder / "slowly").unlink()
     again = resample(path, output=folder / "out")
     assert 0 < again.n_reused < again.n_fits == 40
     resample(path, output=folder / "whole")

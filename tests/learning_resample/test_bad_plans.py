@@ -114,6 +114,9 @@ def test_a_bad_scheme_or_estimator_is_named(plan: Write, capsys, scheme, estimat
         ('target = "label"\npositive = "maybe"', "positive 'maybe' is none of the classes no, yes"),
         ('target = "label"\ntask = "ranking"', "unknown task 'ranking'"),
         ('target = "label"\nid = "ward"', "the id 'w0' stands twice"),
+        ('target = "label"\nfeatures = ["id"]', "'id' names the examples, so it is no feature"),
+        ('target = "value"\npositive = "yes"', "only a binary task has a positive class"),
+        ('target = "ward"\npositive = "w1"', "only a binary task has a positive class"),
         ('target = "label"\nkeep = ["label"]', "target 'label' has another part as well"),
     ],
 )

@@ -331,3 +331,13 @@ def test_the_one_input_stands_beside_the_predictions(folder: Path, plan: Write):
     for row in made(path).to_pylist():
         assert row["x"] == examples.features[int(row["id"][1:]), 0]
     assert "x" not in made(plan('name = "holdout"', BAYES, name="two.toml")).column_names
+
+
+def test_a_feature_can_be_kept_as_well(folder: Path, plan: Write):
+    """First is learned from and written as it is spelled in the file; the model is the one without keeping it."""
+    kept = made(plan('name = "holdout"', BAYES, data='keep = ["first"]'))
+    plain = made(plan('name = "holdout"', BAYES, name="plain.toml"))
+    assert kept.column("p_yes").equals(plain.column("p_yes"))
+    lines = [line.split(",") for line in (folder / "examples.csv").read_text().splitlines()]
+    spelled = {line[0]: line[1] for line in lines}
+    assert all(row["first"] == spelled[row["id"]] for row in kept.to_pylist())
