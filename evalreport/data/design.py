@@ -44,6 +44,9 @@ def design_of(keys: Mapping[str, Column], example: Indices | None, n: int) -> tu
     """Find the design of n rows from their key columns and (n,) examples; None where rows are scores."""
     codes = {name: keys[name].values.astype(np.int64) for name in IDENTITY_COLUMNS if name in keys}
     tested = _tested(keys.get("part"), codes.get("part"), n)
+    inner = codes.get("inner_fold")
+    if inner is not None and (tested & (inner < 0)).any():
+        tested &= inner < 0  # rows of inner folds chose parameters
     counts = {name: len(np.unique(code[tested & (code >= 0)])) for name, code in codes.items()}
     if counts.get("dataset", 0) > 1:
         return "datasets", f"there are {counts['dataset']} data sets in the column dataset"

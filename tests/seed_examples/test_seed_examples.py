@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import evalreport
+from evalreport.learning.optimism import bootstrap_632, bootstrap_632plus
 from evalreport.records import Interval, MetricRecord
 from evalreport.results import Results
 
@@ -44,14 +46,12 @@ NOT_IN_THIS_VERSION: frozenset[str] = frozenset()
 
 # examples without a test here, each with its reason
 NOT_COVERED = {
-    "hr21_nested_cv": "sizes of nested cross-validation: not read in this version",
+    "hr21_nested_cv": "sizes of the splits of a plan, not a number of a run",
     "ru8_typos": "formulas without numbers; F1 and the curve's direction are held by the other examples",
     "hr_smuc_diff": "formula of two independent test sets with numbers of our own: not in this version",
-    "hr_smuc_bias_variance": "bias and variance: not in this version",
     "sk9_credit_model": "coefficients of a fitted model: evalreport fits none",
     "sk9_deviance": "the deviance: not in this version",
     "sk9_fn_fp": "a convention about hypotheses, not a number",
-    "pl_632": "bootstrap error estimates: not in this version",
     "pl_bootstrap_fraction": "a limit of combinatorics, not a number of a run",
 }
 
@@ -395,7 +395,38 @@ def test_log_loss_of_three() -> None:
     assert metric(results, "log_loss").value == pytest.approx(expected, abs=EXACT)
 
 
+def test_bias_and_variance_of_replicas() -> None:
+    """Mean (y - h)^2 = bias^2 + (K - 1)/K of the variance with divisor K - 1, from 40 replicas on a held-out third."""
+    generator = np.random.default_rng(0)
+    truth = generator.normal(size=30)
+    rows = [
+        (f"{i:02d}", "m", k, y, y + 0.3 + generator.normal()) for k in range(40) for i, y in enumerate(truth)
+    ]
+    columns = ("id", "model", "replicate", "y_true", "y_pred")
+    source = {name: [row[j] for row in rows] for j, name in enumerate(columns)}
+    (found,) = evalreport.evaluate(source, options=evalreport.Options(resamples=10)).decomposition
+    error = np.mean([(y - h) ** 2 for *_, y, h in rows])
+    assert found.variance_unbiased is not None
+    assert found.expected_loss == pytest.approx(error, abs=EXACT)
+    assert found.bias + 39 / 40 * found.variance_unbiased == pytest.approx(error, abs=EXACT)
+    assert "hr_smuc_bias_variance" in EXAMPLES
+
+
+def test_estimates_of_632() -> None:
+    """The weights of .632 and .632+ from the example's three errors."""
+    example = EXAMPLES["pl_632"]
+    given, computed = example["inputs"], example["computed"]
+    plain = bootstrap_632(given["e_R"], given["e_B2"])
+    plus = bootstrap_632plus(given["e_R"], given["e_B2"], given["gamma"])
+    assert plain == pytest.approx(computed["e632"], abs=EXACT)
+    assert plus.relative_overfitting == pytest.approx(computed["R"], abs=EXACT)
+    assert plus.omega == pytest.approx(computed["omega"], abs=EXACT)
+    assert plus.value == pytest.approx(computed["e632plus"], abs=EXACT)
+
+
 TESTED_BY_NAME = {
+    "hr_smuc_bias_variance",
+    "pl_632",
     "hr21_cm7",
     "hr21_acc_dot_product",
     "hr21_harmonic",
