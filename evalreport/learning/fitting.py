@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from evalreport.learning.building import build, said
 from evalreport.learning.examples import Examples
-from evalreport.learning.parameters import count_parameters
+from evalreport.learning.parameters import count_parameters, vc_dimension
 from evalreport.learning.plans import Estimator
 from evalreport.learning.search import Search, search
 from evalreport.learning.surroundings import messages, one_thread
@@ -84,6 +84,7 @@ class Fitted:
     blocks: tuple[Said, ...]
     params: str | None = None
     n_parameters: float | None = None
+    vc_dimension: float | None = None
     messages: tuple[str, ...] = field(default=())
 
 
@@ -101,12 +102,7 @@ def perform(examples: Examples, job: Job) -> Fitted | Failure:
     try:
         with messages() as heard:
             fitted = _fitted(examples, job)
-        return Fitted(
-            blocks=fitted.blocks,
-            params=fitted.params,
-            n_parameters=fitted.n_parameters,
-            messages=tuple(dict.fromkeys(heard)),
-        )
+        return replace(fitted, messages=tuple(dict.fromkeys(heard)))
     except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
         return Failure(said(error), "".join(traceback.format_exception(error)))
 
@@ -131,6 +127,7 @@ def _fitted(examples: Examples, job: Job) -> Fitted:
         blocks=tuple(blocks),
         params=json.dumps(chosen, sort_keys=True, ensure_ascii=False, default=str) if chosen else None,
         n_parameters=count_parameters(model, examples.features, job.train, len(examples.classes)),
+        vc_dimension=vc_dimension(model) if examples.classes else None,
     )
 
 

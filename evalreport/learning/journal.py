@@ -21,7 +21,7 @@ import numpy as np
 from evalreport.errors import OutputError, UsageError
 from evalreport.learning.fitting import Fitted, Said
 
-_MAGIC = b"evalreport fits 1\n"
+_MAGIC = b"evalreport fits 2\n"
 _HEAD = struct.Struct("<Q32s32s")
 _ARRAYS = ("rows", "y_pred", "proba", "score")
 
@@ -133,6 +133,7 @@ def _packed(fitted: Fitted) -> bytes:
         "blocks": blocks,
         "params": fitted.params,
         "n_parameters": fitted.n_parameters,
+        "vc_dimension": fitted.vc_dimension,
         "messages": fitted.messages,
     }
     return b"".join([json.dumps(said).encode(), b"\n", *arrays])
@@ -156,5 +157,6 @@ def _unpacked(body: bytes) -> Fitted:
         blocks=tuple(blocks),
         params=said["params"],
         n_parameters=said["n_parameters"],
+        vc_dimension=said["vc_dimension"],
         messages=tuple(said["messages"]),
     )

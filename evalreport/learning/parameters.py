@@ -7,6 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+HALF_SPACES = frozenset(
+    (
+        *("LogisticRegression", "LinearSVC", "Perceptron", "SGDClassifier", "RidgeClassifier"),
+        "LinearDiscriminantAnalysis",
+    )
+)
+"""Classifiers of two classes that divide the space of features by a hyperplane."""
+
 Indices = npt.NDArray[np.integer]
 
 
@@ -14,8 +22,9 @@ def count_parameters(model: Any, features: Any, train: Indices, n_classes: int) 
     """Return the (effective) number of parameters of a fitted estimator; None where it cannot be told.
 
     An estimator that knows says it in ``n_parameters_``. Otherwise: a tree's leaves (K - 1 numbers each for K
-    classes), the coefficients of least squares, those of the lasso that are not 0, the trace of ridge regression's
-    hat matrix, n / k of k nearest neighbours; intercepts count. Of a pipeline the last step counts.
+    classes), the coefficients of least squares and of logistic regression without penalty, those of the lasso that
+    are not 0, the trace of ridge regression's hat matrix, n / k of k nearest neighbours; intercepts count. Of a
+    pipeline the last step counts.
 
     Parameters
     ----------
@@ -40,6 +49,8 @@ def count_parameters(model: Any, features: Any, train: Indices, n_classes: int) 
         return float(len(train) / last.n_neighbors * each)
     if kind == "LinearRegression":
         return float(np.asarray(last.coef_).size + bool(last.fit_intercept))
+    if kind == "LogisticRegression" and (float("inf") == last.C or getattr(last, "penalty", "") is None):
+        return float(last.coef_.size + last.coef_.shape[0] * bool(last.fit_intercept))
     if kind == "Lasso":
         return float(np.count_nonzero(last.coef_) + bool(last.fit_intercept))
     if kind == "Ridge" and np.ndim(last.alpha) == 0:
@@ -49,6 +60,28 @@ def count_parameters(model: Any, features: Any, train: Indices, n_classes: int) 
             np.asarray(seen, dtype=np.float64), float(last.alpha), intercept=bool(last.fit_intercept)
         )
     return None
+
+
+def vc_dimension(model: Any) -> float | None:
+    """Return the VC dimension of a fitted classifier's family; None where it cannot be told.
+
+    An estimator that knows says it in ``vc_dimension_``. Otherwise: half-spaces of p features, p + 1 (p without an
+    intercept). A penalty can only make it smaller, so the bound still holds.
+
+    References
+    ----------
+    Vapnik (1995), section 3.6.
+    """
+    own = getattr(model, "vc_dimension_", None)
+    if own is not None:
+        return float(own)
+    last = model[-1] if hasattr(model, "steps") else model
+    if type(last).__name__ not in HALF_SPACES:
+        return None
+    coefficients = np.atleast_2d(last.coef_)
+    if len(coefficients) > 1:  # several classes
+        return None
+    return float(coefficients.shape[1] + bool(getattr(last, "fit_intercept", True)))
 
 
 def _ridge(matrix: npt.NDArray[np.float64], alpha: float, *, intercept: bool) -> float:

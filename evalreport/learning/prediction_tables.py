@@ -93,17 +93,21 @@ def _keys(blocks: Sequence[tuple[Task, Fitted, Said]], scheme: Scheme, n: int) -
             blocks, lambda task, _f, _b: len(task.fit.train) if task.fit.sized else None, pa.int32()
         ),
         "complexity": _repeated(blocks, lambda task, _f, _b: task.complexity, pa.float64()),
-        "n_parameters": _repeated(
-            blocks,
-            lambda task, fitted, _b: fitted.n_parameters if _is_measured(task, scheme) else None,
-            pa.float64(),
-        ),
+        **{
+            name: _repeated(blocks, lambda t, f, _b, key=name: _size(t, f, scheme, key), pa.float64())
+            for name in ("n_parameters", "vc_dimension")
+        },
     }
 
 
-def _is_measured(task: Task, scheme: Scheme) -> bool:
-    """Say whether the number of parameters plays a part: beside training rows, or on an axis of complexity."""
-    return bool(scheme.train_predictions) or task.complexity is not None or task.fit.part == "train"
+def _size(task: Task, fitted: Fitted, scheme: Scheme, name: str) -> float | None:
+    """Return a model's number of parameters or VC dimension, where it plays a part."""
+    value: float | None = getattr(fitted, name)
+    # A VC dimension bounds the error on the training rows alone; parameters are an axis as well.
+    with_training = bool(scheme.train_predictions) or task.fit.part == "train"
+    if name == "vc_dimension":
+        return value if with_training else None
+    return value if with_training or task.complexity is not None else None
 
 
 def _inbag(blocks: Sequence[tuple[Task, Fitted, Said]], n: int) -> Any:

@@ -20,7 +20,7 @@ from evalreport.learning.plans import Estimator, Plan, axis, describe
 from evalreport.learning.search import Search
 from evalreport.learning.splits import Fit, seed_of
 
-_FORM = 1
+_FORM = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import evalreport
 from evalreport.learning.examples import Examples
-from evalreport.learning.parameters import count_parameters
+from evalreport.learning.parameters import count_parameters, vc_dimension
 from evalreport.learning.resampling import resample
 from evalreport.learning.splits import seed_of
 
@@ -258,6 +258,45 @@ def test_numbers_of_parameters_follow_by_hand(examples: Examples):
     scaled = StandardScaler().fit_transform(X)
     hat = scaled @ np.linalg.solve(scaled.T @ scaled + 3.0 * np.eye(2), scaled.T)
     assert count_parameters(piped, X, rows, 0) == pytest.approx(np.trace(hat) + 1, rel=1e-12)
+
+
+def test_vc_dimensions_of_half_spaces(examples: Examples):
+    """Half-spaces of p features have p + 1 (Vapnik 1995, section 3.6); an estimator can say its own."""
+    X, y = examples.features, examples.target
+    svm = make_pipeline(StandardScaler(), LinearSVC(random_state=0)).fit(X, y)
+    assert vc_dimension(svm) == 3
+    assert vc_dimension(LinearSVC(random_state=0, fit_intercept=False).fit(X, y)) == 2
+    assert vc_dimension(DecisionTreeClassifier().fit(X, y)) is None
+    three_classes = LinearSVC(random_state=0).fit(X, np.arange(60) % 3)
+    assert vc_dimension(three_classes) is None
+    three_classes.vc_dimension_ = 7
+    assert vc_dimension(three_classes) == 7
+
+
+def test_criteria_come_of_a_plan_with_training_predictions(folder: Path, plan: Write):
+    """Logistic regression without penalty: AIC, BIC, MDL and the VC bound of its 40 training rows by hand."""
+    from sklearn.linear_model import LogisticRegression
+
+    free = (
+        '[[estimator]]\nname = "free"\nimport = "sklearn.linear_model:LogisticRegression"\n'
+        "parameters = {C = inf}\n"
+    )
+    done = resample(plan('name = "holdout"\ntrain_predictions = true', free), output=folder / "out")
+    results = evalreport.evaluate(
+        done.predictions, metrics=["accuracy", "aic", "bic", "vc_bound"], resamples=50
+    )
+    found = {row.metric: row.value for row in results.metrics}
+    examples = examples_of(folder)
+    tested = {row["id"] for row in pq.read_table(done.predictions).to_pylist() if row["part"] == "test"}
+    rows = [i for i, name in enumerate(examples.ids) if name not in tested]
+    X, y = examples.features[rows], examples.target[rows]
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    likelihood = np.log(model.predict_proba(X)[np.arange(40), (y == "yes").astype(int)]).sum()
+    # Two coefficients and the intercept: d = 3 and VC = 3; Hastie et al. (2009), equations 7.30 and 7.36, Vapnik (1995).
+    assert found["aic"] == pytest.approx(-2 * likelihood / 40 + 2 * 3 / 40, rel=1e-12)
+    assert found["bic"] == pytest.approx(-2 * likelihood + 3 * np.log(40), rel=1e-12)
+    bound = np.sqrt((3 * (np.log(2 * 40 / 3) + 1) - np.log(0.05 / 4)) / 40)
+    assert found["vc_bound"] == pytest.approx((model.predict(X) != y).mean() + bound, rel=1e-12)
 
 
 def test_estimators_warnings_are_counted_not_scattered(folder: Path, plan: Write, capsys):
