@@ -292,7 +292,7 @@ def test_criteria_come_of_a_plan_with_training_predictions(folder: Path, plan: W
     X, y = examples.features[rows], examples.target[rows]
     model = LogisticRegression(C=np.inf).fit(X, y)
     likelihood = np.log(model.predict_proba(X)[np.arange(40), (y == "yes").astype(int)]).sum()
-    # Two coefficients and the intercept: d = 3 and VC = 3; Hastie et al. (2009), equations 7.30 and 7.36, Vapnik (1995).
+    # Two coefficients and the intercept: d = VC = 3; Hastie et al. (2009), equations 7.30 and 7.36; Vapnik (1995).
     assert found["aic"] == pytest.approx(-2 * likelihood / 40 + 2 * 3 / 40, rel=1e-12)
     assert found["bic"] == pytest.approx(-2 * likelihood + 3 * np.log(40), rel=1e-12)
     bound = np.sqrt((3 * (np.log(2 * 40 / 3) + 1) - np.log(0.05 / 4)) / 40)
