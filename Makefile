@@ -19,8 +19,8 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check study-coverage study-tests bench \
-        peers clean distclean
+.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check study-coverage study-tests \
+        study-estimators bench peers clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -54,6 +54,9 @@ study-coverage: env ## measure the coverage of every interval; writes docs/cover
 
 study-tests: env ## measure how often the tests reject; writes docs/tests.*
 	$(BIN)/python -m studies.tests
+
+study-estimators: env ## measure how near error estimates come to the truth; writes docs/estimators.*
+	$(BIN)/python -m studies.estimators
 
 bench: env peers ## measure the speed against other programs; writes docs/benchmarks.md (QUICK=1: small, printed only)
 	PYTHONPATH=.cache/peers $(BIN)/python -m benchmarks $(if $(QUICK),--quick)
