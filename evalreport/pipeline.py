@@ -32,6 +32,7 @@ from evalreport.data.scores import one_value_a_dataset
 from evalreport.data.selection import test_rows
 from evalreport.data.slicing import Division
 from evalreport.data.survey import why_not_analysed
+from evalreport.engine.draws import MANY_ROWS
 from evalreport.errors import UsageError
 from evalreport.learning.about import about_algorithms, require_decomposable
 from evalreport.learning.cautions import algorithm_cautions
@@ -42,7 +43,7 @@ from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.datasets import over_datasets
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.quantities import Quantity, chosen
-from evalreport.metrics.row_estimates import said_of_histograms
+from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
 from evalreport.provenance import provenance
@@ -143,14 +144,19 @@ def decide(
 
 
 def all_sampled(
-    predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, apart: bool
+    predictions: Predictions,
+    quantities: Sequence[Quantity],
+    options: Options,
+    *,
+    apart: bool,
+    most_exact: int = MOST_EXACT_ROWS,
 ) -> list[Sample]:
     """Return one sample of all models; apart: one a model, each on its own test set with its own draws."""
-    if not apart:
-        return [sampled(predictions, quantities, options, seed=options.seed)]
-    return sampled_apart(
-        predictions, options.seed, lambda own, seed: sampled(own, quantities, options, seed=seed)
-    )
+
+    def own(part: Predictions, seed: int) -> Sample:
+        return sampled(part, quantities, options, seed=seed, most_exact=most_exact)
+
+    return sampled_apart(predictions, options.seed, own) if apart else [own(predictions, options.seed)]
 
 
 def all_sliced(
@@ -162,10 +168,12 @@ def all_sliced(
     say: Progress,
 ) -> Sliced:
     """Analyse every slice as the whole was analysed, with the run's seed."""
+    # Where the whole's ranks are resampled from a histogram, so are those of its large slices.
+    most_exact = MOST_EXACT_ROWS if predictions.n <= MOST_EXACT_ROWS else MANY_ROWS
 
     def sampler(part: Predictions, quantities: Sequence[Quantity], n_resamples: int) -> list[Sample]:
         own = replace(options, resamples=n_resamples)
-        return all_sampled(part, quantities, own, apart=options.join == "independent")
+        return all_sampled(part, quantities, own, apart=options.join == "independent", most_exact=most_exact)
 
     def progress(done: float) -> None:
         say("slices", 0.5 + 0.4 * done)
@@ -174,7 +182,12 @@ def all_sliced(
 
 
 def sampled(
-    predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, seed: int
+    predictions: Predictions,
+    quantities: Sequence[Quantity],
+    options: Options,
+    *,
+    seed: int,
+    most_exact: int = MOST_EXACT_ROWS,
 ) -> Sample:
     """Estimate every quantity of every model, on the whole and on every single fit."""
     units = units_of(
@@ -190,6 +203,7 @@ def sampled(
         n_resamples=options.resamples,
         seed=seed,
         exact=options.exact,
+        most_exact=most_exact,
     )
     return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)
 

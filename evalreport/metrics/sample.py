@@ -64,6 +64,7 @@ def estimate_all(
     n_resamples: int,
     seed: int,
     exact: bool = False,
+    most_exact: int = MOST_EXACT_ROWS,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
 
@@ -77,6 +78,8 @@ def estimate_all(
         Bootstrap replicates B.
     exact
         Take the replicates of rank metrics from the rows themselves, however many there are.
+    most_exact
+        Otherwise, up to so many rows.
     """
     layout = layout_of(predictions)
     missing = {(m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))}
@@ -86,7 +89,7 @@ def estimate_all(
     if tables is not None:
         estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
     rows = prepare_rows(predictions, quantities, units, layout)
-    if exact or predictions.n <= MOST_EXACT_ROWS:
+    if exact or predictions.n <= most_exact:
         rows = replace(rows, exact=exact)
     else:
         rows = _with_bins(rows, predictions) if n_resamples else replace(rows, many=True)
