@@ -16,11 +16,11 @@ from evalreport.data.gathering import Rows, fault
 from evalreport.data.predictions import Column, ModelOutputs
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.data.values import (
+    all_numbers,
     category_column,
     dictionary_codes,
     dictionary_numbers,
     floats,
-    is_number,
     shown,
     take,
     used_only,
@@ -106,7 +106,7 @@ def _key_column(rows: Rows, name: str) -> Column:
         values = floats(array)
         _refuse_wrong(rows, name, ~np.isfinite(values) & ~array.is_null().to_numpy(zero_copy_only=False))
         return Column(values)
-    if name == "time" and all(map(is_number, used_only(array).dictionary.to_pylist())):
+    if name == "time" and all_numbers(used_only(array)):
         return Column(dictionary_numbers(array))
     return category_column(array)
 
@@ -119,13 +119,14 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
         given = dictionary_codes(array) >= 0
         _refuse_wrong(rows, name, (given & ~np.isfinite(values)) | (values < 0))
         return Column(values)
-    texts = used_only(array).dictionary.to_pylist()
-    sliced = may_be_sliced_by(name, options.slices, options.gates)
-    if name == options.cluster or (sliced and not (len(texts) > MOST_VALUES and are_numbers(texts))):
+    array = used_only(array)
+    if name == options.cluster:
         return category_column(array)
-    if all(map(is_number, texts)):
-        return Column(dictionary_numbers(array))
-    return category_column(array)
+    if may_be_sliced_by(name, options.slices, options.gates):
+        texts = array.dictionary.to_pylist()
+        if not (len(texts) > MOST_VALUES and are_numbers(texts)):
+            return category_column(array)
+    return Column(dictionary_numbers(array)) if all_numbers(array) else category_column(array)
 
 
 def _refuse_wrong(rows: Rows, name: str, wrong: npt.NDArray[np.bool_]) -> None:

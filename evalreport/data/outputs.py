@@ -13,7 +13,7 @@ from evalreport.data.alignment import Alignment
 from evalreport.data.gathering import Rows, fault
 from evalreport.data.predictions import Codes, Floats, Indices, ModelOutputs
 from evalreport.data.task import FoundTask, no_number
-from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode, shown, truth_number
+from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode, shown
 from evalreport.errors import InputError
 from evalreport.records import FoundRecord, WarningRecord
 
@@ -292,7 +292,7 @@ def _numbers(rows: Rows, column: str) -> Floats:
     array = rows.columns[column]
     if column != "outcome":
         return _finite(rows, column, array)
-    values = dictionary_numbers(array, truth_number)
+    values = dictionary_numbers(array, truths=True)
     wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
     _refuse_wrong(rows, column, wrong)
     return values

@@ -11,11 +11,12 @@ import numpy as np
 
 from evalreport.config import Options
 from evalreport.data.gathering import Rows, fault, whence
+from evalreport.data.predictions import Floats
 from evalreport.data.values import (
+    as_numbers,
     dictionary_codes,
+    floats,
     in_order,
-    is_number,
-    is_whole,
     shown,
     spelled_alike,
     used_only,
@@ -102,8 +103,8 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
 
 def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, str]:
     """Say classes or numbers, and why (the contract's rule)."""
-    truth = _labels(rows, "y_true") + _labels(rows, "truth")
-    if not truth:
+    truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
+    if not len(truth):
         raise InputError(
             "no row has a true value",
             file=rows.tables[0].name,
@@ -118,38 +119,44 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, str]:
                 rows, "regression", "columns score and p_<label> belong to classes", "drop --task"
             )
         return options.task, "asked for with --task"
-    texts = [label for label in truth if not is_number(label)]
-    _refuse_unfinished_numbers(rows, truth, texts, graded=graded)
+    values, predictions = floats(as_numbers(truth)), floats(as_numbers(predicted))
+    texts = truth.filter(~np.isfinite(values)).to_pylist()
+    _refuse_unfinished_numbers(rows, values[np.isfinite(values)], texts, graded=graded)
     if texts:
         return "binary", f"the true values are text, for example {shown(min(texts))}"
     if graded:
         return "binary", "there are columns of scores or probabilities"
-    predicted = _labels(rows, "y_pred")
-    if not all(map(is_whole, truth)):
+    if not _all_whole(values):
         return "regression", "the true values are numbers with decimals"
-    if not all(map(is_whole, predicted)):
+    if not _all_whole(predictions):
         return "regression", "the predictions are not whole numbers"
-    values, shared = _whole_set(truth) | _whole_set(predicted), _whole_set(truth) & _whole_set(predicted)
-    if len(values) > MOST_WHOLE_CLASSES:
-        return (
-            "regression",
-            f"the values are whole numbers with more than {MOST_WHOLE_CLASSES} different ones",
-        )
-    if not shared:
+    many: tuple[Task, str] = (
+        "regression",
+        f"the values are whole numbers with more than {MOST_WHOLE_CLASSES} different ones",
+    )
+    if len(np.unique(np.concatenate([values, predictions]))) > MOST_WHOLE_CLASSES:
+        return many
+    labels, said = _whole_set(truth), _whole_set(predicted)
+    if len(labels | said) > MOST_WHOLE_CLASSES:
+        return many
+    if not labels & said:
         return "regression", "the predictions share no value with the true values"
     return "binary", f"the values are at most {MOST_WHOLE_CLASSES} whole numbers, which the predictions share"
 
 
-def _whole_set(labels: Sequence[str]) -> set[str]:
-    return {whole(label) for label in labels}
+def _all_whole(values: Floats) -> bool:
+    return bool((np.isfinite(values) & (np.floor(values) == values)).all())
 
 
-def _refuse_unfinished_numbers(rows: Rows, truth: list[str], texts: list[str], *, graded: bool) -> None:
+def _whole_set(labels: Any) -> set[str]:
+    return {whole(label) for label in labels.to_pylist()}
+
+
+def _refuse_unfinished_numbers(rows: Rows, numbers: Floats, texts: list[str], *, graded: bool) -> None:
     """Take a "nan" or a "1,000" among numbers for what it is: a number gone wrong, not a class."""
-    if not texts or len(texts) == len(truth):
+    if not texts or not len(numbers):
         return
-    numbers = [label for label in truth if is_number(label)]
-    fractions = not all(map(is_whole, numbers)) and len(numbers) > len(texts) and not graded
+    fractions = not _all_whole(numbers) and len(numbers) > len(texts) and not graded
     wrong = texts if fractions else [label for label in texts if _NO_FINITE_NUMBER.fullmatch(label.strip())]
     if wrong:
         raise no_number(rows, "y_true", wrong)
@@ -261,11 +268,17 @@ def _positive(
 
 def _labels(rows: Rows, column: str) -> list[str]:
     """Return the distinct labels that a column's rows hold."""
-    array: Any = rows.truth if column == "truth" else rows.columns.get(column)
-    if array is None:
-        return []
-    labels: list[str] = used_only(array).dictionary.to_pylist()
+    labels: list[str] = _distinct(rows, column).to_pylist()
     return labels
+
+
+def _distinct(rows: Rows, *columns: str) -> Any:
+    """Return the distinct labels that the rows hold in each of the columns, as Arrow strings."""
+    import pyarrow as pa
+
+    arrays = [rows.truth if name == "truth" else rows.columns.get(name) for name in columns]
+    found = [used_only(array).dictionary for array in arrays if array is not None]
+    return pa.concat_arrays(found) if found else pa.array([], pa.string())
 
 
 def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:

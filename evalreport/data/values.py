@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,8 +67,11 @@ def as_text(array: Any) -> Any:
     return array.cast(pa.string())
 
 
-def as_numbers(array: Any) -> Any:
-    """Parse every cell as a number: null where empty, nan where it is none."""
+def as_numbers(array: Any, *, truths: bool = False) -> Any:
+    """Parse every cell as a number, as ``number`` does: null where empty, not finite where it is none.
+
+    ``truths``: also true and false in any spelling, as 1 and 0.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -84,7 +87,27 @@ def as_numbers(array: Any) -> Any:
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
-        return pa.array([number(cell) for cell in text.to_pylist()], pa.float64())
+        return _numbers_among(text, _TRUTHS if truths else {})
+
+
+def _numbers_among(text: Any, spelled: Mapping[str, float]) -> Any:
+    """Parse the cells that are numbers; what Arrow takes for one besides (nan, inf) is left out by the pattern."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.ascii_trim(text, characters=_BLANKS)
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    lowered = pc.ascii_lower(text) if spelled else None
+    for word, value in spelled.items():
+        text = pc.if_else(pc.equal(lowered, word), pa.scalar(str(value)), text)
+    is_one = pc.match_substring_regex(text, f"^({_NUMBER.pattern})$")
+    parsed = pc.if_else(is_one, text, pa.scalar("nan")).cast(pa.float64())
+    return parsed
+
+
+def all_numbers(array: Any) -> bool:
+    """Say whether every text of a dictionary column is a finite decimal number, as ``is_number`` does of one."""
+    return bool(np.isfinite(floats(as_numbers(array.dictionary))).all())
 
 
 def number(text: str | None) -> float | None:
@@ -100,32 +123,16 @@ def number(text: str | None) -> float | None:
     return float(text) if _NUMBER.fullmatch(text.strip(_BLANKS)) else float("nan")
 
 
-def truth_number(text: str | None) -> float | None:
-    """Parse a judged outcome: a number, or true and false in any spelling."""
-    if text is not None and text.strip(_BLANKS).lower() in _TRUTHS:
-        return _TRUTHS[text.strip(_BLANKS).lower()]
-    return number(text)
-
-
 def floats(array: Any) -> Floats:
     """Return a double array as numpy, nan where it is empty (or was no number)."""
     values: Floats = array.to_numpy(zero_copy_only=False)
     return values.astype(np.float64, copy=False)
 
 
-def dictionary_numbers(array: Any, parse: Any = number) -> Floats:
+def dictionary_numbers(array: Any, *, truths: bool = False) -> Floats:
     """Parse a dictionary column as numbers by parsing each distinct text once; nan where empty or none."""
-    import pyarrow as pa
-
-    try:
-        distinct = floats(as_numbers(array.dictionary)) if parse is number else None
-    except pa.ArrowInvalid:
-        distinct = None
-    if distinct is None:
-        parsed = [parse(text) for text in array.dictionary.to_pylist()]
-        distinct = np.array([np.nan if value is None else value for value in parsed], dtype=np.float64)
-    codes = dictionary_codes(array)
-    return np.append(distinct, np.nan)[codes]
+    distinct = floats(as_numbers(array.dictionary, truths=truths))
+    return np.append(distinct, np.nan)[dictionary_codes(array)]
 
 
 def dictionary_codes(array: Any) -> Codes:
