@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.engine.memory import running_sum
 from evalreport.engine.multinomial import Bytes
 from evalreport.engine.ranks import Order, group_weights
 
@@ -112,7 +113,7 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
         (n,) example weights of the data; None stands for ones.
     """
     positives, negatives = group_weights(weights, order)
-    found, wrong = np.cumsum(positives), np.cumsum(negatives)
+    found, wrong = running_sum(positives), running_sum(negatives)
     starts = _starts((positives, found), (negatives, wrong))
     g, n = len(starts), len(order.rows)
     sizes = np.diff(order.starts[starts], append=n)

@@ -7,7 +7,9 @@ is left out; where it is not, as in the difference of two models that differ onl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -28,37 +30,62 @@ FIRST_ORDER_SHARE = 1e-4
 _TILE = 1 << 13
 
 
-def inside_bins(bins: Bins, derivative: Floats, means: Floats) -> Floats:
-    """Return each derivative's difference (n,) from the mean of its bin and class, ``bins.means(derivative)``."""
-    inside = np.empty_like(derivative)
-    for start in range(0, len(derivative), _TILE):
-        tile = slice(start, start + _TILE)
-        inside[tile] = derivative[tile] - means[bins.code[tile]]
-    return inside
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """The derivatives (n,) of one metric, by model, with each one's bins and its means by code; None: no bins."""
+
+    derivatives: Sequence[Floats]
+    bins: Sequence[Bins | None]
+    means: Sequence[Floats | None]
+
+    def inside(self, j: int) -> Floats:
+        """Return the differences (n,) of a model's derivatives from the means of their bins and classes."""
+        derivative, bins, means = self.derivatives[j], self.bins[j], self.means[j]
+        if bins is None or means is None:
+            return derivative
+        found = np.empty_like(derivative)
+        for start in range(0, len(derivative), _TILE):
+            tile = slice(start, start + _TILE)
+            np.subtract(derivative[tile], means[bins.code[tile]], out=found[tile])
+        return found
+
+    def square_inside(self, j: int) -> float:
+        """Return the sum of the squares of ``inside(j)``: of all derivatives, less that of the means."""
+        bins, means = self.bins[j], self.means[j]
+        square = _dot(self.derivatives[j], self.derivatives[j])
+        if bins is None or means is None:
+            return square
+        return max(square - float((bins.examples * means**2).sum()), 0.0)
 
 
-def shares(derivatives: Sequence[Floats], inside: Sequence[Floats]) -> dict[tuple[int, int], float]:
+def slopes_of(derivatives: Sequence[Floats], bins: Sequence[Bins | None]) -> Slopes:
+    """Take the means of derivatives by bin and class."""
+    means = [None if b is None else b.means(d) for d, b in zip(derivatives, bins, strict=True)]
+    return Slopes(derivatives, bins, means)
+
+
+def shares(slopes: Slopes) -> dict[tuple[int, int], float]:
     """Return the share of the variance inside bins: of each model (j, j), and of each difference of two (i, j).
 
-    Parameters
-    ----------
-    derivatives
-        (n,) each, of one metric by model.
-    inside
-        What ``inside_bins`` gives for each.
+    Where a bound from the two models' shares is negligible, the bound stands for the share of their difference.
     """
     found = {}
-    own = [(_dot(part, part), _dot(whole, whole)) for part, whole in zip(inside, derivatives, strict=True)]
-    for (i, a), (j, b) in combinations_with_replacement(enumerate(derivatives), 2):
-        part, whole = own[i]
+    own = [(slopes.square_inside(j), _dot(d, d)) for j, d in enumerate(slopes.derivatives)]
+    for i, j in combinations_with_replacement(range(len(own)), 2):
+        (part, whole), (other, of_other) = own[i], own[j]
         if i != j:
-            part = own[i][0] + own[j][0] - 2 * _dot(inside[i], inside[j])
-            whole = own[i][1] + own[j][1] - 2 * _dot(a, b)
-            if whole < 1e-3 * (own[i][1] + own[j][1]):
-                # So like each other that little is left of the squares: subtracted first.
-                part, whole = (_dot(d, d) for d in (inside[i] - inside[j], a - b))
+            a, b = slopes.derivatives[i], slopes.derivatives[j]
+            part = (math.sqrt(part) + math.sqrt(other)) ** 2
+            whole += of_other - 2 * _dot(a, b)
+            # Models may be so like each other that rounding is all that the subtraction of squares leaves.
+            if whole < 1e-6 * of_other or part > NEGLIGIBLE_SHARE * whole:
+                part, whole = (_square(slopes.inside(i) - slopes.inside(j)), _square(a - b))
         found[i, j] = part / whole if whole > 0 else 0.0
     return found
+
+
+def _square(values: Floats) -> float:
+    return _dot(values, values)
 
 
 def _dot(a: Floats, b: Floats) -> float:

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.engine.memory import keep_running_sum
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -48,12 +50,19 @@ class Order:
     @cached_property
     def counts(self) -> tuple[Floats, Floats]:
         """Positive and negative examples of each group, (g,) each."""
+        # Whole numbers add up several times as fast as floating-point ones.
+        running = np.cumsum(self.found, dtype=np.int32)
+        ends = np.append(self.starts[1:], len(self.rows))
         if len(self.starts) == len(self.rows):
             positives = self.found.astype(np.float64)
-            return positives, 1 - positives
-        running = np.concatenate([[0], np.cumsum(self.found)])
-        positives = np.diff(running[np.append(self.starts, len(self.rows))]).astype(np.float64)
-        return positives, self.sizes - positives
+            negatives = 1 - positives
+        else:
+            running = running[ends - 1]
+            positives = np.diff(running, prepend=0).astype(np.float64)
+            negatives = self.sizes - positives
+        found = keep_running_sum(positives, running.astype(np.float64))
+        keep_running_sum(negatives, ends - found)
+        return positives, negatives
 
     @property
     def sizes(self) -> npt.NDArray[np.intp]:
@@ -79,23 +88,54 @@ class Order:
         return Order(self.thresholds[kept], self.rows, self.starts[kept], self.positive)
 
     def by_example(self, positives: Floats, negatives: Floats) -> Floats:
-        """Give each example its group's entry (n,), from (g,) for positive and (g,) for negative examples."""
+        """Give each example its group's entry (n,), from (g,) for positive and (g,) for negative examples.
+
+        What is given may be written over.
+        """
         if len(self.starts) < len(self.rows):
             positives, negatives = (np.repeat(values, self.sizes) for values in (positives, negatives))
+        np.copyto(negatives, positives, where=self.found)
         values = np.empty(len(self.rows))
-        values[self.rows] = np.where(self.found, positives, negatives)
+        values[self.rows] = negatives
         return values
 
 
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     """Sort scores once and group their ties."""
-    rows = np.argsort(-score)
+    rows = _descending_rows(score)
     ranked = score[rows]
     changes = ranked[1:] != ranked[:-1]
     if changes.all():
         return Order(ranked, rows, np.arange(len(rows)), positive)
     starts = np.flatnonzero(np.concatenate([[True], changes]))
     return Order(ranked[starts], rows, starts, positive)
+
+
+def _descending_rows(score: Floats) -> npt.NDArray[np.intp]:
+    """Return the rows, highest score first.
+
+    Whole numbers made of a score's leading bits and its row sort in a third of the time of ``argsort``. Rows whose
+    scores differ in the other bits alone are then put in order.
+    """
+    row_bits = len(score).bit_length()
+    # The bits of a floating-point number count upwards with it; those of a negative one downwards.
+    keys = (0.0 - score).view(np.int64)
+    sign = keys >> 63
+    sign &= np.int64(2**63 - 1)
+    keys ^= sign
+    keys >>= row_bits
+    keys <<= row_bits
+    keys |= np.arange(len(score))
+    keys.sort()
+    rows = keys & ((1 << row_bits) - 1)
+    ranked = score[rows]
+    wrong = np.flatnonzero(ranked[1:] > ranked[:-1])
+    if len(wrong):
+        alike = np.unique(keys[wrong] >> row_bits)
+        first, last = (np.searchsorted(keys, (alike + end) << row_bits) for end in (0, 1))
+        among = np.repeat(last - np.cumsum(last - first), last - first) + np.arange((last - first).sum())
+        rows[among] = rows[among][np.lexsort((-ranked[among], keys[among] >> row_bits))]
+    return rows.astype(np.intp, copy=False)
 
 
 def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:

@@ -17,9 +17,10 @@ from evalreport.engine.inside import (
     FIRST_ORDER_SHARE,
     NEGLIGIBLE_SHARE,
     Singles,
+    Slopes,
     column_sums,
-    inside_bins,
     shares,
+    slopes_of,
 )
 from evalreport.engine.multinomial import Bytes
 from evalreport.metrics.estimate import Estimate
@@ -107,35 +108,20 @@ def binned(bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Se
     added: dict[Key, Floats] = {}
     for quantity in dict.fromkeys(key[1] for key in keys):
         own = [key for key in keys if key[1] == quantity]
-        means = means_of_bins(bins, estimates, own)
-        losses |= {key: (estimates[key].value, mean) for key, mean in means.items() if key not in ranked}
-        found, parts = shares_inside(bins, estimates, means)
-        if max(found.values()) > NEGLIGIBLE_SHARE:
-            added |= dict(zip(own, parts, strict=True))
+        slopes = slopes_of_keys(bins, estimates, own)
+        pairs = zip(own, slopes.means, strict=True)
+        losses |= {key: (estimates[key].value, mean) for key, mean in pairs if key not in ranked}
+        if max(shares(slopes).values()) > NEGLIGIBLE_SHARE:
+            added |= {key: slopes.inside(j) for j, key in enumerate(own)}
     columns, scales = _stacked(tuple(added.values()))
     return Binned(bins, ranked, losses, tuple(added), columns, scales)
 
 
-def means_of_bins(
+def slopes_of_keys(
     bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]
-) -> dict[Key, Floats | None]:
-    """Return the mean derivative of each bin and class, (2 G,); None where the model has no bins."""
-    return {key: bins[key[0]].means(_derivative(estimates[key])) if key[0] in bins else None for key in keys}
-
-
-def shares_inside(
-    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], means: Mapping[Key, Floats | None]
-) -> tuple[dict[tuple[int, int], float], list[Floats]]:
-    """Return the shares of variance inside bins of one quantity's models and differences, and those parts.
-
-    Without bins all of it is inside.
-    """
-    slopes = [_derivative(estimates[key]) for key in means]
-    parts = [
-        slope if mean is None else inside_bins(bins[key[0]], slope, mean)
-        for (key, mean), slope in zip(means.items(), slopes, strict=True)
-    ]
-    return shares(slopes, parts), parts
+) -> Slopes:
+    """Put the derivatives of one quantity beside the models' bins; without bins all of the variance is inside."""
+    return slopes_of([_derivative(estimates[key]) for key in keys], [bins.get(key[0]) for key in keys])
 
 
 def _derivative(estimate: Estimate) -> Floats:
@@ -181,7 +167,7 @@ def _said_of_shares(
     left, added, close = 0.0, [], []
     for quantity in dict.fromkeys(key[1] for key in ranked):
         own = [key for key in ranked if key[1] == quantity]
-        found, _ = shares_inside(bins, estimates, means_of_bins(bins, estimates, own))
+        found = shares(slopes_of_keys(bins, estimates, own))
         close += [(own[i][0], own[j][0]) for (i, j), share in found.items() if share > FIRST_ORDER_SHARE]
         if max(found.values()) > NEGLIGIBLE_SHARE:
             added.append(quantity.spelled)

@@ -51,6 +51,8 @@ class Parts:
 
     def rows(self) -> list[Indices]:
         """Return the rows of each part, in order."""
+        if self.count == 1:
+            return [np.arange(len(self.codes))]
         order = np.argsort(self.codes, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.codes, minlength=self.count))[:-1])
 

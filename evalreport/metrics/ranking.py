@@ -16,6 +16,7 @@ from evalreport.engine.histogram import (
     binned_pr_auc,
     binned_roc_auc,
 )
+from evalreport.engine.memory import running_sum
 from evalreport.metrics.registry import SMOOTH_INTERVALS, ranking
 
 Array = npt.NDArray[Any]
@@ -24,23 +25,24 @@ Floats = npt.NDArray[np.float64]
 
 def _negatives_beaten(negatives: Array) -> Array:
     """Weight of negatives ranked below each group, plus half of those tied with it, (g, ...)."""
-    at_or_above = np.cumsum(negatives, axis=0)
-    return np.asarray(at_or_above[-1] - at_or_above + negatives / 2)
+    at_or_above = running_sum(negatives)
+    beaten = negatives / 2
+    beaten -= at_or_above
+    beaten += at_or_above[-1]
+    return beaten
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g,) each."""
-    above, beaten = np.cumsum(positives), np.cumsum(negatives)
-    p, n = above[-1], beaten[-1]
+    found = running_sum(positives)
+    p, n = found[-1], running_sum(negatives)[-1]
     # In place, for a million groups: half of the time is fresh memory.
-    half = negatives / 2
-    np.subtract(half, beaten, out=beaten)
-    beaten += n
+    beaten, above = _negatives_beaten(negatives), positives / 2
     beaten /= n
-    auc = np.multiply(positives, beaten, out=half).sum() / p
+    auc = (positives * beaten).sum() / p
     beaten -= auc
     beaten /= p
-    above -= np.divide(positives, 2, out=half)
+    np.subtract(found, above, out=above)
     above /= p
     above -= auc
     above /= n
@@ -66,21 +68,20 @@ def roc_auc(positives: Array, negatives: Array) -> Array:
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form by suffix sums over the groups at or below the example's own."""
-    found, wrong = np.cumsum(positives), np.cumsum(negatives)
+    found, wrong = running_sum(positives), running_sum(negatives)
     p, called = found[-1], found + wrong
     called[called == 0] = 1
     precision = found / called
     value = float((positives * precision).sum() / p)
+    # In place, for a million groups: half of the time is fresh memory.
     called *= called
     np.divide(positives, called, out=called)
-    wrong *= called
-    found *= called
-    # In place, for a million groups: half of the time is fresh memory.
-    by_positive = np.cumsum(wrong[::-1], out=called)[::-1]
+    by_positive = np.cumsum((called * wrong)[::-1])[::-1]
     by_positive += precision
     by_positive -= value
     by_positive /= p
-    by_negative = np.cumsum(found[::-1], out=wrong)[::-1]
+    called *= found
+    by_negative = np.cumsum(called[::-1], out=precision)[::-1]
     by_negative /= -p
     return by_positive, by_negative
 
@@ -94,9 +95,8 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
 )
 def average_precision(positives: Array, negatives: Array) -> Array:
     """Mean of the precision at each positive example, taken over the distinct thresholds (step sum)."""
-    found = np.cumsum(positives, axis=0)
-    called = np.cumsum(positives + negatives, axis=0)
-    precision = found / np.maximum(called, np.finfo(np.float64).tiny)
+    found = running_sum(positives)
+    precision = found / np.maximum(found + running_sum(negatives), np.finfo(np.float64).tiny)
     return ratio((positives * precision).sum(0), positives.sum(0))
 
 

@@ -302,19 +302,36 @@ def _of_ranks(
     one = orders[0].positive if len(orders) == 1 else None
     for quantity in quantities:
         key, metric = (model, quantity), definition(quantity)
-        values, derivative = np.empty(len(orders)), np.zeros(predictions.n)
-        for j, (rows, order) in enumerate(zip(places, orders, strict=True)):
-            values[j] = metric.function(*groups[j])
-            if metric.derivative is not None and not np.isnan(values[j]):
-                derivative[rows] = order.by_example(*metric.derivative(*groups[j]))
+        values = np.array([float(metric.function(*group)) for group in groups])
         value = float(mean_of_defined(values))
         if np.isnan(value):
             found[key] = undefined(predictions, key, metric.undefined)
             continue
-        derivative /= int((~np.isnan(values)).sum())
-        slopes = None if metric.derivative is None else derivative
+        slopes = (
+            None
+            if metric.derivative is None
+            else _rank_slopes(metric.derivative, data, model, groups, values)
+        )
         found[key] = _estimate(predictions, data.units, key, value, slopes, positive=one, rarest=rarest)
     return found
+
+
+def _rank_slopes(
+    derivative_of: Callable[..., tuple[Floats, Floats]],
+    data: RowData,
+    model: str,
+    groups: Sequence[tuple[Floats, Floats]],
+    values: Floats,
+) -> Floats:
+    """Return the derivative (n,) of the mean over those parts in which the value is defined."""
+    orders, defined = data.orders[model], ~np.isnan(values)
+    if len(orders) == 1:
+        return orders[0].by_example(*derivative_of(*groups[0]))
+    slopes = np.zeros(data.units.n)
+    for rows, order, group, holds in zip(data.layout.ranked.rows(), orders, groups, defined, strict=True):
+        if holds:
+            slopes[rows] = order.by_example(*derivative_of(*group)) / defined.sum()
+    return slopes
 
 
 def _places(parts: Parts) -> Sequence[npt.NDArray[np.int64] | slice]:

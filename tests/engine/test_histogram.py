@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.stress import CASES, METRICS, errors, models, scores
 from evalreport.engine.histogram import Bins, bin_weights, bins_of, running_sums
-from evalreport.engine.inside import column_sums, inside_bins, shares
+from evalreport.engine.inside import column_sums, shares, slopes_of
 from evalreport.engine.multinomial import uniform_multinomial
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
@@ -94,10 +94,10 @@ def ordinary_bins() -> tuple[Bins, np.ndarray, np.ndarray]:
 def test_guard_is_the_share_of_variance_inside_bins() -> None:
     """The printed guard is small for a fine histogram and 1 where all of the variance lies inside one bin."""
     bins, derivative, positive = ordinary_bins()
-    assert shares([derivative], [inside_bins(bins, derivative, bins.means(derivative))])[0, 0] < 1e-5
+    assert shares(slopes_of([derivative], [bins]))[0, 0] < 1e-5
     tied = bins_of(descending_order(np.zeros(len(positive)), positive), np.ones(len(positive)))
     centred = derivative - np.where(positive, derivative[positive].mean(), derivative[~positive].mean())
-    assert shares([centred], [inside_bins(tied, centred, tied.means(centred))])[0, 0] == pytest.approx(1.0)
+    assert shares(slopes_of([centred], [tied]))[0, 0] == pytest.approx(1.0)
 
 
 def test_sums_of_bytes_do_not_overflow() -> None:

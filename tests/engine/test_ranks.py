@@ -1,0 +1,52 @@
+"""Sorting scores by whole numbers gives the order of the scores."""
+
+import numpy as np
+import pytest
+
+from evalreport.engine.memory import running_sum
+from evalreport.engine.ranks import descending_order, group_weights
+
+RNG = np.random.default_rng(1)
+NEIGHBOURS = np.nextafter(1.0, 2) - 1
+SCORES = {
+    "normal": RNG.normal(size=5000),
+    "ties": RNG.integers(-3, 3, size=5000) / 4,
+    "differ in the last bits alone": 1 + NEIGHBOURS * RNG.integers(0, 4000, size=5000),
+    "negative, in the last bits alone": -1 - NEIGHBOURS * RNG.integers(0, 4000, size=5000),
+    "huge, tiny and infinite": np.concatenate(
+        [RNG.normal(size=500) * 1e300, RNG.normal(size=500) * 5e-324, [np.inf, -np.inf, 0.0, -0.0]]
+    ),
+    "one": np.array([0.5]),
+}
+
+
+@pytest.mark.parametrize("case", SCORES)
+def test_groups_are_the_distinct_scores(case: str) -> None:
+    """Thresholds, groups and rows are those of np.unique, from the greatest score down."""
+    score = SCORES[case]
+    order = descending_order(score, score > 0)
+    values, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+    np.testing.assert_array_equal(order.thresholds, values[::-1])
+    np.testing.assert_array_equal(order.group, len(values) - 1 - inverse)
+    np.testing.assert_array_equal(order.sizes, counts[::-1])
+    assert sorted(order.rows.tolist()) == list(range(len(score)))
+
+
+@pytest.mark.parametrize("case", SCORES)
+def test_counts_are_weights_of_one(case: str) -> None:
+    """The counts by group, and the running sums that are kept for long ones, are those under weights of one."""
+    score = np.tile(SCORES[case], 40) if case == "ties" else SCORES[case]
+    order = descending_order(score, RNG.random(len(score)) < 0.3)
+    for counted, weighed in zip(
+        group_weights(None, order), group_weights(np.ones(len(score)), order), strict=True
+    ):
+        np.testing.assert_array_equal(counted, weighed)
+        np.testing.assert_array_equal(running_sum(counted), np.cumsum(weighed))
+
+
+def test_running_sums_that_are_kept_follow_their_vector() -> None:
+    """Another vector at the place of one that is gone has running sums of its own."""
+    for value in range(20):
+        vector = np.full(200_000, float(value))
+        assert running_sum(vector)[-1] == 200_000 * value
+        del vector
