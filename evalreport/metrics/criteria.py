@@ -216,7 +216,9 @@ def _record(
         fit = _fit(training, model, noise, eta)
         reason = "needs one vc_dimension" if quantity.metric == "vc_bound" else "needs one n_parameters"
         reason += " for the model, and its predictions (or log_likelihood) of the training rows"
-        if not (quantity.metric == "vc_bound" and not fit.vc_dimension > 0):
+        if noise == 0 and quantity.metric in ("aic", "bic"):
+            reason = "the model with the most parameters leaves no residual on the training rows: the noise is unknown"
+        elif not (quantity.metric == "vc_bound" and not fit.vc_dimension > 0):
             value = float(definition(quantity).function(fit))
     known = math.isfinite(value)
     return MetricRecord(

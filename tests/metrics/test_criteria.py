@@ -87,6 +87,18 @@ def test_linear_regression_by_hand() -> None:
         assert found[f"m{d}", "mdl"] == pytest.approx(-likelihood + d / 2 * math.log(N), rel=1e-12)
 
 
+def test_without_a_residual_the_noise_is_unknown() -> None:
+    """A largest model that repeats its training targets leaves SSE / (N - d) = 0: AIC and BIC are null, MDL is not."""
+    target = RNG.normal(size=N)
+    rows = {"y_true": target.tolist(), "n_parameters": [1.0] * N}
+    exact = with_test_rows(rows | {"y_pred": target.tolist(), "n_parameters": [5.0] * N})
+    found = criteria({"mean": with_test_rows(rows | {"y_pred": [float(target.mean())] * N}), "exact": exact})
+    assert found["mean", "aic"] is None
+    assert found["mean", "bic"] is None
+    likelihood = -N / 2 * (math.log(2 * math.pi * target.var()) + 1)
+    assert found["mean", "mdl"] == pytest.approx(-likelihood + math.log(N) / 2, rel=1e-12)
+
+
 def test_test_predictions_are_refused() -> None:
     """Without training rows a named criterion is null with its reason, and one not named does not appear."""
     source = {"m": {"id": ids(4), "y_true": list("1010"), "y_pred": list("1000"), "n_parameters": [2.0] * 4}}
