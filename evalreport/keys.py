@@ -90,13 +90,16 @@ KEYS: tuple[Key, ...] = (
     Key("margin", "margin", "number", "X",
         "Smallest difference that matters, in the primary metric's units; without it nothing is called"
         " equivalent or non-inferior.", "0.01"),
-    Key("slice", "slices", "list", "COLUMN", "Repeatable: every metric by the values of this column.",
-        '["age_group"]'),
+    Key("slice", "slices", "list", "COLUMN",
+        "Repeatable: every metric by the values of this column; age:4 or age:18,40,65 makes bins, city:10 keeps the ten"
+        " most frequent values, sex*region takes two columns at once.",
+        '["sex", "age:4", "sex*region"]'),
     Key("cluster", "cluster", "text", "COLUMN", "Resample and compute standard errors by whole clusters.",
         '"patient"'),
     Key("weight", "weight", "text", "COLUMN", "Example weights.", '"weight"'),
     Key("gate", "gates", "list", "EXPR",
-        "Repeatable: 'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500'.",
+        "Repeatable: 'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',"
+        " 'forest.recall[sex=f] >= 0.75' within a slice.",
         '["forest.accuracy >= 0.90", "n >= 500"]'),
     Key("fixed_class_counts", "fixed_class_counts", "flag", "",
         "Resample within the true classes: only where the design fixed how many examples of each there are.",
