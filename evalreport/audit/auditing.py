@@ -24,6 +24,7 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError
+from evalreport.provenance import plain_options, signature
 from evalreport.results import Results, to_json
 
 LONGEST_SERIES = 200
@@ -77,13 +78,13 @@ def audit(
     check_series(series)
     began = standing(history, series)
     loaded = load(source, options=options, memory_limit=memory_limit)
-    results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
-    identity = identity_of(results)
-    again = same_run(history, series, identity)
-    past = past_of(history, series, began, again)
     predictions = pipeline.analysed(loaded)
-    now = Present(results, predictions, options)
-    results = asked(now, past)
+    identity = identity_of(predictions, options)
+    again = same_run(history, series, identity)
+    # Everything is read before the work: a database that goes away meanwhile costs the record, not the report.
+    past = past_of(history, series, began, again)
+    results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
+    results = asked(Present(results, predictions, options), past)
     results = judge(results, options.gates, since=decider(Present(results, predictions, options), past))
     return Audited(results, predictions, options, series, identity, began, past, again)
 
@@ -125,12 +126,14 @@ def record(
     return append(history, new, after=audited.standing.latest)
 
 
-def identity_of(results: Results) -> str:
+def identity_of(predictions: Predictions, options: Options) -> str:
     """Return what makes a run the same run: its signature (version, data, inputs) and every option behind the results.
 
     Gates are among them: whoever asks another question of the same predictions has made another run.
     """
-    content = json.dumps([results.signature, results.options], sort_keys=True, default=str)
+    content = json.dumps(
+        [signature(predictions, options), plain_options(options)], sort_keys=True, default=str
+    )
     return hashlib.sha256(content.encode()).hexdigest()
 
 
