@@ -41,6 +41,7 @@ system)
     need_program npm npm
     need_program javac default-jdk-headless
     need_file /usr/share/java/jaxb-runtime.jar libjaxb-java
+    need_file /usr/lib/postgresql postgresql
     ;;
 venv)
     consequence="without it no virtual environment can be made"

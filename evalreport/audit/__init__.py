@@ -1,1 +1,1 @@
-"""What is decided on results: gates with three outcomes."""
+"""What is decided on results and kept of them: gates with three outcomes, and the history of audited runs."""
