@@ -186,7 +186,7 @@ def _datasets(p: Predictions) -> Answer:
     if p.design != "datasets":
         return (
             "there is no column dataset with several data sets",
-            "write the column dataset: " + RESAMPLE,
+            f"put the predictions of several data sets together with a column dataset (of each by: {RESAMPLE})",
         )
     return _two_models(p, f"there are {len(p.keys['dataset'].categories or ())} data sets")
 

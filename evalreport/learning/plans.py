@@ -42,6 +42,7 @@ SCHEMES: Mapping[str, Mapping[str, Any]] = {
     "nested": {**_FOLDS, "folds": 5},
     "bootstrap": {**_HELD_OUT, "replicates": 200},
     "bootstrap-oob": {"replicates": 200, **_SEARCH},
+    "seeds": {**_HELD_OUT, "repeats": 10},
     "learning-curve": {
         **_HELD_OUT,
         "repeats": 10,

@@ -79,7 +79,7 @@ def _keys(blocks: Sequence[tuple[Task, Fitted, Said]], scheme: Scheme, n: int) -
 
     found: dict[str, Any] = {
         name: _repeated(blocks, lambda task, _f, _b, key=name: task.fit.keys.get(key), pa.int32())
-        for name in ("repeat", "fold", "replicate")
+        for name in ("repeat", "fold", "replicate", "seed")
     }
     if scheme.name == "bootstrap-oob":
         found["inbag"] = _inbag(blocks, n)

@@ -29,7 +29,7 @@ class Fit:
     Attributes
     ----------
     keys
-        ``repeat``, ``fold``, ``replicate``: what tells this fit from the others, each counted from 1.
+        ``repeat``, ``fold``, ``replicate``, ``seed``: what tells this fit from the others, each counted from 1.
     train
         (m,) rows to train on; a row that a bootstrap sample drew twice stands twice.
     test
@@ -295,6 +295,14 @@ def _repeated_holdout(examples: Examples, scheme: Scheme, seed: int) -> Iterator
         yield Fit(keys={"repeat": repeat}, train=train, test=test, sized=True)
 
 
+def _seeds(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
+    """Yield one division again and again: the fits differ by the estimators' own randomness alone."""
+    assert scheme.repeats is not None
+    train, test = _held_out(examples, scheme, seed, 1)
+    for number in range(1, scheme.repeats + 1):
+        yield Fit(keys={"seed": number}, train=train, test=test)
+
+
 def _learning_curve(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
     """Yield growing samples of one training part: each holds the smaller ones."""
     assert scheme.repeats is not None
@@ -376,6 +384,7 @@ _SPLITS: Mapping[str, Callable[[Examples, Scheme, int], Iterator[Fit]]] = {
     "nested": _folds,
     "bootstrap": _bootstrap,
     "bootstrap-oob": _bootstrap_oob,
+    "seeds": _seeds,
     "learning-curve": _learning_curve,
     "complexity-curve": _repeated_holdout,
 }

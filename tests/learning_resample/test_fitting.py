@@ -325,6 +325,7 @@ def test_estimators_warnings_are_counted_not_scattered(folder: Path, plan: Write
         ('name = "leave-one-out"', (TREE, BAYES), "cross-validation"),
         ('name = "5x2cv"', (TREE, BAYES), "5x2cv"),
         ('name = "bootstrap"\nreplicates = 5', (TREE, BAYES), "bootstrap"),
+        ('name = "seeds"\nrepeats = 4', (TREE, BAYES), "seeds"),
         ('name = "bootstrap-oob"\nreplicates = 5', (TREE, BAYES), "bootstrap"),
         ('name = "nested"\nfolds = 3', (TREE + "grid = {max_depth = [1, 2]}\n",), "cross-validation"),
     ],

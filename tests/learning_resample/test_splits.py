@@ -125,6 +125,13 @@ def test_samples_of_all_rows_predict_all_rows_and_the_whole_predicts_itself(fold
     assert all(len(fit.train) == len(fit.test) == 60 for fit in replicates)
 
 
+def test_seeds_change_nothing_but_the_estimators_randomness(folder: Path):
+    """One division ten times over; what differs is the fit's own seed."""
+    fits = divided(examples_of(folder), "seeds")
+    assert [fit.keys for fit in fits] == [{"seed": number} for number in range(1, 11)]
+    assert len({fit.train.tobytes() for fit in fits}) == len({fit.test.tobytes() for fit in fits}) == 1
+
+
 def test_growing_samples_hold_the_smaller_ones(folder: Path):
     """A learning curve's training sets are nested; stratified, each holds the classes in proportion."""
     examples = examples_of(folder)
