@@ -251,11 +251,11 @@ def _edges(values: Floats, cut: str | None) -> tuple[tuple[float, ...], str]:
     """Return the edges of the bins and say how they came about."""
     if cut is not None and "," in cut:
         edges = tuple(float(edge) for edge in cut.removesuffix(",").split(","))
-        return edges, f"bins with the edges {', '.join(map(spelled, edges))}"
+        return edges, f"bins with the edge{'s' * (len(edges) > 1)} {', '.join(map(spelled, edges))}"
     wanted = USUAL_BINS if cut is None else int(cut)
     edges = quantile_edges(values, wanted) if len(values) else ()
     fewer = f" ({wanted} were asked for, but many values are equal)" if len(edges) + 1 < wanted else ""
-    listed = f", edges {', '.join(map(spelled, edges))}" if edges else ""
+    listed = f", edge{'s' * (len(edges) > 1)} {', '.join(map(spelled, edges))}" if edges else ""
     return edges, f"{len(edges) + 1} bins of about equal size{listed}{fewer}"
 
 
