@@ -65,7 +65,7 @@ def search(
     Returns
     -------
     chosen, inner
-        Of candidates that do equally well the first. A loss is the mean over all validation rows.
+        Of candidates with the same loss the first. A loss is the mean over all validation rows.
     """
     folds = inner_folds(examples, rows, folds=how.folds, seed=how.seed, stratify=how.stratify)
     best: tuple[float, dict[str, Any], tuple[tuple[Any, Indices], ...]] | None = None
