@@ -24,7 +24,17 @@ Written by `make docs` from the program itself; do not edit. Every name here is 
 def reference() -> str:
     """Return the whole document."""
     return "\n".join(
-        [HEAD, *_options(), *_plan(), *_resample(), *_metrics(), *_intervals(), *_tests(), *_curves()]
+        [
+            HEAD,
+            *_options(),
+            *_audit(),
+            *_plan(),
+            *_resample(),
+            *_metrics(),
+            *_intervals(),
+            *_tests(),
+            *_curves(),
+        ]
     )
 
 
@@ -38,6 +48,21 @@ def _options() -> list[str]:
         rows.append((flags, takes, _cell(key.summary)))
     intro = "Of `evalreport run`; in `evalreport.toml` the same names without dashes in front, underscores inside."
     return ["## Options", "", intro, "", *_table(("option", "takes", "meaning"), rows)]
+
+
+def _audit() -> list[str]:
+    from evalreport.cli.audit import audit_command
+    from evalreport.cli.history import history_command
+    from evalreport.keys import KEYS
+
+    of_run = {key.field for key in KEYS} | {"config"}
+    own = click.Command("audit", params=[p for p in audit_command.params if p.name not in of_run])
+    intro = "Of `evalreport audit`, beside those of `evalreport run`; [audits.md](audits.md) says what they are for."
+    lines = ["## Audits", "", intro, "", *_command_options(own)]
+    for name, command in history_command.commands.items():
+        lines += [f"`evalreport history {name}`: {_cell((command.help or '').splitlines()[0])}", ""]
+        lines += _command_options(command)
+    return lines
 
 
 def _plan() -> list[str]:

@@ -133,8 +133,8 @@ def diff_runs(before: int, after: int, url: str, form: str) -> int:
 @history_command.command("accept")
 @click.argument("run_id", type=int, metavar="ID")
 @url_option
-@click.option("--note", default="", metavar="TEXT", help="Why, for those who read the history later.")
-def accept_run(run_id: int, url: str, note: str) -> int:
+@click.option("--note", metavar="TEXT", help="Why, for those who read the history later.")
+def accept_run(run_id: int, url: str, note: str | None) -> int:
     """Pin a run as the accepted one of its series.
 
     `accepted` in a gate is this run from now on. Earlier acceptances stay in the history.
@@ -143,7 +143,7 @@ def accept_run(run_id: int, url: str, note: str) -> int:
     from evalreport.audit.record import accept
 
     history = _open(url)
-    run = accept(history, run_id, time=timestamp(datetime.now(UTC)), note=note)
+    run = accept(history, run_id, time=timestamp(datetime.now(UTC)), note=note or "")
     click.echo(clean(f"run {run.id} of {run.time} is the accepted run of the series {run.series}"))
     return 0
 

@@ -1,0 +1,59 @@
+"""docs/audits.md: what it shows is run, what it names exists, and what there is stands in it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from evalreport.cli import main
+from evalreport.cli.audit import audit_command
+from evalreport.cli.history import history_command
+from evalreport.keys import KEYS
+
+from .sources import share, write
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "audits.md").read_text(encoding="utf-8")
+
+
+def test_the_commands_of_the_page_run(tmp_path, monkeypatch, capsys):
+    """The console block, twice: exit 0, and one run in the list."""
+    monkeypatch.chdir(tmp_path)
+    write(Path("models"), share(90, 100))
+    block = re.search(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    commands = [line.removeprefix("$ evalreport ") for line in block[1].splitlines()]
+    assert len(commands) == 2
+    for command in commands * 2:
+        capsys.readouterr()
+        assert main(shlex.split(command)) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_the_page_names_every_option_and_every_command():
+    """Those of `audit` beside `run`, and the subcommands of `history`."""
+    of_run = {key.field for key in KEYS} | {"config"}
+    own = [p.opts[0] for p in audit_command.params if p.name not in of_run and p.opts[0].startswith("-")]
+    assert len(own) == 4
+    for name in own:
+        assert f"`{name} " in PAGE
+    for name in history_command.commands:
+        assert f"`evalreport history {name}" in PAGE
+
+
+def test_the_gates_of_the_page_can_be_read():
+    """Each indented line with a comparator."""
+    from evalreport.conditions import parse
+
+    lines = re.findall(r"^    ((?:forest\.|n )\S.*?)\s{3,}", PAGE, re.MULTILINE)
+    gates = [parse(line, models=["forest"]) for line in [*lines, "n >= accepted - 100"]]
+    assert [gate.reference for gate in gates] == ["accepted", "last", "accepted"]
+
+
+def test_the_scheduled_lines_name_options_that_there_are():
+    """Cron's and systemd's commands: every flag is one of `audit`."""
+    flags = {flag for parameter in audit_command.params for flag in parameter.opts}
+    lines = [line for line in PAGE.splitlines() if "evalreport audit nightly/" in line]
+    assert len(lines) == 2
+    for line in lines:
+        assert set(re.findall(r"(?<=\s)-{1,2}[a-z-]+", line)) <= flags
