@@ -126,6 +126,12 @@ def partial_area(side: str, at: float) -> Reader:
     return read
 
 
+def leading_partial_area(results: Results, record: Record) -> Numbers:
+    """Read the partial area that is a metric of its own, and its plain size from the curve."""
+    plain = curve_number("roc", "partial_area_specificity", 0.9, "raw")(results, record)
+    return plain | value_of("partial_auc", key="mcclish")(results, record)
+
+
 def best_value(criterion: str, metric: str) -> Reader:
     """Read the best value that some threshold reaches."""
 
@@ -372,10 +378,7 @@ def readers() -> Mapping[str, Reader]:
         "f1_per_class": classes_of("f1"),
         "auc_ovr": auc_all_against_rest,
         "auc_ovr_per_class": classes_of("roc_auc_ovr"),
-        "pauc_specificity_0.9": lambda results, record: (
-            value_of("partial_auc", key="mcclish")(results, record)
-            | curve_number("roc", "partial_area_specificity", 0.9, "raw")(results, record)
-        ),
+        "pauc_specificity_0.9": leading_partial_area,
         "pauc_specificity_0.8": partial_area("specificity", 0.8),
         "pauc_sensitivity_0.9": partial_area("sensitivity", 0.9),
         "pauc_sensitivity_0.8": partial_area("sensitivity", 0.8),
