@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.data.columns import Kind
-from evalreport.data.reading import Choose, Columns, file_format
+from evalreport.data.reading import FREE_TEXT, Choose, Columns, file_format, is_free_text
 from evalreport.data.values import keep
 from evalreport.errors import InputError
 
@@ -59,12 +59,18 @@ def read_table(table: Any, name: str, choose: Choose) -> Columns:
 def _columns(table: Any, names: tuple[str, ...], kinds: Mapping[str, Kind], name: str) -> Columns:
     import pyarrow as pa
 
-    arrays = {}
+    arrays: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
     for header, kind in kinds.items():
         try:
-            arrays[header] = keep(table.column(header), kind)
+            kept = keep(table.column(header), kind)
+            if kind == "aside" and is_free_text(kept):
+                left_out[header] = FREE_TEXT
+            else:
+                arrays[header] = kept
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-            if kind == "metadata":  # an embedding or a picture beside the predictions does no harm
+            if kind in ("metadata", "aside"):  # an embedding or a picture beside the predictions does no harm
+                left_out[header] = "its cells are no text or numbers"
                 continue
             raise InputError(
                 f"the column cannot be read as text or numbers ({_first_line(error)})",
@@ -77,7 +83,7 @@ def _columns(table: Any, names: tuple[str, ...], kinds: Mapping[str, Kind], name
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
         return None, "" if header is None else str(table.column(header)[row].as_py())
 
-    return Columns(names, arrays, table.num_rows, locate)
+    return Columns(names, arrays, table.num_rows, locate, left_out)
 
 
 def read_arrays(arrays: Mapping[str, Any], name: str, choose: Choose) -> Columns:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalreport.config import Options
 from evalreport.errors import InputError
 
-Kind = Literal["text", "codes", "number", "metadata"]
-"""How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64."""
+Kind = Literal["text", "codes", "number", "metadata", "aside"]
+"""How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64.
+
+Metadata that no option names is ``aside``: kept as metadata is, unless it holds very many different texts.
+"""
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("sample_id", "example_id", "doc_id", "index"),
@@ -81,28 +84,28 @@ class Roles:
         Every other header that has a name.
     unused
         Headers that play no part, with the reason.
+    asked
+        The metadata that an option may name.
     """
 
     columns: Mapping[str, str]
     probabilities: Mapping[str, str]
     metadata: tuple[str, ...]
     unused: Mapping[str, str]
+    asked: frozenset[str] = frozenset()
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
-        kinds: dict[str, Kind] = dict.fromkeys(self.metadata, "metadata")
+        kinds: dict[str, Kind] = {h: "metadata" if h in self.asked else "aside" for h in self.metadata}
         kinds |= dict.fromkeys(self.probabilities.values(), "number")
         for name, header in self.columns.items():
             kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
         return kinds
 
-    def of_read(self, arrays: Mapping[str, object]) -> Roles:
-        """Leave out the metadata that could not be kept (lists, structures, bytes)."""
-        lost = dict.fromkeys(
-            (h for h in self.metadata if h not in arrays), "its cells are no text or numbers"
-        )
-        kept = tuple(header for header in self.metadata if header in arrays)
-        return Roles(self.columns, self.probabilities, kept, {**self.unused, **lost})
+    def without(self, left_out: Mapping[str, str]) -> Roles:
+        """Leave out the metadata that was not kept, with the reason."""
+        kept = tuple(header for header in self.metadata if header not in left_out)
+        return replace(self, metadata=kept, unused={**self.unused, **left_out})
 
 
 def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
@@ -120,8 +123,20 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
     taken = {*columns.values(), *probabilities.values(), *unused}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
-    roles = Roles(columns, probabilities, metadata, unused)
+    asked = frozenset(header for header in metadata if _may_be_asked_for(header.strip(), options))
+    roles = Roles(columns, probabilities, metadata, unused, asked)
     return _with_metric_as_value(roles, file)
+
+
+def about_truth(options: Options) -> Options:
+    """Return the options for a table of true values: those that rename columns are about predictions."""
+    return replace(options, outcome=None, value=None)
+
+
+def _may_be_asked_for(name: str, options: Options) -> bool:
+    """Say whether an option mentions a column, alone or in an expression."""
+    said = (*options.slices, *options.gates, options.cluster, options.weight, options.same_input)
+    return any(text is not None and name in text for text in said)
 
 
 def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
@@ -227,4 +242,4 @@ def _with_metric_as_value(roles: Roles, file: str) -> Roles:
             remedy=f"say which, e.g. --value {metrics[0].strip()}",
         )
     rest = tuple(header for header in roles.metadata if header != metrics[0])
-    return Roles({**roles.columns, "value": metrics[0]}, roles.probabilities, rest, roles.unused)
+    return replace(roles, columns={**roles.columns, "value": metrics[0]}, metadata=rest)

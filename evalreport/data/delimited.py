@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from evalreport.data.columns import Kind
 from evalreport.data.database import database
 from evalreport.data.reading import (
     Choose,
     Columns,
+    Locate,
     keep_batches,
     literal_path,
     quote_name,
@@ -23,6 +26,7 @@ from evalreport.data.reading import (
 from evalreport.errors import InputError
 
 _ROWS_A_BATCH = 500_000
+_ROWS_A_SLOW_BATCH = 50_000
 _LONGEST_CELL = 16_000_000
 _BYTES_A_BLOCK = 1 << 20
 Record = tuple[int, list[str]]
@@ -40,12 +44,6 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
 
     names = _header(path, name)
     kinds = choose(names)
-    try:
-        if _holds_nul(path):
-            raise duckdb.InvalidInputException
-        arrays, rows = _read_fast(path, names, kinds, memory_limit)
-    except (duckdb.Error, OSError, EOFError, zlib.error):
-        arrays, rows = _read_slowly(path, name, names, kinds)
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
         for number, (line, cells) in enumerate(_records(path, name)):
@@ -53,12 +51,17 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
                 return line, cells[names.index(header)] if header is not None else ""
         return None, ""
 
-    return Columns(names, arrays, rows, locate)
+    try:
+        if _holds_nul(path):
+            raise duckdb.InvalidInputException
+        return _read_fast(path, names, kinds, locate, memory_limit)
+    except (duckdb.Error, OSError, EOFError, zlib.error):
+        return _read_slowly(path, name, names, kinds, locate)
 
 
 def _read_fast(
-    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind], memory_limit: int | None
-) -> tuple[dict[str, object], int]:
+    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate, memory_limit: int | None
+) -> Columns:
     # Positions stand for the names: a header can hold anything.
     layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
     chosen = ", ".join(quote_name(f"c{names.index(header)}") for header in kinds)
@@ -68,7 +71,7 @@ def _read_fast(
     query = f"SELECT {chosen or '1'} FROM {source}"  # noqa: S608  every part is quoted, the path is bound
     with database(memory_limit) as connection:
         reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
-        return keep_batches(iter(reader), kinds)
+        return keep_batches(iter(reader), names, kinds, locate)
 
 
 def _holds_nul(path: Path) -> bool:
@@ -78,14 +81,26 @@ def _holds_nul(path: Path) -> bool:
 
 
 def _read_slowly(
-    path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind]
-) -> tuple[dict[str, object], int]:
+    path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
+) -> Columns:
     """Find the fault and name its line; one without (mixed line ends, long cells) is read after all."""
-    import pyarrow as pa
-
     records = _records(path, name)
     next(records)
-    cells: dict[str, list[str | None]] = {header: [] for header in kinds}
+    whole = _whole_rows(records, names, name)
+    places = [names.index(header) for header in kinds]
+    return keep_batches(_batches(whole, places), names, kinds, locate)
+
+
+def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[Any]:
+    """Turn some records at a time into a record batch of the cells at these places."""
+    import pyarrow as pa
+
+    while some := list(itertools.islice(records, _ROWS_A_SLOW_BATCH)):
+        columns = [pa.array([record[place] or None for record in some], pa.string()) for place in places]
+        yield pa.record_batch(columns, names=[str(place) for place in places])
+
+
+def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[list[str]]:
     for line, record in records:
         if len(record) != len(names):
             raise InputError(
@@ -95,12 +110,7 @@ def _read_slowly(
                 expected=f"{len(names)} cells, as in the header",
                 remedy="give every row as many cells as the header has (quote one that holds the separator)",
             )
-        for header, column in cells.items():
-            column.append(record[names.index(header)] or None)
-    batch = pa.record_batch(
-        [pa.array(column, pa.string()) for column in cells.values()], names=list(map(str, cells))
-    )
-    return keep_batches(iter([batch]), kinds)
+        yield record
 
 
 def _header(path: Path, name: str) -> tuple[str, ...]:

@@ -10,7 +10,14 @@ import numpy as np
 
 from evalreport.config import Options
 from evalreport.data.binary import read_arrays, read_table
-from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES, Roles, require_usable, understand
+from evalreport.data.columns import (
+    ALIASES,
+    PROBABILITY_PREFIXES,
+    Roles,
+    about_truth,
+    require_usable,
+    understand,
+)
 from evalreport.data.gathering import Table
 from evalreport.data.predictions import Column, Predictions
 from evalreport.data.reading import Choose, Columns, empty_file
@@ -18,7 +25,6 @@ from evalreport.errors import InputError
 from evalreport.records import InputRecord
 
 _PREDICTED = ("y_pred", "score", "outcome", "value")
-_DEFAULTS = Options()
 IDS_AT_ONCE = 100_000
 
 
@@ -59,7 +65,7 @@ def memory_tables(source: Any, options: Options) -> list[Table]:
     return [_table(source, "<memory>", "model", options)]
 
 
-def truth_from_memory(truth: Any) -> Table:
+def truth_from_memory(truth: Any, options: Options) -> Table:
     """Take true values from an array, a mapping of id to value, a mapping of columns or a data frame.
 
     Raises
@@ -75,7 +81,7 @@ def truth_from_memory(truth: Any) -> Table:
         source = {"id": [str(i) for i in truth], "y_true": list(truth.values())} if of_ids else truth
     else:
         source = {"y_true": truth}
-    return _table(source, "<truth>", "truth", _DEFAULTS, predictions=False)
+    return _table(source, "<truth>", "truth", about_truth(options), predictions=False)
 
 
 def content_digest(predictions: Predictions) -> str:
@@ -105,7 +111,9 @@ def _table(source: Any, name: str, model: str, options: Options, *, predictions:
     read = _read(source, name, choose)
     if read.rows == 0:
         raise empty_file(name)
-    return Table(name, model, roles[-1].of_read(read.arrays), read, positional="id" not in roles[-1].columns)
+    return Table(
+        name, model, roles[-1].without(read.left_out), read, positional="id" not in roles[-1].columns
+    )
 
 
 def _read(source: Any, name: str, choose: Choose) -> Columns:

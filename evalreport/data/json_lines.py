@@ -26,6 +26,12 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
     """
     import duckdb
 
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        for number, (line, record) in enumerate(_records(path, name)):
+            if number == row:
+                return line, "" if header is None else str(record.get(header, ""))
+        return None, ""
+
     compression = "gzip" if path.name.lower().endswith(".gz") else "none"
     # A line of JSON can be long (a prompt beside its judgement), yet not endless.
     source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size=16777216)"
@@ -46,17 +52,9 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
             names = tuple(row[0] for row in found if row[0])
             kinds = choose(names)
             reader = connection.sql(_query(kinds, source), params=parameters).to_arrow_reader(_ROWS_A_BATCH)
-            arrays, rows = keep_batches(iter(reader), kinds)
+            return keep_batches(iter(reader), names, kinds, locate)
     except duckdb.Error as error:
         raise _fault(path, name, str(error).splitlines()[0]) from None
-
-    def locate(row: int, header: str | None) -> tuple[int | None, str]:
-        for number, (line, record) in enumerate(_records(path, name)):
-            if number == row:
-                return line, "" if header is None else str(record.get(header, ""))
-        return None, ""
-
-    return Columns(names, arrays, rows, locate)
 
 
 def _nowhere(_row: int, _header: str | None) -> tuple[None, str]:

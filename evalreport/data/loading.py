@@ -9,7 +9,7 @@ from typing import Any
 
 from evalreport.config import Options
 from evalreport.data.alignment import align
-from evalreport.data.columns import Roles, require_usable, understand
+from evalreport.data.columns import Roles, about_truth, require_usable, understand
 from evalreport.data.covariates import covariates
 from evalreport.data.design import find_design
 from evalreport.data.folder import File, digest, find_files
@@ -120,7 +120,7 @@ def _tables(
     if truth is not None:
         from evalreport.data.frames import truth_from_memory
 
-        truth_table = truth_from_memory(truth)
+        truth_table = truth_from_memory(truth, options)
     return tables, truth_table, inputs, warnings
 
 
@@ -150,15 +150,14 @@ def _read(file: File, options: Options, memory_limit: int | None, *, predictions
     roles: list[Roles] = []
 
     def choose(names: tuple[str, ...]) -> Any:
-        # The options that rename columns are about predictions, not about true values.
-        role = understand(names, file=file.name, options=options if predictions else _DEFAULTS)
+        role = understand(names, file=file.name, options=options if predictions else about_truth(options))
         if predictions:
             require_usable(role, names, file.name)
         roles.append(role)
         return role.kinds()
 
     read = read_file(file.path, file.name, choose, memory_limit=memory_limit)
-    return Table(file.name, model_name(file.path), roles[-1].of_read(read.arrays), read)
+    return Table(file.name, model_name(file.path), roles[-1].without(read.left_out), read)
 
 
 def _record(file: File, read: Columns, model: str | None) -> InputRecord:

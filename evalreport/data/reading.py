@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ from evalreport.errors import InputError
 
 FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jsonl", "jsonl.gz", "npz")
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
+
+MOST_TEXTS = 100_000
+FREE_TEXT = f"it holds more than {MOST_TEXTS:,} different texts, and no option names it"
 
 Choose = Callable[[tuple[str, ...]], Mapping[str, Kind]]
 """Given the headers, say which are to be read and how they are kept."""
@@ -30,6 +33,8 @@ class Columns:
     arrays: Mapping[str, Any]
     rows: int
     locate: Locate
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Metadata that was not kept, with the reason."""
 
 
 def file_format(path: Path) -> str | None:
@@ -127,20 +132,45 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def keep_batches(batches: Iterator[Any], kinds: Mapping[str, Kind]) -> tuple[dict[str, Any], int]:
-    """Turn a stream of record batches into one chunked array a column, each batch in its small form at once."""
+def keep_batches(
+    batches: Iterator[Any], names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
+) -> Columns:
+    """Turn a stream of record batches into one chunked array a column, each batch in its small form at once.
+
+    Parameters
+    ----------
+    batches
+        Record batches with the columns of ``kinds``, in that order.
+    names, locate
+        Every header of the file, and where a row of it stands.
+    kinds
+        How each column is kept.
+    """
     import pyarrow as pa
 
     from evalreport.data.values import keep
 
     pieces: dict[str, list[Any]] = {header: [] for header in kinds}
+    left_out: dict[str, str] = {}
     rows = 0
     for batch in batches:
         rows += batch.num_rows
         for position, (header, kind) in enumerate(kinds.items()):
+            if header in left_out:
+                continue
             kept = keep(batch.column(position), kind)
+            if kind == "aside" and is_free_text(kept):
+                left_out[header] = FREE_TEXT
+                del pieces[header]
+                continue
             # Text is kept as it came, and would keep all the other columns of its batch alive: copied.
             pieces[header].append(pa.concat_arrays([kept]) if kind == "text" else kept)
-    if rows == 0:
-        return {}, 0
-    return {header: pa.chunked_array(arrays) for header, arrays in pieces.items()}, rows
+    arrays = {header: pa.chunked_array(arrays) for header, arrays in pieces.items()} if rows else {}
+    return Columns(names, arrays, rows, locate, left_out)
+
+
+def is_free_text(array: Any) -> bool:
+    """Say whether a dictionary column holds so many different texts that they are no groups (prompts, answers)."""
+    from evalreport.data.values import all_numbers
+
+    return len(array.dictionary) > MOST_TEXTS and not all_numbers(array)
