@@ -6,6 +6,10 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmarks.timing import Accuracy, Row
 
 # One thread each, before any library reads it.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -16,13 +20,14 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 def main() -> int:
     """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
-    from benchmarks import labels, page, programs, reading, scores
+    from benchmarks import labels, page, programs, reading, scores, stress
 
-    rows = {
+    rows: dict[str, Any] = {
         "labels": labels.resampling,
         "bca": labels.bca,
         "scores": scores.resampling,
         "delong": scores.delong,
+        "stress": stress.stress,
         "reading": reading.two_files,
         "help": programs.help_text,
         "run": programs.whole_run,
@@ -31,7 +36,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
     parser.add_argument("--only", choices=rows, action="append", help="repeatable; nothing is written")
     given = parser.parse_args()
-    measured = []
+    measured: list[Row | Accuracy] = []
     for name in given.only or rows:
         print(f"{name} ...", file=sys.stderr, flush=True)
         for row in rows[name](quick=given.quick):

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import evalreport
-from benchmarks.timing import Row, Timed
+from benchmarks.timing import Accuracy, Row, Timed
 
 HEAD = """\
 # Speed
@@ -23,7 +23,7 @@ A ratio hangs on the machine and on what else it does: expect a fifth up or down
 """
 
 
-def page(rows: Sequence[Row]) -> str:
+def page(rows: Sequence[Row | Accuracy]) -> str:
     """Return the whole document."""
     heads = ("work", "against", "evalreport", "peer", "ratio", "goal", "met")
     lines = [heads, tuple("---" for _ in heads), *(_cells(row) for row in rows)]
@@ -31,9 +31,11 @@ def page(rows: Sequence[Row]) -> str:
     return f"{HEAD}\n{table}\n\n{_circumstances()}\n"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row | Accuracy) -> tuple[str, ...]:
     met = {True: "yes", False: "**no**", None: ""}[row.met]
     work = f"{row.work} ({row.remark})" if row.remark else row.work
+    if isinstance(row, Accuracy):
+        return work, row.peer, f"{row.error:.2g} standard errors", "", "", f"≤ {row.most:g}", met
     ratio = "" if row.ratio is None else _number(row.ratio)
     return work, row.peer, _time(row.ours), _time(row.theirs), ratio, _goal(row), met
 
@@ -60,7 +62,7 @@ def _goal(row: Row) -> str:
     return "" if row.most_seconds is None else f"< {_seconds(row.most_seconds)}"
 
 
-def line(row: Row) -> str:
+def line(row: Row | Accuracy) -> str:
     """Return one row as a line for a terminal."""
     return "  ".join(cell for cell in _cells(row) if cell)
 

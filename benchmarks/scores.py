@@ -31,7 +31,7 @@ def resampling(*, quick: bool) -> Iterator[Row]:
     yield Row(
         f"AUC + AP + log loss + Brier and all paired differences, 5 models, n = {n:,}, B = {replicates:,}",
         "scikit-learn resampling loop",
-        best_of(lambda: all_intervals(predictions, METRICS, replicates), 1),
+        best_of(lambda: all_intervals(predictions, METRICS, replicates)),
         scaled(lambda: scikit_learn(true, p, random), 2, replicates),
         least_ratio=1000,
         remark="sorting included",

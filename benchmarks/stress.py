@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.timing import Accuracy
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.engine.inside import FIRST_ORDER_SHARE
+from evalreport.metrics.binned import shares_of_ranks
 from evalreport.metrics.estimate import Estimate, difference
 from evalreport.metrics.quantities import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
@@ -74,19 +78,50 @@ def models(case: str) -> Predictions:
     )
 
 
-def errors(case: str) -> Iterator[tuple[str, float]]:
-    """Yield what was estimated and its largest error over replicates, in standard errors, on one case."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The largest error over replicates of one estimate, in standard errors.
+
+    ``named``: the report says of this difference of two models that it holds to first order only.
+    """
+
+    metric: str
+    models: str
+    error: float
+    named: bool = False
+
+
+def errors(case: str) -> Iterator[Found]:
+    """Yield what was estimated on one case, and how far its replicates are from those of the rows themselves."""
     predictions = models(case)
     quantities = [Quantity(name) for name in METRICS]
     rough, exact = (_sample(predictions, quantities, exact=exact) for exact in (False, True))
+    inside = shares_of_ranks(rough.rows.bins, rough.estimates)
     names = [model.name for model in predictions.models]
     for quantity in quantities:
         found = {n: (rough.estimates[n, quantity], exact.estimates[n, quantity]) for n in names}
         for name, pair in found.items():
-            yield f"{quantity.spelled} of {name}", error(*pair)
+            yield Found(quantity.metric, name, error(*pair))
         for a, b in combinations(names, 2):
             both = zip(found[a], found[b], strict=True)
-            yield f"{quantity.spelled} of {a} - {b}", error(*(difference(*pair) for pair in both))
+            named = inside.get((quantity, a, b), 0.0) > FIRST_ORDER_SHARE
+            yield Found(quantity.metric, f"{a} - {b}", error(*(difference(*pair) for pair in both)), named)
+
+
+def stress(*, quick: bool) -> Iterator[Accuracy]:
+    """The worst error over all cases, but for differences of which the report says that they are not so good."""
+    cases = CASES[:1] if quick else CASES
+    found = [one for case in cases for one in errors(case)]
+    worst = max(one.error for one in found if not one.named)
+    yield Accuracy(
+        f"replicates of very many rows: {len(cases)} hard cases, n = {N:,}, rank metrics and losses of three models"
+        f" and all differences, {len(found):,} in all; largest error",
+        "the same draws of the rows themselves",
+        worst,
+        most=0.02,
+        remark=f"without {sum(one.named for one in found)} differences that the report names: twins, which hardly"
+        " differ in rank",
+    )
 
 
 def _sample(predictions: Predictions, quantities: list[Quantity], *, exact: bool) -> Sample:

@@ -59,6 +59,22 @@ class Row:
         return None if self.most_seconds is None else self.ours.seconds <= self.most_seconds
 
 
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """One measurement of an error, in standard errors of what is estimated: not a time, so there is no ratio."""
+
+    work: str
+    peer: str
+    error: float
+    most: float
+    remark: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the error is at most what was aimed at."""
+        return self.error <= self.most
+
+
 def best_of(work: Callable[[], object], times: int = 3) -> Timed:
     """Return the shortest of several whole runs, set-up included."""
     found = []

@@ -141,43 +141,62 @@ def _stacked(parts: Sequence[Floats]) -> tuple[Singles, Floats]:
     return columns, scales
 
 
+Share = tuple[Quantity, str, str]
+"""A quantity and the two models of a difference, or the same model twice."""
+
+
+def shares_of_ranks(
+    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate]
+) -> dict[Share, float]:
+    """Return the share of variance inside bins of each binned rank metric, and of each difference of two models."""
+    found: dict[Share, float] = {}
+    ranked = [key for key in estimates if _is_ranked(key, bins) and estimates[key].derivative is not None]
+    first = {model: parts[0] for model, parts in bins.items()}
+    for quantity in dict.fromkeys(key[1] for key in ranked):
+        own = [key for key in ranked if key[1] == quantity]
+        for (i, j), share in shares(slopes_of_keys(first, estimates, own)).items():
+            found[quantity, own[i][0], own[j][0]] = share
+    return found
+
+
 def said_of_bins(
-    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate], *, plain: bool, most_exact: int
+    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate], *, single: bool, most_exact: int
 ) -> FoundRecord | None:
-    """Say how the rank metrics of very many rows were resampled and what that leaves out."""
-    ranked = [key for key, e in estimates.items() if e.defined and key[0] in bins and _is_ranked(key)]
+    """Say how the rank metrics of very many rows were resampled and what that leaves out.
+
+    ``single``: rows are drawn one by one and make one evaluation, so that shares are known and replicates completed.
+    """
+    ranked = [key for key, e in estimates.items() if e.defined and _is_ranked(key, bins)]
     if not ranked:
         return None
     most = max(len(part.wins) for key in ranked for part in bins[key[0]])
-    why = f"more than {most_exact:,} rows: replicates come from bins of neighbouring scores, values from all rows"
-    if plain and all(len(bins[key[0]]) == 1 for key in ranked):
-        why += _said_of_shares({key[0]: bins[key[0]][0] for key in ranked}, estimates, ranked)
+    why = f"more than {most_exact:,} rows: values come from all rows, replicates from bins of neighbouring scores"
+    if single:
+        why += _said_of_shares(shares_of_ranks(bins, estimates))
     return FoundRecord("resampling of ranks", f"histogram of up to {most:,} bins", why)
 
 
-def _is_ranked(key: Key) -> bool:
+def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
     metric = definition(key[1])
-    return metric.family == "ranking" and metric.binned is not None
+    return key[0] in bins and metric.family == "ranking" and metric.binned is not None
 
 
-def _said_of_shares(
-    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], ranked: Sequence[Key]
-) -> str:
+def _said_of_shares(found: Mapping[Share, float]) -> str:
     """Say what lies inside bins: left out, added, or more than can be added to first order."""
-    left, added, close = 0.0, [], []
-    for quantity in dict.fromkeys(key[1] for key in ranked):
-        own = [key for key in ranked if key[1] == quantity]
-        found = shares(slopes_of_keys(bins, estimates, own))
-        close += [(own[i][0], own[j][0]) for (i, j), share in found.items() if share > FIRST_ORDER_SHARE]
-        if max(found.values()) > NEGLIGIBLE_SHARE:
-            added.append(quantity.spelled)
-        else:
-            left = max(left, *found.values())
-    said = f"; at most {left:.0e} of the variance of a value or of a difference of two lies inside bins and is left out"
-    if added:
-        said += f"; for {', '.join(added)}, where it is more, it is added to first order"
-    said += ": replicates are within 0.02 standard errors of those of the rows"
+    by_quantity: dict[str, list[float]] = {}
+    close: dict[str, list[str]] = {}
+    for (quantity, a, b), share in found.items():
+        by_quantity.setdefault(quantity.spelled, []).append(share)
+        if share > FIRST_ORDER_SHARE:
+            close.setdefault(a if a == b else f"{a} - {b}", []).append(quantity.spelled)
+    left = {name: max(every) for name, every in by_quantity.items() if max(every) <= NEGLIGIBLE_SHARE}
+    said = ", within 0.02 standard errors of the rows' own"
+    if left:
+        most = max(left.values())
+        said += f"; at most {most:.0e} of the variance of {', '.join(left)} lies inside bins and is left out"
+    if added := [name for name in by_quantity if name not in left]:
+        said += f"; of {', '.join(added)} what lies inside bins is added to first order"
     if close:
-        names = ", ".join(dict.fromkeys(a if a == b else f"{a} - {b}" for a, b in close))
-        said += f"; except for {names}, which hardly differ in rank: --exact resamples the rows"
+        names = "; ".join(f"{models} in {', '.join(names)}" for models, names in close.items())
+        said += f"; not so near are models that hardly differ in rank ({names}): --exact resamples the rows"
     return said

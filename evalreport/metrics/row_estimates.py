@@ -377,5 +377,4 @@ def _rarest(predictions: Predictions) -> float | None:
 
 def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
     """Say how the rank metrics of very many rows were resampled and how much of their variance that loses."""
-    plain = data.units.plain and data.units.strata is None
-    return said_of_bins(data.bins, estimates, plain=plain, most_exact=MOST_EXACT_ROWS)
+    return said_of_bins(data.bins, estimates, single=data.single, most_exact=MOST_EXACT_ROWS)

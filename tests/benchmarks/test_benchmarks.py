@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 from benchmarks import page
 from benchmarks.data import binary_models, labels, truth
 from benchmarks.labels import f1_along, packed_codes
-from benchmarks.timing import Row, Timed, scaled
+from benchmarks.timing import Accuracy, Row, Timed, scaled
 
 
 def test_ratio_and_goal() -> None:
@@ -41,6 +41,13 @@ def test_missed_goals_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     text = page.page([Row("slow work", "peer", Timed(1.0), Timed(3.0), least_ratio=1000)])
     assert "| slow work | peer | 1 s | 3 s | 3 | ≥ 1,000 | **no** |" in text
     assert "1970-01-02;" in text
+
+
+def test_an_error_has_a_goal_and_no_ratio() -> None:
+    """A row about an error shows it in standard errors beside the largest that is allowed."""
+    row = Accuracy("hard cases", "the rows themselves", 0.0132, most=0.02)
+    assert page.line(row) == "hard cases  the rows themselves  0.013 standard errors  ≤ 0.02  yes"
+    assert Accuracy("hard cases", "the rows themselves", 0.03, most=0.02).met is False
 
 
 def test_peers_compute_the_same() -> None:
