@@ -14,7 +14,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.keys import Task
 from evalreport.learning.bootstrap_errors import Estimated, bootstrap_estimates, values_by_part
 from evalreport.learning.cross_validation import split_records
-from evalreport.learning.replicates import Replicates, part_is, replicates_of
+from evalreport.learning.replicates import Replicates, is_mean_of_losses, part_is, replicates_of
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.layout import parts_by
 from evalreport.metrics.quantities import Quantity, definition, parse
@@ -123,16 +123,20 @@ def _with_all(sample: Sample, quantities: Sequence[Quantity], options: Options) 
         for q in quantities
         if q in sample.quantities
     }
-    if lacking:
-        rest = estimate_all(
-            sample.predictions,
-            lacking,
-            units=sample.units,
-            n_resamples=options.resamples,
-            seed=options.seed,
-            exact=options.exact,
-        )
-        estimates |= with_fits(rest).estimates
+    # A mean loss has its limits without replicates.
+    means = [q for q in lacking if is_mean_of_losses(q)]
+    others = [q for q in lacking if q not in means]
+    for some, n_resamples in ((means, 1), (others, options.resamples)):
+        if some:
+            rest = estimate_all(
+                sample.predictions,
+                some,
+                units=sample.units,
+                n_resamples=n_resamples,
+                seed=options.seed,
+                exact=options.exact,
+            )
+            estimates |= with_fits(rest).estimates
     return Sample(sample.predictions, tuple(quantities), estimates, sample.tables, sample.rows)
 
 
