@@ -307,13 +307,15 @@ def _move_in(files: Mapping[Path, bytes | None]) -> None:
         for path, temporary in made.items():
             temporary.replace(path)
     except OSError as error:
-        for temporary in made.values():
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
         raise OutputError(
             f"{error.filename or 'output'}: cannot be written: {error.strerror or error}; the finished fits are kept,"
             " and the same command goes on from there"
         ) from error
+    finally:
+        # Whatever ended this: what was not renamed into its place is not left beside it.
+        for temporary in made.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
     for path, content in files.items():
         if content is None:
             path.unlink(missing_ok=True)
