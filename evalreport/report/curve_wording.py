@@ -64,7 +64,7 @@ def best_thresholds(level: str) -> str:
         "Each threshold is chosen on the examples that it is judged on, so the values are too good. The brackets say "
         f"what the same threshold may give on fresh examples ({level}; the threshold is chosen anew in every bootstrap "
         "replicate), so they lie mostly below the value, or above it for costs and distances. The equal error rate has "
-        "its own bootstrap interval. Choose thresholds on validation data."
+        "its own interval, where it is among the metrics. Choose thresholds on validation data."
     )
 
 

@@ -106,6 +106,49 @@ def test_same_results_twice_and_for_any_order_of_models():
         assert getattr(one, field) == getattr(other, field), field
 
 
+TRUTH = [1, 0] * 15
+DEGENERATE = {
+    "every score the same": (TRUTH, {"score": [1.0] * 30}),
+    "scores near the largest double": (TRUTH, {"score": (np.sin(np.arange(30)) * 1e308).tolist()}),
+    "tiny scores": (TRUTH, {"score": (np.sin(np.arange(30)) * 1e-308).tolist()}),
+    "perfect": (TRUTH, {"p_1": [float(y) for y in TRUTH]}),
+    "always wrong": (TRUTH, {"p_1": [1.0 - y for y in TRUTH]}),
+    "two examples": ([1, 0], {"p_1": [0.9, 0.1]}),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_scores_have_finite_limits_around_their_values(name):
+    """No warning of numpy and no nan; limits are in order, and a reason stands where there are none."""
+    truth, columns = DEGENERATE[name]
+    results = evaluated({"m": rows(truth, **columns)}, cost_ratio=3.0, what_if_threshold=0.7)
+    json.loads(to_json(results))
+    assert {p.criterion for p in results.operating_points} >= {"best", "youden", "cost", "eer", "fixed_fpr"}
+    for point in results.operating_points:
+        assert math.isfinite(point.value)
+        assert (point.low is None and point.reason) or point.low <= point.high
+
+
+def test_one_class_has_no_curves_of_scores():
+    """Without a negative there is no false positive rate: nothing is made up."""
+    results = evaluated({"m": rows([1] * 20, p_1=np.linspace(0.1, 0.9, 20))})
+    assert {c.curve for c in results.curves} == {"reliability", "accuracy_rejection"}
+    assert results.operating_points == results.dominance == ()
+
+
+def test_models_on_test_sets_of_their_own_are_compared_by_their_curves():
+    """Each has its own curve and points; how the curves lie to each other is said as well."""
+    truth, scores = two_normals(60)
+    other = {
+        "id": [f"x{i}" for i in range(40)],
+        "y_true": ["1", "0"] * 20,
+        "score": np.sin(np.arange(40.0)).tolist(),
+    }
+    results = evaluated({"a": rows(truth, score=scores), "b": other}, join="independent")
+    assert {c.model for c in results.curves} == {p.model for p in results.operating_points} == {"a", "b"}
+    assert [(r.a, r.b) for r in results.dominance] == [("a", "b")]
+
+
 # --- what another threshold changes ---------------------------------------------------------------------------------
 
 

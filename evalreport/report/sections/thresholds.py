@@ -82,7 +82,8 @@ def describe(view: View) -> Thresholds | None:
         )
     if fixed:
         tables.append(_table(view, "At fixed rates", fixed, curve_wording.FIXED_RATES))
-    sentences = sorted(results.dominance, key=_telling)
+    place = {model.id: i for i, model in enumerate(view.models)}
+    sentences = sorted(results.dominance, key=lambda r: (_telling(r), *sorted((place[r.a], place[r.b]))))
     left = len(sentences) - MOST_SENTENCES
     return Thresholds(
         tables=tuple(tables),
@@ -97,7 +98,7 @@ def describe(view: View) -> Thresholds | None:
 
 
 def _telling(record: DominanceRecord) -> int:
-    """Sort what says most first: clear crossings beyond the bands, then one above the other, then the rest."""
+    """Put what says most first: clear crossings beyond the bands, then one above the other, then the rest."""
     if record.beyond_bands:
         return 0
     if record.relation in ("above", "below"):
