@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.data.columns import Kind
-from evalreport.data.reading import FREE_TEXT, Choose, Columns, file_format, is_free_text
-from evalreport.data.values import keep
+from evalreport.data.reading import FREE_TEXT, MOST_TEXTS, Choose, Columns, file_format
+from evalreport.data.values import all_numbers, keep
 from evalreport.errors import InputError
 
 _BROKEN_ARCHIVE = (
@@ -64,7 +64,7 @@ def _columns(table: Any, names: tuple[str, ...], kinds: Mapping[str, Kind], name
     for header, kind in kinds.items():
         try:
             kept = keep(table.column(header), kind)
-            if kind == "aside" and is_free_text(kept):
+            if kind == "aside" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
                 left_out[header] = FREE_TEXT
             else:
                 arrays[header] = kept

@@ -14,6 +14,7 @@ FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jso
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
 
 MOST_TEXTS = 100_000
+"""A column of more different texts is no column of groups: prompts, answers, explanations."""
 FREE_TEXT = f"it holds more than {MOST_TEXTS:,} different texts, and no option names it"
 
 Choose = Callable[[tuple[str, ...]], Mapping[str, Kind]]
@@ -147,30 +148,27 @@ def keep_batches(
         How each column is kept.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    from evalreport.data.values import keep
+    from evalreport.data.values import all_numbers, keep
 
     pieces: dict[str, list[Any]] = {header: [] for header in kinds}
-    left_out: dict[str, str] = {}
+    texts: dict[str, Any] = {
+        header: pa.array([], pa.string()) for header, kind in kinds.items() if kind == "aside"
+    }
     rows = 0
     for batch in batches:
         rows += batch.num_rows
         for position, (header, kind) in enumerate(kinds.items()):
-            if header in left_out:
+            if header not in pieces:
                 continue
             kept = keep(batch.column(position), kind)
-            if kind == "aside" and is_free_text(kept):
-                left_out[header] = FREE_TEXT
-                del pieces[header]
-                continue
             # Text is kept as it came, and would keep all the other columns of its batch alive: copied.
             pieces[header].append(pa.concat_arrays([kept]) if kind == "text" else kept)
+            if header in texts and not all_numbers(kept):
+                texts[header] = pc.unique(pa.concat_arrays([texts[header], kept.dictionary]))
+                if len(texts[header]) > MOST_TEXTS:
+                    del pieces[header]
     arrays = {header: pa.chunked_array(arrays) for header, arrays in pieces.items()} if rows else {}
+    left_out = {header: FREE_TEXT for header in kinds if header not in pieces}
     return Columns(names, arrays, rows, locate, left_out)
-
-
-def is_free_text(array: Any) -> bool:
-    """Say whether a dictionary column holds so many different texts that they are no groups (prompts, answers)."""
-    from evalreport.data.values import all_numbers
-
-    return len(array.dictionary) > MOST_TEXTS and not all_numbers(array)

@@ -15,7 +15,7 @@ import pytest
 
 import evalreport
 from evalreport.config import Options
-from evalreport.data import Predictions, delimited, load, ordering, reading
+from evalreport.data import Predictions, binary, delimited, load, ordering, reading
 from evalreport.data import database as database_module
 from evalreport.data.database import database, usable_memory
 from evalreport.errors import UsageError
@@ -155,7 +155,8 @@ def test_text_of_very_many_kinds_is_left_out_unless_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     """A prompt beside a prediction is no group: it is not kept, and said; many numbers are, and so is what is named."""
-    monkeypatch.setattr(reading, "MOST_TEXTS", 5)
+    for module in (reading, binary):
+        monkeypatch.setattr(module, "MOST_TEXTS", 5)
     path = tmp_path / f"m.{suffix}"
     numbers, texts = "i * 1.5 AS latency", "'prompt ' || i AS prompt, 'p' || i % 3 AS part_of"
     write(path, f"i AS id, i % 2 AS y_true, i % 3 % 2 AS y_pred, {numbers}, {texts}", 8)
