@@ -90,7 +90,9 @@ def _deviations(view: ModelView) -> Deviations:
 
 def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
     """Return the weighted means (b,) and the sums of absolute deviations about them, 0 where that is rounding."""
-    means = weights @ state.truth / weights.sum(axis=1)
+    totals = weights.sum(axis=1)
+    # A draw of whole clusters may leave a small part (a replicate's out-of-bag rows) without a row.
+    means = weights @ state.truth / np.where(totals > 0, totals, 1)
     spread = absolute_deviations(state.ordered, weights, means)
     size = weights @ np.abs(state.truth)
     return means, np.where(spread > NEARLY_ALL * size, spread, 0)
