@@ -11,11 +11,11 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from evalreport.comparisons.folds import fold_differences
 from evalreport.comparisons.ranks import rounded_differences
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test
+from evalreport.engine.distributions import t_tail
 from evalreport.engine.draws import stream
 
 Floats = npt.NDArray[np.float64]
@@ -42,8 +42,8 @@ def bayes_correlated_t(pair: Pair) -> Outcome:
     scale = spread * math.sqrt(1 / len(x) + correlation / (1 - correlation))
     if scale <= 1e-12 * abs(mean) or scale == 0:
         return _posterior(pair, float(mean < -rope), float(mean > rope), len(x) - 1)
-    posterior = stats.t(len(x) - 1, loc=mean, scale=scale)
-    return _posterior(pair, float(posterior.cdf(-rope)), float(posterior.sf(rope)), len(x) - 1)
+    below, above = (t_tail((rope + sign * mean) / scale, len(x) - 1) for sign in (1, -1))
+    return _posterior(pair, below, above, len(x) - 1)
 
 
 @comparison_test(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from evalreport.comparisons.ranks import DECIMALS
 from evalreport.comparisons.registry import Ranked
 from evalreport.comparisons.swaps import Key, Swapped, swap_patterns
+from evalreport.engine.ranks import mid_ranks_of_rows
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
@@ -36,7 +36,7 @@ def ranked_models(sample: Sample, quantity: Quantity, *, lower_is_better: bool) 
         return None
     rounded = np.round(values, DECIMALS)
     greater = greater_is_better(quantity, lower_is_better=lower_is_better)
-    return Ranked(models, stats.rankdata(-rounded if greater else rounded, axis=1), by)
+    return Ranked(models, mid_ranks_of_rows(-rounded if greater else rounded), by)
 
 
 def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.data.predictions import Predictions
+from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, number
@@ -169,7 +169,7 @@ def _by_ranks(gains: Floats, a: str, b: str, unit: str) -> Iterator[Sized]:
     """Yield the matched-pairs rank-biserial correlation (Kerby 2014) and wins plus half the ties."""
     moved = gains[np.abs(gains) > 1e-10]
     if len(moved):
-        ranks = stats.rankdata(np.abs(moved))
+        ranks = mid_ranks(np.abs(moved))
         favourable = float(ranks[moved > 0].sum() / ranks.sum())
         text = f"share of the ranks of the differences that favours {a} minus that of {b}; from −1 to 1"
         yield "rank_biserial", 2 * favourable - 1, NO_LIMITS, text

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize
-
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import root
 from evalreport.intervals import INTERVALS, limits, recommended
 
 
@@ -48,7 +47,7 @@ def tost(pair: Pair, margin: float) -> float | None:
         return 1.0
     if room(smallest) > 0:
         return probability(smallest)
-    return probability(float(optimize.brentq(room, smallest, largest, xtol=1e-10)))
+    return probability(root(room, smallest, largest, tolerance=1e-10))
 
 
 @comparison_test(

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import f_tail, t_tail
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def _t_test(x: Floats, variance_factor: float) -> Outcome:
     if spread <= 1e-12 * abs(mean):
         return Outcome(None, None, df, reason=NO_SPREAD)
     statistic = mean / (math.sqrt(variance_factor) * spread)
-    return Outcome(statistic, probability(2 * stats.t.sf(abs(statistic), df)), df, "cohen_d", mean / spread)
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), df)), df, "cohen_d", mean / spread)
 
 
 @comparison_test(
@@ -88,7 +88,7 @@ def five_by_two_t(pair: Pair) -> Outcome:
     if variance <= 1e-24 * float((x**2).max()):
         return Outcome(None, None, 5, reason=NO_SPREAD)
     statistic = float(x[0, 0]) / math.sqrt(variance)
-    return Outcome(statistic, probability(2 * stats.t.sf(abs(statistic), 5)), 5)
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), 5)), 5)
 
 
 @comparison_test(
@@ -108,4 +108,4 @@ def five_by_two_f(pair: Pair) -> Outcome:
     if within <= 1e-24 * float((x**2).max()):
         return Outcome(None, None, 10, reason=NO_SPREAD, details={"df2": 5.0})
     statistic = float((x**2).sum()) / (2 * within)
-    return Outcome(statistic, probability(stats.f.sf(statistic, 10, 5)), 10, details={"df2": 5.0})
+    return Outcome(statistic, probability(f_tail(statistic, 10, 5)), 10, details={"df2": 5.0})

@@ -5,9 +5,8 @@ b: right by the first model only; c: right by the second only.
 
 from __future__ import annotations
 
-from scipy import stats
-
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import binomial_at_most, chi2_tail
 
 NULL = "both models are equally likely to be the one that is right where only one of them is"
 INDEPENDENT = "examples are independent; both models judged the same ones"
@@ -39,7 +38,7 @@ def mcnemar_midp(pair: Pair) -> Outcome:
     n, smaller = b + c, min(b, c)
     if b == c:
         return _outcome(pair, smaller, 1.0)
-    p = 2 * stats.binom.cdf(smaller, n, 0.5) - stats.binom.pmf(smaller, n, 0.5)
+    p = binomial_at_most(smaller, n, 0.5) + binomial_at_most(smaller - 1, n, 0.5)
     return _outcome(pair, smaller, p)
 
 
@@ -53,7 +52,7 @@ def mcnemar_midp(pair: Pair) -> Outcome:
 def mcnemar_exact(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the discordant examples."""
     b, c = _discordant(pair)
-    p = 1.0 if b == c else 2 * stats.binom.cdf(min(b, c), b + c, 0.5)
+    p = 1.0 if b == c else 2 * binomial_at_most(min(b, c), b + c, 0.5)
     return _outcome(pair, min(b, c), p)
 
 
@@ -68,7 +67,7 @@ def mcnemar(pair: Pair) -> Outcome:
     """Chi-squared test (b - c)^2 / (b + c) on the discordant examples."""
     b, c = _discordant(pair)
     statistic = (b - c) ** 2 / (b + c) if b + c else 0.0
-    return _outcome(pair, statistic, stats.chi2.sf(statistic, 1), 1)
+    return _outcome(pair, statistic, chi2_tail(statistic, 1), 1)
 
 
 @comparison_test(
@@ -82,4 +81,4 @@ def mcnemar_corrected(pair: Pair) -> Outcome:
     """Chi-squared test on the discordant examples with Edwards' continuity correction, (max(|b - c| - 1, 0))^2."""
     b, c = _discordant(pair)
     statistic = max(abs(b - c) - 1, 0) ** 2 / (b + c) if b + c else 0.0
-    return _outcome(pair, statistic, stats.chi2.sf(statistic, 1), 1)
+    return _outcome(pair, statistic, chi2_tail(statistic, 1), 1)

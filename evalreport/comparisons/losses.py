@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
-
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import t_tail
 
 
 @comparison_test(
@@ -26,5 +25,5 @@ def paired_t(pair: Pair) -> Outcome:
     if error <= 1e-12 * abs(mean):
         reason = "all differences are equal: no spread to judge the mean against"
         return Outcome(None, None, units - 1, reason=reason)
-    p = probability(2 * stats.t.sf(abs(mean / error), units - 1))
+    p = probability(2 * t_tail(abs(mean / error), units - 1))
     return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))

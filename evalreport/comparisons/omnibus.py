@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from evalreport.comparisons.registry import Outcome, Pair, Ranked, comparison_test, probability
+from evalreport.engine.distributions import chi2_tail, f_tail, t_tail
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def cochran_q(right: Floats) -> Outcome:
     if allowed <= 0:
         return Outcome(0.0, 1.0, k - 1)
     statistic = (k - 1) * float(k * (by_model**2).sum() - total**2) / allowed
-    return Outcome(statistic, probability(stats.chi2.sf(statistic, k - 1)), k - 1)
+    return Outcome(statistic, probability(chi2_tail(statistic, k - 1)), k - 1)
 
 
 def friedman_statistic(ranked: Ranked) -> float:
@@ -59,7 +59,7 @@ def friedman(ranked: Ranked) -> Outcome:
     """Spread of the models' average ranks, corrected for ties, as chi-squared with k - 1 degrees of freedom."""
     df = ranked.ranks.shape[1] - 1
     statistic = friedman_statistic(ranked)
-    return Outcome(statistic, probability(stats.chi2.sf(statistic, df)), df)
+    return Outcome(statistic, probability(chi2_tail(statistic, df)), df)
 
 
 @comparison_test(
@@ -82,7 +82,7 @@ def iman_davenport(ranked: Ranked) -> Outcome:
         )
         return Outcome(None, probability(0.0), df, reason=reason, details={"df2": float(df2)})
     statistic = (m - 1) * chi2 / left
-    return Outcome(statistic, probability(stats.f.sf(statistic, df, df2)), df, details={"df2": float(df2)})
+    return Outcome(statistic, probability(f_tail(statistic, df, df2)), df, details={"df2": float(df2)})
 
 
 @comparison_test(
@@ -94,6 +94,8 @@ def iman_davenport(ranked: Ranked) -> Outcome:
 )
 def nemenyi(pair: Pair) -> Outcome:
     """Difference of two average ranks against the studentised range of k of them, infinite degrees of freedom."""
+    from scipy import stats
+
     assert pair.ranked is not None
     m, k = pair.ranked.ranks.shape
     difference = _rank_difference(pair)
@@ -125,9 +127,7 @@ def conover(pair: Pair) -> Outcome:
             None, None, df, reason="every block ranks the models in the same order: no spread is left"
         )
     statistic = m * difference / math.sqrt(2 * left / df)
-    return Outcome(
-        statistic, probability(2 * stats.t.sf(abs(statistic), df)), df, "rank_difference", difference
-    )
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), df)), df, "rank_difference", difference)
 
 
 def _rank_difference(pair: Pair) -> float:
@@ -153,5 +153,7 @@ def critical_difference(n_models: int, n_blocks: int, alpha: float) -> float:
     >>> round(critical_difference(4, 14, 0.05), 2)
     1.25
     """
+    from scipy import stats
+
     q = float(stats.studentized_range.ppf(1 - alpha, n_models, np.inf)) / math.sqrt(2)
     return q * math.sqrt(n_models * (n_models + 1) / (6 * n_blocks))

@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy import optimize, stats
-
+from evalreport.engine.distributions import normal_quantile, root, t_quantile
 from evalreport.errors import UsageError
 from evalreport.intervals.proportions import quantile
 
@@ -19,7 +18,7 @@ MOST_EXAMPLES = 10**12
 
 
 def _z(alpha: float, power: float) -> tuple[float, float]:
-    return float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
+    return normal_quantile(1 - alpha / 2), normal_quantile(power)
 
 
 def _smallest(enough: Callable[[int], bool], least: int = 1) -> int:
@@ -71,7 +70,7 @@ def mean_half_width(n: float, sd: float, confidence: float) -> float:
     """Return half the width of Student's interval of a mean: t_{n-1} sd / sqrt(n); infinite for n = 1."""
     if n < 2:
         return math.inf
-    return float(stats.t.ppf((1 + confidence) / 2, n - 1)) * sd / math.sqrt(n)
+    return t_quantile((1 + confidence) / 2, n - 1) * sd / math.sqrt(n)
 
 
 def examples_for_mean(half_width: float, sd: float, confidence: float = 0.95) -> int:
@@ -188,7 +187,9 @@ def examples_for_mean_difference(difference: float, sd: float, alpha: float, pow
 
 def t_power(noncentrality: float, df: float, alpha: float) -> float:
     """Return the power of the two-sided t test: both tails of the noncentral t distribution."""
-    critical = float(stats.t.ppf(1 - alpha / 2, df))
+    from scipy import stats
+
+    critical = t_quantile(1 - alpha / 2, df)
     power = float(stats.nct.sf(critical, df, noncentrality))
     # The far tail matters near the null alone; beyond, its series has nothing left to sum and gives nan.
     return power + (float(stats.nct.cdf(-critical, df, noncentrality)) if noncentrality < 5 else 0.0)
@@ -199,7 +200,7 @@ def detectable_noncentrality(df: float, alpha: float, power: float) -> float:
     high = sum(_z(alpha, power))
     while t_power(high, df, alpha) < power:
         high *= 2
-    return float(optimize.brentq(lambda x: t_power(x, df, alpha) - power, 0.0, high, xtol=1e-10))
+    return root(lambda x: t_power(x, df, alpha) - power, 0.0, high, tolerance=1e-10)
 
 
 def detectable_mean_difference(n: int, sd: float, alpha: float, power: float) -> float:

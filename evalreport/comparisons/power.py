@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize, stats
 
+from evalreport.engine.distributions import normal_quantile, root, t_quantile
 from evalreport.metrics.estimate import Estimate
 
 POWER = 0.8
@@ -42,13 +42,13 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
     on_folds = corrected_fold_error(difference)
     if on_folds is not None and difference.fits is not None:
         df = len(difference.fits.values) - 1
-        quantiles = float(stats.t.ppf(1 - alpha / 2, df)) + float(stats.t.ppf(power, df))
+        quantiles = t_quantile(1 - alpha / 2, df) + t_quantile(power, df)
         return quantiles * on_folds if on_folds > 0 else None
     if difference.agreement is not None:
         n = sum(difference.agreement)
         discordant = (difference.agreement[1] + difference.agreement[2]) / n
         return detectable_accuracy_difference(n, discordant, alpha, power) if discordant > 0 else None
-    z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
+    z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
     error = difference.standard_error
     return (z_alpha + z_power) * error if error else None
 
@@ -65,7 +65,7 @@ def corrected_fold_error(difference: Estimate) -> float | None:
 
 def detectable_accuracy_difference(n: float, discordant: float, alpha: float, power: float = POWER) -> float:
     """Return the d that solves sqrt(n) d = z_{1-alpha/2} sqrt(p_d) + z_power sqrt(p_d - d^2), p_d = discordant > 0."""
-    z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
+    z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
 
     def shortfall(d: float) -> float:
         return (
@@ -75,14 +75,14 @@ def detectable_accuracy_difference(n: float, discordant: float, alpha: float, po
         )
 
     if shortfall(discordant) >= 0:
-        return float(optimize.brentq(shortfall, 0.0, discordant))
+        return root(shortfall, 0.0, discordant)
 
     # No difference exceeds the share of discordant examples, so a larger one has a larger share: at the least its
     # own size, all of them on one side. With p_d = d the equation is one in sqrt(d).
     def one_sided(d: float) -> float:
         return math.sqrt(n * d) - z_alpha - z_power * math.sqrt(1 - d)
 
-    return 1.0 if one_sided(1.0) < 0 else float(optimize.brentq(one_sided, 0.0, 1.0))
+    return 1.0 if one_sided(1.0) < 0 else root(one_sided, 0.0, 1.0)
 
 
 def examples_needed(difference: Estimate, alpha: float, power: float = POWER) -> int | None:
@@ -96,7 +96,7 @@ def examples_needed(difference: Estimate, alpha: float, power: float = POWER) ->
     if difference.agreement is not None:
         # The equation of the detectable difference, solved for n.
         d, discordant = difference.value, sum(difference.agreement[1:3]) / sum(difference.agreement)
-        z_alpha, z_power = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(power))
+        z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
         spread = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - d * d)
         return math.ceil((spread / d) ** 2)
     units = difference.n_units if difference.over_datasets else difference.n

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy import stats
-
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import binomial_at_least, normal_tail
 
 
 @comparison_test(
@@ -28,7 +27,7 @@ def two_proportions_z(pair: Pair) -> Outcome:
     if abs(difference) <= 1e-15:
         return Outcome(0.0, 1.0, None, "cohen_h", 0.0)
     statistic = difference / math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-    return Outcome(statistic, probability(2 * stats.norm.sf(abs(statistic))), None, "cohen_h", h)
+    return Outcome(statistic, probability(2 * normal_tail(abs(statistic))), None, "cohen_h", h)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,5 +48,5 @@ class AgainstRate:
 )
 def binomial_exact(one: AgainstRate) -> Outcome:
     """Probability of at least so many right answers if each were right with the rate of the most frequent class."""
-    p = float(stats.binom.sf(one.successes - 1, one.trials, one.rate))
+    p = binomial_at_least(one.successes, one.trials, one.rate)
     return Outcome(one.successes, probability(p), None, details={"rate": one.rate, "n": one.trials})

@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import binomial_at_most, normal_tail
+from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.blocks import signed_rank_distribution
 
 Floats = npt.NDArray[np.float64]
@@ -42,7 +43,7 @@ def wilcoxon(pair: Pair) -> Outcome:
     moved = moved[moved != 0]
     if not len(moved):
         return _no_difference()
-    ranks = stats.rankdata(np.abs(moved))
+    ranks = mid_ranks(np.abs(moved))
     positive = float(ranks[moved > 0].sum())
     tied = len(np.unique(ranks)) < len(ranks)
     if len(moved) <= LARGEST_EXACT and not tied:
@@ -50,7 +51,7 @@ def wilcoxon(pair: Pair) -> Outcome:
         smaller = min(positive, float(ranks.sum()) - positive)
         p = min(1.0, 2 * float(below[round(smaller)]))
     else:
-        p = 2 * float(stats.norm.sf(abs(_standardised(ranks, positive))))
+        p = 2 * normal_tail(abs(_standardised(ranks, positive)))
     return _outcome(positive, ranks, p)
 
 
@@ -66,9 +67,9 @@ def wilcoxon_pratt(pair: Pair) -> Outcome:
     differences = rounded_differences(pair)
     if not differences.any():
         return _no_difference()
-    ranks = stats.rankdata(np.abs(differences))[differences != 0]
+    ranks = mid_ranks(np.abs(differences))[differences != 0]
     positive = float(ranks[differences[differences != 0] > 0].sum())
-    p = 2 * float(stats.norm.sf(abs(_standardised(ranks, positive))))
+    p = 2 * normal_tail(abs(_standardised(ranks, positive)))
     return _outcome(positive, ranks, p)
 
 
@@ -107,5 +108,5 @@ def sign(pair: Pair) -> Outcome:
     details = {"n": float(n)}
     if positive == negative:
         return Outcome(float(positive), 1.0, None, "cohen_g", 0.0, details=details)
-    p = min(1.0, 2 * float(stats.binom.cdf(smaller, n, 0.5)))
+    p = min(1.0, 2 * binomial_at_most(smaller, n, 0.5))
     return Outcome(float(positive), probability(p), None, "cohen_g", positive / n - 0.5, details=details)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from scipy import stats
-
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import normal_tail
 
 
 @comparison_test(
@@ -26,4 +25,4 @@ def delong(pair: Pair) -> Outcome:
             None, None, reason="the placement values have no spread to judge the difference against"
         )
     statistic = value / error
-    return Outcome(statistic, probability(2 * stats.norm.sf(abs(statistic))))
+    return Outcome(statistic, probability(2 * normal_tail(abs(statistic))))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, stats
+from scipy import sparse
 
 from evalreport.engine.derivative import zero_where_undefined
+from evalreport.engine.distributions import fair_binomial
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.engine.tables import Cells, margin_columns
@@ -154,7 +155,7 @@ def _numbers_swapped(
     if np.prod(sizes + 1.0) <= MOST_ENUMERATED:
         axes = np.meshgrid(*(np.arange(m + 1.0) for m in sizes), indexing="ij")
         outcomes = np.stack([axis.ravel() for axis in axes], axis=1) if len(sizes) else np.zeros((1, 0))
-        return outcomes, np.asarray(stats.binom.pmf(outcomes, sizes, 0.5).prod(axis=1))
+        return outcomes, fair_binomial(outcomes, sizes).prod(axis=1)
     draws = stream(seed, "swap cells", 0).binomial(sizes, 0.5, size=(n_resamples, len(sizes)))
     return draws.astype(np.float64), None
 

@@ -163,3 +163,17 @@ def mid_ranks(score: Floats) -> Floats:
     _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
+
+
+def mid_ranks_of_rows(values: Floats) -> Floats:
+    """Return the mid-ranks (m, k) within each row of a few columns.
+
+    Examples
+    --------
+    >>> mid_ranks_of_rows(np.array([[3.0, 1.0, 3.0]]))
+    array([[2.5, 1. , 2.5]])
+    """
+    ranks = np.full(values.shape, 0.5)
+    for column in values.T:
+        ranks += (values > column[:, None]) + (values == column[:, None]) / 2
+    return ranks

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
@@ -31,7 +31,7 @@ def cv_t(estimate: Estimate, level: float) -> Bounds:
     if len(values) < 2 or np.isnan(values).any():
         return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    half = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
+    half = t_quantile((1 + level) / 2, len(values) - 1) * error
     centre = float(values.mean())
     return Bounds(centre - half, centre + half, "training sets overlap, so this interval is too narrow")
 

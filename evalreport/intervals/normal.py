@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize, stats
 
+from evalreport.engine.distributions import root, t_quantile
 from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
@@ -37,7 +37,7 @@ def t(estimate: Estimate, level: float) -> Bounds:
     error = estimate.corrected_error
     if error is None:
         return Bounds(None, None, "one example (or one cluster): no estimate of the spread")
-    half = float(stats.t.ppf((1 + level) / 2, estimate.n_units - 1)) * error
+    half = t_quantile((1 + level) / 2, estimate.n_units - 1) * error
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
 
 
@@ -49,7 +49,7 @@ def corrected_t(estimate: Estimate, level: float) -> Bounds:
     if len(values) < 2 or np.isnan(values).any():
         return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
     error = math.sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
-    half = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
+    half = t_quantile((1 + level) / 2, len(values) - 1) * error
     centre = float(values.mean())
     return Bounds(centre - half, centre + half)
 
@@ -97,6 +97,6 @@ def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
         return (value - area) ** 2 - z * z * variance
 
     # At 0 and 1 the value itself is a root; the limit is the other one.
-    low = 0.0 if value == 0 else float(optimize.brentq(excess, 0, min(value, 1 - 1e-12), xtol=1e-14))
-    high = 1.0 if value == 1 else float(optimize.brentq(excess, max(value, 1e-12), 1, xtol=1e-14))
+    low = 0.0 if value == 0 else root(excess, 0, min(value, 1 - 1e-12), tolerance=1e-14)
+    high = 1.0 if value == 1 else root(excess, max(value, 1e-12), 1, tolerance=1e-14)
     return Bounds(low, high)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize, special, stats
 
+from evalreport.engine.distributions import beta_quantile, normal_quantile, root
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
 
 
 def quantile(level: float) -> float:
     """Return z with P(-z < Z < z) = level, the lectures' z_N."""
-    return float(special.ndtri((1 + level) / 2))
+    return normal_quantile((1 + level) / 2)
 
 
 def wilson_limits(successes: float, trials: float, level: float) -> tuple[float, float]:
@@ -84,8 +84,8 @@ def clopper_pearson(estimate: Estimate, level: float) -> Bounds:
         return NO_TRIALS
     x, m = counts
     tail = (1 - level) / 2
-    low = 0.0 if x == 0 else float(stats.beta.ppf(tail, x, m - x + 1))
-    high = 1.0 if x == m else float(stats.beta.ppf(1 - tail, x + 1, m - x))
+    low = 0.0 if x == 0 else beta_quantile(tail, x, m - x + 1)
+    high = 1.0 if x == m else beta_quantile(1 - tail, x + 1, m - x)
     return Bounds(low, high)
 
 
@@ -97,8 +97,8 @@ def jeffreys(estimate: Estimate, level: float) -> Bounds:
         return NO_TRIALS
     x, m = counts
     tail = (1 - level) / 2
-    low, high = stats.beta.ppf([tail, 1 - tail], x + 0.5, m - x + 0.5)
-    return Bounds(float(low), float(high))
+    low, high = (beta_quantile(p, x + 0.5, m - x + 0.5) for p in (tail, 1 - tail))
+    return Bounds(low, high)
 
 
 @interval("Wilson on the Jaccard scale", "f1", source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial")
@@ -162,14 +162,10 @@ def tango(estimate: Estimate, level: float) -> Bounds:
     estimate_of_delta = (b - c) / n
     edge = 1 - 1e-12
     low = (
-        -1.0
-        if score(-edge) <= z
-        else float(optimize.brentq(lambda x: score(x) - z, -edge, estimate_of_delta, xtol=1e-14))
+        -1.0 if score(-edge) <= z else root(lambda x: score(x) - z, -edge, estimate_of_delta, tolerance=1e-14)
     )
     high = (
-        1.0
-        if score(edge) >= -z
-        else float(optimize.brentq(lambda x: score(x) + z, estimate_of_delta, edge, xtol=1e-14))
+        1.0 if score(edge) >= -z else root(lambda x: score(x) + z, estimate_of_delta, edge, tolerance=1e-14)
     )
     return Bounds(low, high)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, stats
+from scipy import linalg
 
 from evalreport.algorithm_records import LearningFitRecord
+from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.draws import bootstrap_rows
 
 Floats = npt.NDArray[np.float64]
@@ -78,7 +79,7 @@ def extrapolated(
     root = linalg.cholesky(covariance + 1e-3 * scale * np.eye(len(sizes)), lower=True)
     fit = power_law(sizes, values[None, :], root)
     a, b, c, misfit = (float(part[0]) for part in fit)
-    p = float(stats.chi2.sf(misfit, len(sizes) - 3))
+    p = chi2_tail(misfit, len(sizes) - 3)
     reason = _why_not(b, c, p)
     if reason is not None:
         return _refused(model, metric, level, reason)

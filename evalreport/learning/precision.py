@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
 
 Floats = npt.NDArray[np.float64]
@@ -63,7 +63,7 @@ def over_examples(
     error = float(np.sqrt((deviations**2).sum() * units / (units - 1))) / n
     if error <= NEGLIGIBLE * max(1.0, abs(mean)):
         return _without_spread(centre, units, level, limits)
-    half = float(stats.t.ppf((1 + level) / 2, units - 1)) * error
+    half = t_quantile((1 + level) / 2, units - 1) * error
     low, high = (float(np.clip(limit, *limits)) for limit in (centre - half, centre + half))
     return Precision(error, low, high, "t" if cluster is None else "t_clusters")
 

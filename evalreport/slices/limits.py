@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from evalreport.comparisons.registry import probability
 from evalreport.intervals.choice import leading
@@ -133,6 +133,8 @@ def fisher_midp(both: Successes) -> float:
     >>> round(fisher_midp(Successes(3, 4, 1, 4)), 4)
     0.2571
     """
+    from scipy import stats
+
     x, n1, n2 = round(both.x1), round(both.n1), round(both.n2)
     successes, total = x + round(both.x2), n1 + n2
     mean = n1 * successes / total
