@@ -179,12 +179,13 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
     import pyarrow.compute as pc
 
     yield repr((predictions.task, predictions.classes, predictions.positive)).encode()
-    # Rebuilt, so that equal ids have equal buffers.
-    ids = pa.concat_arrays([predictions.ids, pa.array([], predictions.ids.type)])
+    ids = predictions.ids
     yield pc.binary_length(ids).to_numpy(zero_copy_only=False).tobytes()
-    # Piece by piece: Arrow cannot join them in one go, and a list of all of them would be large.
     for start in range(0, len(ids), IDS_AT_ONCE):
-        yield "".join(ids.slice(start, IDS_AT_ONCE).to_pylist()).encode()
+        # Rebuilt, so that the piece has its text to itself; how long that is stands in the lengths.
+        piece = pa.concat_arrays([ids.slice(start, IDS_AT_ONCE)])
+        text, length = piece.buffers()[2], pc.sum(pc.binary_length(piece)).as_py()
+        yield text.to_pybytes()[:length] if text is not None else b""
     yield predictions.example.tobytes()
     if predictions.y_true is not None:
         yield predictions.y_true.tobytes()
