@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ import evalreport
 from evalreport.audit.record import accept, prune
 from evalreport.audit.since import square_and_add
 from evalreport.audit.store import runs
+from evalreport.data import load
+from evalreport.errors import EvalreportError
 from evalreport.records import ComparisonRecord, HistoryRecord
 
 from .sources import audited, options, right, share
 
+FILES = sorted((Path(__file__).parents[1] / "data" / "predictions").glob("*"))
 THEN = share(90, 100)
 # Wrong on 12 more examples, and right on 3 that were wrong then.
 NOW = [0] * 12 + share(78, 78) + [1] * 3 + [0] * 7
@@ -218,3 +222,18 @@ def test_records_are_results_like_any_other(history):
     record = found.results.history[0]
     assert replace(record) == record
     assert (record.time, record.level, record.model) == (runs(history)[0].time, 0.95, "forest")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_unchanged_predictions_show_no_change_in_any_task_and_design(history, path):
+    """The same predictions under another seed are another run: paired with the first, and 0 away from it."""
+    try:
+        load(path)
+    except EvalreportError:
+        pytest.skip("the file is no predictions")
+    audited(history, path, metrics=(), resamples=20)
+    found, _, added = audited(history, path, metrics=(), resamples=20, seed=1)
+    assert added
+    assert len(found.results.history) == len(found.results.models)
+    assert {(record.paired, record.difference) for record in found.results.history} == {(True, 0.0)}
