@@ -13,10 +13,12 @@ from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.page import environment, rendered
 from evalreport.report.sections import history, leaderboard, methods, reproducibility, slices, verdict
+from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, comparison_between
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
-BACKSLASHED = re.compile(r"([\\|*_@\[\]`~$#])")
+# What Markdown reads as a mark; and what makes a link of a bare address.
+BACKSLASHED = re.compile(r"([\\|*_@\[\]`~$#]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,32 @@ class Line:
     p: str
 
 
-def summary_markdown(view: View, *, templates: Path | None = None) -> str:
-    """Write summary.md; every text from a file is escaped."""
-    board = leaderboard.describe(view)
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A text to be copied as it stands: an indented line, in which Markdown reads no mark and from which none leads."""
+
+    text: str
+
+    def __str__(self) -> str:
+        # Whoever reads the file as HTML, without its Markdown, must not find an element either.
+        return str(escaped(self.text)) if "<" in self.text else "    " + visible(self.text)
+
+
+def summary_markdown(view: View, *, title: str | None = None, templates: Path | None = None) -> str:
+    """Write summary.md; every text from a file is escaped.
+
+    Parameters
+    ----------
+    title
+        The report's title; two reports with titles of their own do not take each other's place in a review.
+    templates
+        The user's folder of templates.
+    """
+    named = view.results.primary_metric if title is None else f"{title}\n{view.results.primary_metric}"
+    board, said = leaderboard.describe(view), reproducibility.describe(view)
     context = {
-        "marker": hashlib.sha256(view.results.primary_metric.encode()).hexdigest()[:12],
+        "marker": hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()[:12],
+        "title": title,
         "view": view,
         "verdict": verdict.describe(view),
         "lines": [] if board is None else _lines(view, board),
@@ -44,7 +67,9 @@ def summary_markdown(view: View, *, templates: Path | None = None) -> str:
         "level": numbers.percent(view.confidence),
         "history": history.describe(view),
         "methods": methods.describe(view),
-        "reproducibility": reproducibility.describe(view),
+        "reproducibility": said,
+        "command": Verbatim(said.command),
+        "oneliner": Verbatim(oneliner(view.results)),
         "wording": wording,
     }
     return rendered(environment(templates, escaped), "summary.md.j2", context)

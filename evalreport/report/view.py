@@ -168,6 +168,6 @@ def _verdict_turned(record: VerdictRecord) -> VerdictRecord:
 def text_of(view: View, text: str) -> str:
     """Show a sentence from the results with long model names cut as everywhere else."""
     for model in view.models:
-        if model.id != model.name:
+        if model.id and model.id != model.name:
             text = text.replace(model.id, model.name)
     return visible(text)

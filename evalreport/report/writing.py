@@ -143,7 +143,7 @@ def _pdf(view: View, svgs: Mapping[str, str], options: OutputOptions, data: byte
 def _markdown(view: View, options: OutputOptions) -> bytes:
     from evalreport.report.markdown import summary_markdown
 
-    return _encoded(summary_markdown(view, templates=options.templates))
+    return _encoded(summary_markdown(view, title=options.title, templates=options.templates))
 
 
 def _encoded(text: str) -> bytes:

@@ -1,0 +1,248 @@
+"""Whatever stands in names, labels, titles and texts, the outputs keep their structure: it comes out as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from evalreport.config import OutputOptions
+from evalreport.records import FoundRecord, InputRecord, WarningRecord
+from evalreport.report import render
+from evalreport.report.characters import SHAPELESS, code_point, visible
+from evalreport.report.html import html_page, paper_page
+from evalreport.report.markdown import escaped, summary_markdown
+from evalreport.report.sections import describe
+from evalreport.report.terminal import oneliner, summary
+from evalreport.report.view import view_of
+from evalreport.report.writing import _figures
+from evalreport.results import Results
+
+# One of each kind; some were attacks on real tools.
+NASTY = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</style></title><svg onload=alert(1)>",
+    "' onmouseover='alert(1)",
+    "<!-- --> ]]> <![CDATA[",
+    "&lt;b&gt; &#0; &amp",
+    "javascript:alert(1)",
+    "https://example.org www.example.org ftp://example.org",
+    "{{ 7 * 7 }} {% for %} {# #} ${7*7} #{7*7}",
+    "=HYPERLINK(\"http://example.org\",\"x\")",
+    "+1+1", "-2+3", "@SUM(1)", "\t=1", "\uff1d1+1",
+    "| a | b |\n|---|---|", "# h\n\n- [ ] x", "```\ncode", "~~~", "![x](data:x)", "[x]: y", "***", "\\", "`",
+    "<details open>", "@everyone", "$x^2$", "\\mathdefault{x}", "$\\frac{1}{", "_x_ __y__",
+    "\u202eexe.txt", "\u2066a\u2069", "\u200b", "\ufeff", "\u2028", "\x00\x01\x1b[31mred\x7f", "\ud800", "\U0010ffff",
+    "a\u0301\u0301\u0301", "ﷺ", "\U0001f680", "مرحبا", "", " ", "\n",
+)  # fmt: skip
+# Too long for a message of hypothesis, so they have an example of their own.
+LONG = ("x" * 10_000, "long words " * 1000, "=" * 10_000)
+ANY = st.one_of(
+    st.sampled_from(NASTY),
+    st.text(alphabet=st.characters(), max_size=40),
+    st.lists(st.sampled_from(NASTY[:-3]), min_size=2, max_size=3).map("".join),
+)
+SIGNALS = (1.9, 1.4, 0.6)
+# Without shrinking: what fails is short already, and shrinking takes minutes.
+QUICK = settings(
+    max_examples=15,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def results_with(simulate: Callable[..., Results], names: list[str], texts: list[str]) -> Results:
+    """Give results of three models whose names and texts are these; the numbers are the same whatever they are."""
+    found = simulate(dict(zip(sorted(names), SIGNALS, strict=True)), n=300)
+    yes, said, file = texts
+    cells = tuple(
+        dataclasses.replace(
+            c, true=yes if c.true == "Yes" else "No", predicted=yes if c.predicted == "Yes" else "No"
+        )
+        for c in found.confusion
+    )
+    return dataclasses.replace(
+        found, classes=("No", yes), positive=yes, confusion=cells, signature=said,
+        warnings=(WarningRecord("majority_class", said, (said,)),), found=(FoundRecord(said, yes, said),),
+        inputs=(InputRecord(file, "0" * 64, 3, names[0]),), environment={said: file},
+        options={**found.options, "slices": [said]},
+    )  # fmt: skip
+
+
+PLAIN = (["alpha", "beta", "gamma"], ["Yes", "said", "file.csv"])
+
+
+class Structure(HTMLParser):
+    """Elements with the names of their attributes, in order; places where a long name may break do not count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, tuple[str, ...]]] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag != "wbr":
+            self.elements.append((tag, tuple(sorted(name for name, _ in attrs))))
+        self.addresses += [v or "" for name, v in attrs if name in {"href", "src", "xlink:href", "action"}]
+
+
+def structure(page: str) -> Structure:
+    """Read a page as a browser does."""
+    parser = Structure()
+    parser.feed(page)
+    return parser
+
+
+def page_of(results: Results, title: str, *, paper: bool) -> str:
+    """Make the page with empty charts, for the browser or for paper."""
+    view = view_of(results)
+    sections = describe(view)
+    drawings = {figure.name: "<svg></svg>" for section in sections for figure in _figures(section.content)}
+    return (paper_page if paper else html_page)(view, sections, drawings, title=title)
+
+
+NAMES = st.lists(ANY, min_size=3, max_size=3, unique=True)
+# An empty text has no mark-up around it either.
+TEXTS = st.lists(ANY.filter(str.strip), min_size=3, max_size=3).filter(lambda texts: texts[0] != "No")
+
+
+@example(names=["a", "b", LONG[0]], texts=["c", "d", "e"], title=LONG[1]).via("a long name and title")
+@example(names=["a", "b", "c"], texts=["d", LONG[2], "e"], title="f").via("a long text")
+@pytest.mark.parametrize("paper", [False, True])
+@given(names=NAMES, texts=TEXTS, title=ANY.filter(bool))
+@QUICK
+def test_no_text_changes_the_structure_of_the_page(
+    simulate: Callable[..., Results],
+    paper: bool,
+    names: list[str],
+    texts: list[str],
+    title: str,
+) -> None:
+    """The same elements with the same attributes as with plain names; no character without a shape; no address."""
+    found = structure(page_of(results_with(simulate, names, texts), title, paper=paper))
+    expected = structure(page_of(results_with(simulate, *PLAIN), "title", paper=paper))
+    assert found.elements == expected.elements
+    assert all(address.startswith("#") for address in found.addresses)
+
+
+@given(names=NAMES, texts=TEXTS, title=ANY.filter(bool))
+@QUICK
+def test_every_character_of_the_page_can_be_seen(
+    simulate: Callable[..., Results], names: list[str], texts: list[str], title: str
+) -> None:
+    """Controls, bidi overrides, surrogates and the like are written as their code points."""
+    page = page_of(results_with(simulate, names, texts), title, paper=False)
+    shapeless = {c for c in page if unicodedata.category(c) in SHAPELESS} - set("\n\u200c\u200d")
+    assert shapeless == set()
+
+
+@given(names=NAMES, texts=TEXTS, title=ANY.filter(bool))
+@QUICK
+def test_no_text_changes_the_structure_of_the_summary(
+    simulate: Callable[..., Results], names: list[str], texts: list[str], title: str
+) -> None:
+    """Read by another program, summary.md has the blocks and marks of that of plain names, and no link."""
+    assert tokens(summary_markdown(view_of(results_with(simulate, names, texts)), title=title)) == tokens(
+        summary_markdown(view_of(results_with(simulate, *PLAIN)), title="title")
+    )
+
+
+def tokens(text: str) -> list[str]:
+    """Give the kinds of a Markdown text's blocks and marks in order, plain text and line breaks left out."""
+    kinds = []
+    for block in MarkdownIt("commonmark").enable("table").parse(text):
+        # The lines to be copied stand as code, or as a paragraph where they hold a "<": the same text either way.
+        as_text = ["paragraph_open", "inline", "paragraph_close"]
+        kinds += as_text if block.type == "code_block" else [block.type]
+        kinds += [mark.type for mark in block.children or () if mark.type not in {"text", "text_special"}]
+    return kinds
+
+
+@given(text=ANY)
+@settings(max_examples=300, deadline=None)
+def test_escaped_markdown_says_what_was_meant(text: str) -> None:
+    """Another program reads the escaped text back as the visible form of what was escaped."""
+    shown = " ".join(visible(text).split(" "))
+    inline = MarkdownIt("commonmark").parseInline("x" + escaped(text) + "x")[0]
+    read = "".join(mark.content for mark in inline.children or ())
+    assert read == f"x{shown}x"
+
+
+@pytest.mark.parametrize(
+    "address", ["https://example.org", "http://x.y", "www.example.org", "WWW.example.org"]
+)
+def test_a_bare_address_is_no_link_in_the_summary(address: str) -> None:
+    """GitHub makes links of what begins with a scheme or www: both are broken by a backslash."""
+    assert not re.search(r"(?<!\\)://|www\.", escaped(f"see {address}"), flags=re.IGNORECASE)
+
+
+@given(names=NAMES, texts=TEXTS)
+@QUICK
+def test_the_terminal_shows_text_only(
+    simulate: Callable[..., Results], names: list[str], texts: list[str]
+) -> None:
+    """No escape sequence, no control character; the line for chat is one line."""
+    from rich.console import Console
+
+    results = results_with(simulate, names, texts)
+    out = io.StringIO()
+    Console(width=200, file=out, color_system=None).print(summary(results))
+    for said in (out.getvalue().replace("\n", ""), oneliner(results)):
+        assert not {c for c in said if unicodedata.category(c) in SHAPELESS} - set("\u200c\u200d")
+
+
+DRAWN = ["$\\frac{1}{", "<script>a()</script>", "\x1b[31m\u202e]]>"]
+
+
+@pytest.fixture(scope="module")
+def folder(simulate: Callable[..., Results], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a whole report, charts and PDF too, of three hostile names and texts."""
+    target = tmp_path_factory.mktemp("hostile") / "out"
+    results = results_with(simulate, DRAWN, ['"><img src=x onerror=alert(1)>', "file:///etc/passwd", "=1+1"])
+    render(results, target, options=OutputOptions(title="<a href='http://example.org'>x</a>", detail="full"))
+    return target
+
+
+def test_names_are_text_in_charts(folder: Path) -> None:
+    """Each figure is sound XML without scripts, links or styles, and says the names as they are."""
+    drawings = sorted((folder / "figures").glob("*.svg"))
+    assert drawings
+    said = ""
+    for drawing in drawings:
+        root = ET.fromstring(drawing.read_text(encoding="utf-8"))  # noqa: S314
+        kinds = {element.tag.split("}")[1] for element in root.iter()}
+        assert not kinds & {"script", "a", "style", "image", "foreignObject", "animate", "set"}
+        assert not [key for element in root.iter() for key in element.attrib if key.startswith("on")]
+        said += " ".join(root.itertext())
+    for name in DRAWN:
+        assert visible(name) in said
+
+
+def test_the_pdf_has_neither_links_outwards_nor_actions(folder: Path) -> None:
+    """No address, script, launch or embedded file other than results.json, and the names are in its text."""
+    import pikepdf
+
+    with pikepdf.open(folder / "report.pdf") as document:
+        assert list(document.attachments) == ["results.json"]
+        for item in document.objects:
+            if isinstance(item, pikepdf.Dictionary):
+                assert not {"/URI", "/JS", "/JavaScript", "/Launch", "/GoToR"} & set(map(str, item.keys()))
+                assert str(item.get("/S", "")) not in {"/URI", "/JavaScript", "/Launch", "/SubmitForm"}
+
+
+def test_shapeless_characters_are_those_that_unicode_says() -> None:
+    """The override of direction, which turns file names round, is one; a letter is none."""
+    assert visible("\u202e") == code_point("\u202e") == "U+202E"
+    assert visible("é") == "é"
