@@ -170,7 +170,7 @@ def _parsed(url: str) -> URL:
         if not parsed.database or parsed.database == ":memory:":
             raise UsageError("--history sqlite: a history is a file; expected sqlite:///audits.db")
         return parsed
-    if backend != "postgresql":
+    if backend not in ("postgresql", "postgres"):
         raise UsageError(f"--history: {backend} is not served; expected {EXAMPLES}")
     try:
         import psycopg  # noqa: F401 - asked for here, so that the message can say what to install

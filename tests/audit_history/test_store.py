@@ -175,6 +175,14 @@ def test_what_is_no_history_is_refused_without_its_password(url, message):
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg2"])
+def test_a_servers_url_is_taken_in_its_usual_spellings(scheme):
+    """Nothing listens on port 1: that is what is said, of the server and without the password."""
+    pytest.importorskip("psycopg")
+    with pytest.raises(HistoryError, match="postgresql://me:\\*\\*\\*@127.0.0.1:1/db: connection failed"):
+        open_history(f"{scheme}://me:secret@127.0.0.1:1/db")
+
+
 def test_a_history_that_is_only_read_is_not_made(tmp_path):
     """Neither where there is no file, nor in a file without tables."""
     for name in ("none.db", "empty.db"):
