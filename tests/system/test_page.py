@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .programs import axe_source
+from .programs import axe_source, evalreport, pdf_conformance
 
 pytestmark = pytest.mark.system
 
@@ -352,3 +352,78 @@ def test_axe_finds_no_barrier(opened, scheme, width):
     violations = page.evaluate("axe.run(document).then(found => found.violations)")
     said = [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in violations]
     assert not said, "\n".join(said)
+
+
+HOSTILE = (
+    '=HYPERLINK("http://example.org","x")',
+    "@SUM(1+1)",
+    "-2+3, a; b",
+    '"quoted" | <b>bold</b>',
+    "\u202etxt",
+)
+
+
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of models with hostile names, by the real program."""
+    folder = tmp_path_factory.mktemp("hostile")
+    rows = ["id,model,y_true,y_pred"]
+    for k, name in enumerate(HOSTILE):
+        quoted = '"' + name.replace('"', '""') + '"'
+        rows += [
+            f"{i},{quoted},{'=1+1' if i % 3 else '<b>'},{'=1+1' if (i * (k + 2)) % 5 else '<b>'}"
+            for i in range(60)
+        ]
+    (folder / "all.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = evalreport("run", "all.csv", "-o", "out", "--title", "<i>=1+1</i>", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def test_no_cell_of_a_copied_csv_is_a_formula(browser, hostile_report: Path):
+    """Of every table of a report with hostile names: a cell that a spreadsheet would run begins with an apostrophe."""
+    page = browser.new_page()
+    page.goto((hostile_report / "report.html").as_uri(), wait_until="load")
+    unfold(page)
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', { configurable: true, value: "
+        "{ writeText: text => { (window.written = window.written || []).push(text); return Promise.resolve(); } } })"
+    )
+    for button in page.locator(".copy:visible", has_text="CSV").all():
+        button.click()
+    cells = {
+        cell
+        for text in page.evaluate("window.written")
+        for row in csv.reader(io.StringIO(text))
+        for cell in row
+    }
+    for cell in cells:
+        assert not re.match(r"[\s]*[=+\-@\uff1d\uff0b\uff0d\uff20]", cell) or re.fullmatch(
+            r"[-+]\d+(\.\d+)?", cell
+        ), cell
+    assert "'" + HOSTILE[0] in cells
+    assert "'@SUM(1+1)" in cells
+    assert any("<b>bold</b>" in cell for cell in cells)
+    page.close()
+
+
+def test_hostile_names_run_nothing(browser, hostile_report: Path):
+    """With every control used there is no dialog, no message, no element of theirs."""
+    page = browser.new_page()
+    noticed: list[str] = []
+    page.on("console", lambda message: noticed.append(message.text))
+    page.on("dialog", lambda dialog: noticed.append(dialog.message))
+    page.goto((hostile_report / "report.html").as_uri(), wait_until="load")
+    unfold(page)
+    page.locator("[data-tip]").evaluate_all("tips => tips.forEach(tip => tip.focus())")
+    assert noticed == []
+    assert page.locator("td b b, th b b, h1 i").count() == 0
+    assert "<i>=1+1</i>" in page.locator("h1").inner_text()
+    page.close()
+
+
+def test_the_pdf_of_hostile_names_is_archival_and_accessible(hostile_report: Path):
+    """Names with mark-up, quotes and overrides of direction break neither PDF/A-3a nor PDF/UA-1."""
+    findings = pdf_conformance("3a", "ua1", pdf=hostile_report / "report.pdf")
+    verdicts = [line.split()[0] for line in findings.splitlines() if line and not line.startswith(" ")]
+    assert verdicts == ["PASS", "PASS"], findings
