@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evalreport.data.columns import Kind
-from evalreport.data.reading import FREE_TEXT, MOST_TEXTS, Choose, Columns, file_format
+from evalreport.data.reading import FREE_TEXT, MOST_TEXTS, Choose, Columns, Locate, file_format
 from evalreport.data.values import all_numbers, keep
 from evalreport.errors import InputError
 
@@ -53,17 +53,22 @@ def read_table(table: Any, name: str, choose: Choose) -> Columns:
         Where a column holds bytes that are no text or a type that no cell can have.
     """
     names = tuple(field.name for field in table.schema)
-    return _columns(table, names, choose(names), name)
+    arrays, left_out = _columns(table.column, choose(names), name)
+    return Columns(names, arrays, table.num_rows, _place(table.column), left_out)
 
 
-def _columns(table: Any, names: tuple[str, ...], kinds: Mapping[str, Kind], name: str) -> Columns:
+def _columns(
+    column: Callable[[str], Any], kinds: Mapping[str, Kind], name: str
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Keep one column after the other; also the metadata that was not kept, with the reason."""
     import pyarrow as pa
 
     arrays: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     for header, kind in kinds.items():
+        array = column(header)
         try:
-            kept = keep(table.column(header), kind)
+            kept = keep(array, kind)
             if kind == "aside" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
                 left_out[header] = FREE_TEXT
             else:
@@ -80,10 +85,16 @@ def _columns(table: Any, names: tuple[str, ...], kinds: Mapping[str, Kind], name
                 remedy="write the column as text or numbers",
             ) from None
 
-    def locate(row: int, header: str | None) -> tuple[int | None, str]:
-        return None, "" if header is None else str(table.column(header)[row].as_py())
+    return arrays, left_out
 
-    return Columns(names, arrays, table.num_rows, locate, left_out)
+
+def _place(column: Callable[[str], Any]) -> Locate:
+    """Return what says where a row's cell stands: a file without lines has its own text alone."""
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        return None, "" if header is None else str(column(header)[row].as_py())
+
+    return locate
 
 
 def read_arrays(arrays: Mapping[str, Any], name: str, choose: Choose) -> Columns:
@@ -122,12 +133,19 @@ def foreign(name: str, problem: str, expected: str) -> InputError:
 
 
 def _read_parquet(path: Path, name: str, choose: Choose) -> Columns:
+    """Read one column after the other, so that no two lie in memory as the file has them."""
     import pyarrow.parquet as pq
 
+    def column(header: str) -> Any:
+        with pq.ParquetFile(path) as again:
+            return again.read(columns=[header], use_threads=False).column(header)
+
     with pq.ParquetFile(path) as file:
-        names = tuple(file.schema_arrow.names)
-        kinds = choose(names)
-        return _columns(file.read(columns=list(kinds), use_threads=False), names, kinds, name)
+        names, rows = tuple(file.schema_arrow.names), file.metadata.num_rows
+    arrays, left_out = _columns(column, choose(names), name)
+    if any(len(array) != rows for array in arrays.values()):
+        raise foreign(name, "its columns have different lengths", "a whole parquet file")
+    return Columns(names, arrays, rows, _place(column), left_out)
 
 
 def _arrow(path: Path) -> Any:
