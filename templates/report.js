@@ -100,10 +100,10 @@
   window.addEventListener("hashchange", unfold);
   if (window.location.hash) unfold();
 
-  // --- On paper nothing is folded.
+  // --- On paper nothing is folded, except what is too long for it.
   var folded = [];
   window.addEventListener("beforeprint", function () {
-    folded = Array.from(document.querySelectorAll("details:not([open])"));
+    folded = Array.from(document.querySelectorAll("details:not([open]):not(.long)"));
     folded.forEach(function (part) { part.open = true; });
   });
   window.addEventListener("afterprint", function () {
