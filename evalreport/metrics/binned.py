@@ -190,13 +190,13 @@ def _said_of_shares(found: Mapping[Share, float]) -> str:
         if share > FIRST_ORDER_SHARE:
             close.setdefault(a if a == b else f"{a} - {b}", []).append(quantity.spelled)
     left = {name: max(every) for name, every in by_quantity.items() if max(every) <= NEGLIGIBLE_SHARE}
-    said = ", within 0.02 standard errors of the rows' own"
+    said = ": within 0.02 standard errors of resampling the rows themselves"
     if left:
         most = max(left.values())
-        said += f"; at most {most:.0e} of the variance of {', '.join(left)} lies inside bins and is left out"
+        said += f"; variation inside bins is left out for {', '.join(left)} (at most {most:.0e} of the variance)"
     if added := [name for name in by_quantity if name not in left]:
-        said += f"; of {', '.join(added)} what lies inside bins is added to first order"
+        said += f"; variation inside bins is added by a linear approximation for {', '.join(added)}"
     if close:
         names = "; ".join(f"{models} in {', '.join(names)}" for models, names in close.items())
-        said += f"; not so near are models that hardly differ in rank ({names}): --exact resamples the rows"
+        said += f"; that is not enough for models that hardly differ in rank ({names}): --exact resamples the rows"
     return said
