@@ -96,7 +96,7 @@ def rule_confidence(c: Counts) -> Array:
 
 @binary_table(
     "Rule lift",
-    "precision / prevalence",
+    "(TP / (TP + FP)) / ((TP + FN) / n)",
     range=(0.0, float("inf")),
     undefined="no example is positive, or none is predicted positive",
     source="Brin, Motwani, Ullman and Tsur (1997), SIGMOD, there called interest",

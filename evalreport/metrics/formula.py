@@ -34,7 +34,7 @@ def filled_in(estimate: Estimate, code: int | None) -> str | None:
     if estimate.metric.family == "binary_table" and code is not None:
         tp, true, predicted = margins_of(table)[:, code]
         tn = table.sum() - true - predicted + tp
-        counts = dict(zip(COUNTS, (tp, predicted - tp, true - tp, tn), strict=True))
+        counts = dict(zip(COUNTS, (tp, predicted - tp, true - tp, tn), strict=True)) | {"n": table.sum()}
     elif estimate.metric.name in ("accuracy", "error_rate"):
         right, n = np.trace(table), table.sum()
         counts = {"right": right, "wrong": n - right, "n": n}
