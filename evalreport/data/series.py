@@ -52,7 +52,7 @@ def series_of(predictions: Predictions) -> Series | None:
         Where both training size and complexity vary within a model.
     """
     columns = {axis: predictions.keys[axis] for axis in AXES if axis in predictions.keys}
-    if not columns or predictions.n == 0:
+    if not columns or predictions.n == 0 or predictions.task == "scores":
         return None
     cells = _cell_codes(predictions)
     if len(np.unique(cells)) == len(cells):

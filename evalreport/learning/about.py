@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.data.series import series_of
@@ -40,7 +42,12 @@ def about_algorithms(
     """
     if len(samples) != 1:
         return {}
-    (sample,) = samples
+    # Squares of numbers near the largest double are infinite; such figures are left out or null.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _fields(whole, loaded, samples[0], options)
+
+
+def _fields(whole: Predictions, loaded: Predictions, sample: Sample, options: Options) -> dict[str, Any]:
     estimates = error_estimate_records(loaded, sample, options)
     decomposition, examples = decomposition_records(loaded, options)
     fields = {
@@ -67,9 +74,10 @@ def require_decomposable(whole: Predictions, options: Options) -> None:
     Raises
     ------
     UsageError
-        A noise level without replicates of a regression, or Kohavi and Wolpert's split without replicates of labels.
+        A noise level without replicates of a regression, or Kohavi and Wolpert's split without replicates of labels;
+        either beside weights.
     """
-    replicated = whole.design == "bootstrap" or "replicate" in whole.keys
+    replicated = options.weight is None and (whole.design == "bootstrap" or "replicate" in whole.keys)
     if options.noise is not None and not (replicated and whole.task == "regression"):
         raise UsageError(
             "--noise is about the bias and variance of regression replicates, and these files hold none: leave it out"

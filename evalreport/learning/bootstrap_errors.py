@@ -159,7 +159,10 @@ def _of_losses(
 
 def interpolates(quantity: Quantity, apparent: float, out_of_bag_error: float) -> bool:
     """Say whether a fit errs next to never on its own training rows, measured by how often it errs on others."""
-    if definition(quantity).greater_is_better:
+    metric = definition(quantity)
+    if metric.greater_is_better:
+        if metric.range != (0.0, 1.0):
+            return False
         apparent, out_of_bag_error = 1 - apparent, 1 - out_of_bag_error
     return bool(apparent < NEARLY_NONE * out_of_bag_error)
 

@@ -19,6 +19,7 @@ from evalreport.metrics.layout import Parts
 from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
 
+NO_RANKING = "folds of one example each have no ranking: take more examples to a fold"
 FOLDED = ("cross-validation", "5x2cv")
 LEAST_IN_A_FOLD = 3
 """With fewer examples of the second most frequent class in a fold, even shares say nothing about the intention."""
@@ -80,6 +81,11 @@ def split_records(sample: Sample, level: float) -> list[ErrorEstimateRecord]:
 
 
 def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> ErrorEstimateRecord:
+    if name == "loocv" and definition(estimate.quantity).family in ("ranking", "rows"):
+        spelled = estimate.quantity.spelled
+        return ErrorEstimateRecord(
+            estimate.model, name, spelled, None, None, None, None, {}, estimate.reason or NO_RANKING
+        )
     known = not math.isnan(estimate.value)
     error, low, high, method = None, None, None, None
     if known:
@@ -87,9 +93,7 @@ def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> Erro
         if estimate.table is not None:
             value_of = as_tables(table_function(estimate.quantity, sample.predictions))
         interval = leading(estimate, level, value_of)
-        error = (
-            corrected_error(estimate) if interval.method == "corrected_t" else _own_error(sample, estimate)
-        )
+        error = corrected_error(estimate) if interval.method == "corrected_t" else _own_error(estimate)
         low, high, method = interval.low, interval.high, interval.method if interval.low is not None else None
     return ErrorEstimateRecord(
         model=estimate.model,
@@ -105,7 +109,7 @@ def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> Erro
     )
 
 
-def _own_error(_sample: Sample, estimate: Estimate) -> float | None:
+def _own_error(estimate: Estimate) -> float | None:
     return estimate.standard_error if estimate.defined else None
 
 

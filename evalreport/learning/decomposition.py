@@ -84,18 +84,23 @@ def decomposition_records(
     Returns
     -------
     records, examples
-        One record a model and loss; and each model's most variable examples. Both empty without replicates.
+        One record a model and loss; and each model's most variable examples. Both empty without replicates, and
+        where examples weigh differently.
     """
     replicates = replicates_of(whole)
     some = None if replicates is None else held(replicates)
-    if some is None or whole.y_true is None:
+    if some is None or whole.y_true is None or options.weight is not None:
         return (), ()
     records: list[DecompositionRecord] = []
     examples: list[ExampleVarianceRecord] = []
     cluster = _clusters(whole, some, options)
     at = own_complexity(whole)
     for model in whole.models:
-        found = list(_decomposed(whole, model, some, options))
+        found = [
+            one
+            for one in _decomposed(whole, model, some, options)
+            if np.isfinite(one.split.expected_loss).all()
+        ]
         records += [
             replace(_record(model.name, one, len(some.rows), cluster, options), complexity=at.get(model.name))
             for one in found

@@ -90,7 +90,8 @@ def error_estimate_records(
     }
     if replicates is not None and replicates.inbag is not None:
         found |= _of_replicates(whole, replicates, quantities, options)
-    found |= {key: r for key, r in _of_training_rows(whole, quantities).items() if key not in found}
+    trained = _of_training_rows(whole, quantities, options.weight)
+    found |= {key: r for key, r in trained.items() if key not in found}
     if not plain:
         found = {
             (r.model, r.metric, r.estimator): r for r in _missing(predictions, quantities[0], found)
@@ -107,6 +108,8 @@ def estimated_quantities(predictions: Predictions, names: Sequence[str]) -> tupl
     """Return the main loss of the task, then the metrics that were named (else the usual ones beside it)."""
     task = predictions.task
     chosen = [parse(MAIN[task], task, predictions.classes)]
+    if task == "binary" and all(m.y_pred is None for m in predictions.models):
+        chosen = [Quantity("roc_auc")]  # bare scores without a threshold have no errors to count
     for name in names or BESIDE[task]:
         quantity = parse(name, task, predictions.classes)
         if definition(quantity).family != "training" and not definition(quantity).extensive:
@@ -206,7 +209,9 @@ def _record(model: str, quantity: Quantity, name: str, estimate: Estimated) -> E
     )
 
 
-def _of_training_rows(whole: Predictions, quantities: Sequence[Quantity]) -> dict[Key, ErrorEstimateRecord]:
+def _of_training_rows(
+    whole: Predictions, quantities: Sequence[Quantity], weight: str | None
+) -> dict[Key, ErrorEstimateRecord]:
     """Evaluate each fit on its own training rows: the one fit to all the data, else the mean over the fits."""
     train = part_is(whole, "train")
     held = [name for name in ("repeat", "fold", "replicate", "seed") if name in whole.keys]
@@ -218,7 +223,8 @@ def _of_training_rows(whole: Predictions, quantities: Sequence[Quantity]) -> dic
         return {}
     every = parts_by(whole, held)
     codes = np.zeros(len(rows), np.int64) if of_whole.any() else every.codes[rows]
-    values = values_by_part(whole, rows, codes, quantities)
+    weights = None if weight is None else np.asarray(whole.metadata[weight].values, dtype=np.float64)[rows]
+    values = values_by_part(whole, rows, codes, quantities, weights=weights)
     fits = len(np.unique(codes))
     details = {"n": len(np.unique(whole.example[rows])), "n_fits": fits}
     return {

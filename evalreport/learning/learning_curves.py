@@ -90,7 +90,10 @@ def _test_loss(predictions: Predictions, series: Series, name: str, point: Point
     quantity = estimated_quantities(table, ())[0]
     if lacks(model, quantity) is not None:
         return math.nan
-    return float(model_losses(table, model, quantity).mean())
+    rows = np.arange(table.n)
+    values = values_by_part(table, rows, np.zeros(table.n, np.int64), [quantity])
+    value = float(values[model.name, quantity][0])
+    return -value if definition(quantity).greater_is_better else value
 
 
 def curve_points(
@@ -105,7 +108,8 @@ def curve_points(
         for quantity in quantities:
             if lacks(tables[0].models[0], quantity) is not None:
                 continue
-            tested = _of_losses if is_mean_of_losses(quantity) else _of_values
+            plain = is_mean_of_losses(quantity) and options.weight is None
+            tested = _of_losses if plain else _of_values
             for point, (value, error, low, high), table in zip(
                 points, tested(tables, quantity, options), tables, strict=True
             ):
@@ -138,7 +142,7 @@ Limits = tuple[float, float | None, float | None, float | None]
 
 def _of_losses(tables: Sequence[Predictions], quantity: Quantity, options: Options) -> list[Limits]:
     """Draw examples and fits again, the same at every point, and take the normal limits of a mean loss."""
-    points = [_point_losses(test_rows(table), 0.0, quantity) for table in tables]
+    points = [_point_losses(test_rows(table), 0.0, quantity, options) for table in tables]
     errors = redrawn_errors(points, options.seed).std(axis=0, ddof=1)
     bottom, top = value_range(definition(quantity), tables[0])
     found: list[Limits] = []
@@ -194,15 +198,17 @@ def _trained(
 
 
 def curve_fits(predictions: Predictions, series: Series, options: Options) -> tuple[LearningFitRecord, ...]:
-    """Fit a power law to each model's learning curve of the main loss; nothing for complexity curves."""
-    if series.axis != "train_size":
-        return ()
+    """Fit a power law to each model's learning curve of the main loss; nothing for complexity curves, or weights."""
     quantity = estimated_quantities(predictions, ())[0]
+    if series.axis != "train_size" or options.weight is not None or not is_mean_of_losses(quantity):
+        return ()
     found = []
     for name, points in series.points.items():
         tables = [test_rows(at_points(predictions, series, {name: point})) for point in points]
         if len(points) > 1 and lacks(tables[0].models[0], quantity) is None:
-            losses = [_point_losses(t, point.x, quantity) for t, point in zip(tables, points, strict=True)]
+            losses = [
+                _point_losses(t, point.x, quantity, options) for t, point in zip(tables, points, strict=True)
+            ]
             found.append(
                 extrapolated(
                     name,
@@ -216,11 +222,15 @@ def curve_fits(predictions: Predictions, series: Series, options: Options) -> tu
     return tuple(found)
 
 
-def _point_losses(predictions: Predictions, x: float, quantity: Quantity) -> PointLosses:
+def _point_losses(predictions: Predictions, x: float, quantity: Quantity, options: Options) -> PointLosses:
+    """Take one point's losses, each with what is drawn as one (its example, or its cluster) and its fit."""
     (model,) = predictions.models
     fits = parts_by(predictions, [name for name in FITS if name in predictions.keys])
-    losses = model_losses(predictions, model, quantity)
-    return PointLosses(x, losses, predictions.example, fits.codes, fits.count)
+    drawn = predictions.example
+    if options.cluster is not None:
+        column = predictions.metadata.get(options.cluster) or predictions.keys[options.cluster]
+        drawn = np.asarray(column.values, dtype=np.int64)
+    return PointLosses(x, model_losses(predictions, model, quantity), drawn, fits.codes, fits.count)
 
 
 def decomposed_points(

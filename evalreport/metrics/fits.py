@@ -67,6 +67,7 @@ def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
     if size is not None:
         first = [int(rows[0]) for rows in parts.rows()]
         n_train = np.asarray(size.values, dtype=np.float64)[first]
+        n_train = np.where(n_train > 0, n_train, np.nan)  # nothing is trained on no example
     elif predictions.design in ("cross-validation", "5x2cv"):
         repeats = _coded(parts, "repeat")
         n_train = np.bincount(repeats, weights=n_test)[repeats] - n_test

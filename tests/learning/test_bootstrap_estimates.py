@@ -177,3 +177,48 @@ def test_metrics_that_are_no_means_go_by_replicate() -> None:
     assert found["bootstrap_oob"].value == pytest.approx(np.mean(values), abs=1e-12)
     assert found["bootstrap_632"].value == pytest.approx(0.368 + 0.632 * np.mean(values), abs=1e-12)
     assert "no no-information rate" in (found["bootstrap_632plus"].reason or "")
+
+
+def test_weights_are_refused_rather_than_left_out() -> None:
+    """Under --weight the bootstrap estimates and the decomposition are not made; the reason stands."""
+    rows = replicates(TRUTH, SAID, INBAG, APPARENT)
+    rows["w"] = [1.0 + int(i[1:]) for i in rows["id"]]
+    results = evaluate(rows, weight="w")
+    found = estimates(results, "error_rate")
+    assert found["bootstrap_632plus"].value is None
+    assert "--weight" in (found["bootstrap_632plus"].reason or "")
+    # Weights 1, 2, 3, 4, and only e003 is wrong.
+    assert found["resubstitution"].value == pytest.approx(4 / 10)
+    assert not results.decomposition
+
+
+def test_clusters_widen_the_limits_of_examples_that_agree() -> None:
+    """Every example twice, as clusters of two: the standard error is that of half as many examples.
+
+    sum over clusters of (2 d)^2 G/(G - 1) / n^2 against sum d^2 n/(n - 1) / n^2.
+    """
+    generator = np.random.default_rng(4)
+    x, y = generator.normal(size=(30, 2)), generator.integers(0, 2, 30)
+    made = refitted(nearest, x, y, 30, 5)
+    double = {
+        "truth": made["truth"] * 2,
+        "predicted": [said * 2 for said in made["predicted"]],
+        "inbag": [counts * 2 for counts in made["inbag"]],
+        "apparent": made["apparent"] * 2,
+    }
+    rows = replicates(**double)
+    rows["g"] = [str(int(i[1:]) % 30) for i in rows["id"]]
+    alone = estimates(evaluate(rows), "error_rate")["bootstrap_oob"].standard_error
+    together = estimates(evaluate(rows, cluster="g"), "error_rate")["bootstrap_oob"].standard_error
+    assert alone is not None
+    assert together == pytest.approx(alone * np.sqrt(2 * (30 / 29) / (60 / 59)), rel=1e-12)
+
+
+def test_outcomes_judged_elsewhere_have_no_632plus() -> None:
+    """Without a truth there is nothing to pair predictions with; .632 stands."""
+    rows = replicates([1, 0, 1, 1], [[1, 0, 1, 0], [0, 0, 1, 1]], INBAG, [1, 1, 1, 1])
+    rows["outcome"] = rows.pop("y_pred")
+    del rows["y_true"]
+    found = estimates(evaluate(rows), "mean_outcome")
+    assert found["bootstrap_632"].value is not None
+    assert "no no-information rate" in (found["bootstrap_632plus"].reason or "")

@@ -177,3 +177,20 @@ def test_every_missing_estimator_names_a_scheme_of_the_command() -> None:
     for name, (_, plan) in MADE_BY.items():
         if name != "resubstitution":
             assert plan.removeprefix('scheme "').removesuffix('"') in SCHEMES, name
+
+
+def test_folds_of_one_example_have_no_ranking() -> None:
+    """Leave-one-out gives no area under a curve, with the reason."""
+    rows = folds([str(i) for i in range(N)], score=[float(i % 7) for i in range(N)])
+    found = estimates(evaluate(rows, task="binary"), "average_precision")["loocv"]
+    assert found.value is None
+    assert "no ranking" in (found.reason or "")
+
+
+def test_scores_without_labels_are_estimated_by_their_ranking() -> None:
+    """Where no model has a threshold the main row is the area under the ROC curve."""
+    rows = folds([str(i // 2 % 4) for i in range(N)], score=[float(i % 7) for i in range(N)])
+    del rows["y_pred"]
+    results = evaluate(rows, task="binary")
+    assert results.error_estimates[0].metric == "roc_auc"
+    assert estimates(results, "roc_auc")["cv"].value is not None
