@@ -19,7 +19,8 @@ HEAD = """\
 Written by `make bench`; do not edit. Everything runs in one process on one thread each, from the same arrays in
 memory; set-up (counting, sorting) is included. Times are CPU seconds unless a row says otherwise; a peer that would
 take hours runs a few replicates and is scaled to all of them, which is said. The ratio is the peer's time over ours.
-A ratio hangs on the machine and on what else it does: expect a fifth up or down.
+A ratio hangs on the machine and on what else it does: expect a fifth up or down. One row is about an error instead of a
+time: how far the replicates of very many rows, which come from bins, are from those of the rows themselves.
 """
 
 

@@ -75,14 +75,11 @@ class Bins:
         return np.asarray(sums / self.examples)
 
     @cached_property
-    def by_cell(self) -> sparse.csc_array:
-        """(cells, n) one at the cell of each example, in bytes."""
-        return _one_hot(self.cell, int(self.first_cell[-1]), np.uint8)
-
-    @cached_property
     def by_code(self) -> sparse.csc_array:
         """(2 G, n) one at the code of each example, in single precision."""
-        return _one_hot(self.code, len(self.first_cell) - 1, np.float32)
+        n = len(self.code)
+        indices = self.code, np.arange(n + 1, dtype=np.int32)
+        return sparse.csc_array((np.ones(n, np.float32), *indices), shape=(len(self.first_cell) - 1, n))
 
     @cached_property
     def code_of_cell(self) -> sparse.csr_array:
@@ -93,12 +90,6 @@ class Bins:
             (np.ones(cells, exact), np.arange(cells), self.first_cell),
             shape=(len(self.first_cell) - 1, cells),
         )
-
-
-def _one_hot(place: Codes, places: int, kind: type) -> sparse.csc_array:
-    n = len(place)
-    indices = place.astype(np.int32, copy=False), np.arange(n + 1, dtype=np.int32)
-    return sparse.csc_array((np.ones(n, dtype=kind), *indices), shape=(places, n))
 
 
 def bins_of(order: Order, weights: Floats | None = None) -> Bins:
@@ -231,15 +222,44 @@ class BinWeights:
         return found
 
 
-def bin_weights(weights: Bytes | npt.NDArray[np.float32], bins: Bins) -> BinWeights:
-    """Add up weights (n, b), bootstrap counts or single precision, by bin."""
-    if weights.dtype == np.uint8:
-        by_cell = bins.by_cell @ weights
-        sums = np.asarray(bins.code_of_cell @ by_cell.astype(bins.code_of_cell.dtype), dtype=np.float64)
-    else:
-        sums = np.asarray(bins.by_code @ weights, dtype=np.float64)
-    g = len(bins.wins)
-    return BinWeights(sums[:g], sums[g:])
+@dataclass(frozen=True)
+class Cells:
+    """The cells of several models' bins, one model's after the other's, so that counts are read once for all."""
+
+    bins: tuple[Bins, ...]
+
+    @cached_property
+    def columns(self) -> sparse.csc_array:
+        """(cells, n) one at each example's cell of each model, in bytes."""
+        n, models = len(self.bins[0].cell), len(self.bins)
+        kind = np.int32 if n * models < 1 << 31 else np.int64
+        place = np.empty((n, models), dtype=kind)
+        first = 0
+        for j, bins in enumerate(self.bins):
+            np.add(bins.cell, kind(first), out=place[:, j])
+            first += int(bins.first_cell[-1])
+        ends = np.arange(0, n * models + 1, models, dtype=kind)
+        return sparse.csc_array((np.ones(n * models, np.uint8), place.ravel(), ends), shape=(first, n))
+
+    def weights(self, counts: Bytes) -> list[BinWeights]:
+        """Add up bootstrap counts (n, b) by bin, for each model."""
+        sums, found, first = self.columns @ counts, [], 0
+        for bins in self.bins:
+            last = first + int(bins.first_cell[-1])
+            by_code = bins.code_of_cell @ sums[first:last].astype(bins.code_of_cell.dtype)
+            found.append(_in_two(np.asarray(by_code, dtype=np.float64)))
+            first = last
+        return found
+
+
+def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:
+    """Add up weights (n, b) by bin."""
+    return _in_two(np.asarray(bins.by_code @ weights, dtype=np.float64))
+
+
+def _in_two(by_code: Floats) -> BinWeights:
+    g = len(by_code) // 2
+    return BinWeights(by_code[:g], by_code[g:])
 
 
 def running_sums(values: Floats) -> Floats:

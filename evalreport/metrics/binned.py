@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.histogram import Bins, bin_weights
+from evalreport.engine.histogram import Bins, BinWeights, Cells
 from evalreport.engine.inside import (
     FIRST_ORDER_SHARE,
     NEGLIGIBLE_SHARE,
@@ -41,8 +41,8 @@ class Binned:
 
     Attributes
     ----------
-    bins
-        By model.
+    bins, cells
+        By model, of those models that have such a quantity; the cells of all of them.
     ranked
         Rank metrics that are functions of the bins.
     losses
@@ -54,6 +54,7 @@ class Binned:
     """
 
     bins: Mapping[str, Bins]
+    cells: Cells
     ranked: tuple[Key, ...]
     losses: Mapping[Key, tuple[float, Floats | None]]
     inside: tuple[Key, ...]
@@ -63,10 +64,9 @@ class Binned:
     def replicates(self, weights: Bytes) -> dict[Key, Floats]:
         """Return each quantity's values (b,) under bootstrap counts (n, b)."""
         found: dict[Key, Floats] = {}
-        wanted = {key[0] for key in (*self.ranked, *self.losses)}
-        for model, bins in self.bins.items():
-            if model in wanted:
-                found |= self._of_model(model, bins, weights)
+        if self.bins:
+            for model, by_bin in zip(self.bins, self.cells.weights(weights), strict=True):
+                found |= self._of_model(model, by_bin)
         flat = {
             key: np.full(weights.shape[1], value)
             for key, (value, slope) in self.losses.items()
@@ -79,13 +79,13 @@ class Binned:
                 found[key] = found[key] + scale * column
         return found
 
-    def _of_model(self, model: str, bins: Bins, weights: Bytes) -> dict[Key, Floats]:
-        by_bin, found = bin_weights(weights, bins), {}
+    def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
+        found = {}
         for key in self.ranked:
             if key[0] == model:
                 binned = definition(key[1]).binned
                 assert binned is not None
-                found[key] = binned(bins, by_bin)
+                found[key] = binned(self.bins[model], by_bin)
         for key, (value, slopes) in self.losses.items():
             if key[0] == model and slopes is not None:
                 g = len(slopes) // 2
@@ -114,7 +114,8 @@ def binned(bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Se
         if max(shares(slopes).values()) > NEGLIGIBLE_SHARE:
             added |= {key: slopes.inside(j) for j, key in enumerate(own)}
     columns, scales = _stacked(tuple(added.values()))
-    return Binned(bins, ranked, losses, tuple(added), columns, scales)
+    used = {model: one for model, one in bins.items() if any(key[0] == model for key in keys)}
+    return Binned(used, Cells(tuple(used.values())), ranked, losses, tuple(added), columns, scales)
 
 
 def slopes_of_keys(
@@ -193,7 +194,9 @@ def _said_of_shares(found: Mapping[Share, float]) -> str:
     said = ": within 0.02 standard errors of resampling the rows themselves"
     if left:
         most = max(left.values())
-        said += f"; variation inside bins is left out for {', '.join(left)} (at most {most:.0e} of the variance)"
+        said += (
+            f"; variation inside bins is left out for {', '.join(left)} (at most {most:.0e} of the variance)"
+        )
     if added := [name for name in by_quantity if name not in left]:
         said += f"; variation inside bins is added by a linear approximation for {', '.join(added)}"
     if close:

@@ -64,7 +64,7 @@ class Metric:
         Ranking: closed form by group, (d positives, d negatives), each (g,), from the two weights. Rows: closed
         form by example, (n,), from the state and weights (n,). None where there is none.
     binned
-        Ranking only: the value from ``Bins`` and their weights (G, b), for replicates of very many rows.
+        Ranking only: the values (b,) from ``Bins`` and their ``BinWeights``, for replicates of very many rows.
     resampled
         Rows only: False where a replicate costs too much, so that there are no bootstrap intervals.
     proportion

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.stress import CASES, METRICS, Found, errors, models, scores
-from evalreport.engine.histogram import Bins, bin_weights, bins_of, running_sums
+from evalreport.engine.histogram import Bins, Cells, bin_weights, bins_of, running_sums
 from evalreport.engine.inside import column_sums, shares, slopes_of
 from evalreport.engine.multinomial import uniform_multinomial
 from evalreport.engine.ranks import descending_order, group_weights
@@ -100,10 +100,11 @@ def test_guard_is_the_share_of_variance_inside_bins() -> None:
 def test_sums_of_bytes_do_not_overflow() -> None:
     """Counts added as bytes by cell, then by bin, are the sums of the counts, ties of 210,000 rows included."""
     weights = uniform_multinomial(210_000, 4, np.random.default_rng(9))
-    positive, score = scores("ordinary", np.random.default_rng(8))
+    ordinary, _, positive = ordinary_bins()
+    _, score = scores("ordinary", np.random.default_rng(8))
     for values in (score, np.zeros_like(score), np.round(score)):
         bins = bins_of(descending_order(values, positive), np.ones(len(values)))
-        by_bin = bin_weights(weights, bins)
+        _, by_bin = Cells((ordinary, bins)).weights(weights)
         both = np.concatenate([by_bin.positives, by_bin.negatives])
         expected = [np.bincount(bins.code, weights=column, minlength=len(both)) for column in weights.T]
         np.testing.assert_array_equal(both, np.array(expected).T)
