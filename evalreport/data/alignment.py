@@ -84,13 +84,11 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
 
 def _used(ids: Any, code: Indices) -> tuple[Any, Indices]:
     """Leave out the ids of no cell."""
-    place = np.zeros(len(ids), dtype=np.int64)
-    place[code] = 1
-    used = np.flatnonzero(place)
-    if len(used) == len(ids):
+    seen = np.zeros(len(ids), dtype=np.bool_)
+    seen[code] = True
+    if seen.all():
         return ids, code
-    place[used] = np.arange(len(used))
-    return ids.take(used), place[code]
+    return ids.filter(seen), (np.cumsum(seen) - 1)[code]
 
 
 def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[Any, Indices]:

@@ -102,8 +102,8 @@ def _taken(source: Any, places: Indices) -> Any:
     import pyarrow as pa
 
     wide = source.nbytes >= 2**31
-    whole = pa.concat_arrays((source.cast(pa.large_string()) if wide else source).chunks)
-    return whole.take(pa.array(places))
+    taken = (source.cast(pa.large_string()) if wide else source).take(pa.array(places))
+    return taken.chunk(0) if taken.num_chunks == 1 else taken.combine_chunks()
 
 
 def _by_words(words: Sequence[Words]) -> _Sorted:

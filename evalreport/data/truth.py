@@ -109,8 +109,8 @@ def _all_agreed(spoken: list[npt.NDArray[Any]], rows: Rows, alignment: Alignment
     if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
         return None
     agreed: npt.NDArray[Any] = spoken[0][alignment.rows[0]]
-    for values in spoken:
-        for index in alignment.rows:
+    for place, values in enumerate(spoken):
+        for index in alignment.rows if place else alignment.rows[1:]:
             if not np.array_equal(values[index], agreed):
                 return None
     return agreed
