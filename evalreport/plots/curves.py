@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -234,6 +235,11 @@ def with_legend(axes: Any, wanted: bool, place: str) -> Any:
         handles, labels, loc=place, handlelength=2.8, labelspacing=0.35, frameon=True, framealpha=0.85,
         facecolor=PAPER, edgecolor="none",
     )  # fmt: skip
-    for text in legend.get_texts():
+    parts = zip(handles, legend.legend_handles, legend.get_texts(), strict=True)
+    for number, (handle, drawn, text) in enumerate(parts):
         text.set(parse_math=False, color=INK)
+        owner = re.match(r"m(\d+)--", getattr(handle, "get_gid", lambda: None)() or "")
+        if owner:
+            drawn.set_gid(own_id(axes, int(owner[1]), f"legend-{number}"))
+            text.set_gid(own_id(axes, int(owner[1]), f"legend-text-{number}"))
     return axes

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from typing import Any
 
+from evalreport.plots.compact import compact
 from evalreport.plots.style import TOKENS
 
 SVG = "http://www.w3.org/2000/svg"
@@ -69,12 +70,10 @@ def _clean(root: ET.Element, name: str) -> None:
                 parent.remove(child)
     for element in root.iter():
         _spread_style(element)
-        _own_ids(element, name)
         if not (element.text or "").strip():
             element.text = None
         element.tail = None
-    root.set("stroke-linejoin", "round")
-    root.set("stroke-linecap", "butt")
+    compact(root, name)
 
 
 def _spread_style(element: ET.Element) -> None:
@@ -96,20 +95,6 @@ def _spread_font(element: ET.Element, value: str) -> None:
         element.set("font-weight", weight[0])
     element.set("font-size", match["size"])
     element.set("font-family", match["family"].replace("'", ""))
-
-
-def _own_ids(element: ET.Element, name: str) -> None:
-    if "id" in element.attrib:
-        part = re.match(r"(m\d+(?:_m\d+)*)--", element.attrib["id"])
-        if part:
-            element.set("class", " ".join(["series", *part[1].split("_")]))
-        element.set("id", f"{name}-{element.attrib['id']}")
-    href = f"{{{XLINK}}}href"
-    if element.attrib.get(href, "").startswith("#"):
-        element.set(href, f"#{name}-{element.attrib[href][1:]}")
-    for key, value in element.attrib.items():
-        if "url(#" in value:
-            element.set(key, value.replace("url(#", f"url(#{name}-"))
 
 
 def _describe(root: ET.Element, name: str, title: str, description: str) -> None:

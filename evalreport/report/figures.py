@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.plots.layout import panels
 from evalreport.plots.style import report_style
 from evalreport.plots.svg import to_svg
 
@@ -14,7 +15,8 @@ from evalreport.plots.svg import to_svg
 class Figure:
     """A figure: ``draw`` holds one function for each of its axes, laid out in ``columns``.
 
-    ``width`` and ``height`` are in inches.
+    ``width`` and ``height`` are in inches; a figure grows where its labels need more. ``outer``: its panels share
+    their axes, which are labelled at the left and at the bottom only.
     """
 
     name: str
@@ -25,20 +27,17 @@ class Figure:
     width: float = 4.4
     height: float = 4.0
     columns: int = 1
+    outer: bool = False
 
 
 def drawn(figure: Figure) -> str:
     """Draw a figure and give it as an SVG document."""
     with report_style():
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure as Canvas
-
-        rows = -(-len(figure.draw) // figure.columns)
-        canvas = Canvas(figsize=(figure.width, figure.height), layout="constrained")
-        FigureCanvasSVG(canvas)
-        axes = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
-        for draw, ax in zip(figure.draw, axes, strict=False):
-            draw(ax)
-        for ax in axes[len(figure.draw) :]:
-            ax.set_visible(False)
+        canvas = panels(
+            figure.draw,
+            width=figure.width,
+            height=figure.height,
+            columns=figure.columns,
+            outer=figure.outer,
+        )
         return to_svg(canvas, name=figure.name, title=figure.title, description=figure.description)

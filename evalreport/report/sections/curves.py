@@ -86,6 +86,7 @@ def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., 
         name=kind, title=title, description=_description(view, title, names), caption=caption,
         draw=tuple(draw(label, legend=i == 0) for i, label in enumerate(shown)),
         width=4.4 if columns == 1 else 3.3 * columns, height=4.2 if columns == 1 else 3.3 * rows, columns=columns,
+        outer=True,
     )  # fmt: skip
 
 
@@ -161,7 +162,7 @@ def _grid(name: str, title: str, description: str, caption: str, draw: list[Call
     width = {1: 4.4, 2: 7.4, 3: 9.6}[columns]
     return Figure(
         name=name, title=title, description=description, caption=caption, draw=tuple(draw), width=width,
-        height=(3.4 if columns == 1 else 2.75) * rows, columns=columns,
+        height=(3.4 if columns == 1 else 2.75) * rows, columns=columns, outer=True,
     )  # fmt: skip
 
 

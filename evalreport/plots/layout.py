@@ -1,0 +1,118 @@
+"""Where the panels of a figure stand: as large as their labels leave room for, measured once."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+PAD = 3.0
+"""Points between labels, and between them and the edge."""
+
+LEAST_WIDTH, LEAST_HEIGHT = 60.0, 44.0
+"""A panel is never smaller, in points: the figure grows instead, however long its labels are."""
+
+
+def panels(
+    draw: Sequence[Callable[[Any], Any]],
+    *,
+    width: float,
+    height: float,
+    columns: int = 1,
+    outer: bool = False,
+) -> Any:
+    """Draw functions of axes side by side on a figure of their own, without pyplot.
+
+    Parameters
+    ----------
+    draw
+        One function for each panel, row by row; each is given the axes it draws on.
+    width, height
+        Of the figure, in inches.
+    outer
+        Label only the axes at the left and at the bottom: all panels say the same.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    rows = -(-len(draw) // columns)
+    figure = Figure(figsize=(width, height), dpi=72)  # so that a pixel is a point
+    FigureCanvasSVG(figure)
+    axes = [
+        figure.add_axes((place % columns / columns, 1 - (place // columns + 1) / rows, 1 / columns, 1 / rows))
+        for place in range(len(draw))
+    ]
+    for function, ax in zip(draw, axes, strict=True):
+        function(ax)
+    if outer:
+        _label_outer(axes, columns)
+    arrange(figure, axes, columns)
+    return figure
+
+
+def _label_outer(axes: Sequence[Any], columns: int) -> None:
+    """Leave out what the panel at the left or below says too: numbers only where all have the same limits."""
+    same_x = len({(ax.get_xscale(), *ax.get_xlim()) for ax in axes}) == 1
+    same_y = len({(ax.get_yscale(), *ax.get_ylim()) for ax in axes}) == 1
+    for place, ax in enumerate(axes):
+        if place % columns:
+            ax.set_ylabel("")
+            if same_y:
+                ax.tick_params(axis="y", labelleft=False)
+        if place + columns < len(axes):
+            ax.set_xlabel("")
+            if same_x:
+                ax.tick_params(axis="x", labelbottom=False)
+
+
+def arrange(figure: Any, axes: Sequence[Any], columns: int) -> None:
+    """Place axes in a grid so that every label has its room; rows share their heights, columns their widths.
+
+    Each label is measured once. A figure too small for its labels grows.
+    """
+    from matplotlib.backends import backend_svg
+
+    width, height = (72 * length for length in figure.get_size_inches())
+    untyped: Any = backend_svg
+    renderer = untyped.RendererSVG(width, height, io.StringIO())
+    sides = [_room(ax, renderer) for ax in axes]
+    rows = -(-len(axes) // columns)
+    left, right = ([max(s[i] for s in sides[c::columns]) + PAD for c in range(columns)] for i in (0, 2))
+    bottom, top = (
+        [max(s[i] for s in sides[r * columns : (r + 1) * columns]) + PAD for r in range(rows)] for i in (1, 3)
+    )
+    inner_width = max((width - sum(left) - sum(right)) / columns, LEAST_WIDTH)
+    inner_height = max((height - sum(top) - sum(bottom)) / rows, LEAST_HEIGHT)
+    width = sum(left) + sum(right) + columns * inner_width
+    height = sum(top) + sum(bottom) + rows * inner_height
+    figure.set_size_inches(width / 72, height / 72)
+    for place, ax in enumerate(axes):
+        row, column = divmod(place, columns)
+        x = sum(left[: column + 1]) + sum(right[:column]) + column * inner_width
+        y = height - sum(top[: row + 1]) - sum(bottom[:row]) - (row + 1) * inner_height
+        ax.set_position((x / width, y / height, inner_width / width, inner_height / height))
+
+
+def _room(ax: Any, renderer: Any) -> tuple[float, float, float, float]:
+    """Measure how far labels reach over the left, bottom, right and upper edge of axes, in points."""
+    from matplotlib.text import Text
+
+    ax.apply_aspect()
+    edge, boxes = ax.bbox, []
+    if ax.axison:
+        boxes += [axis.get_tightbbox(renderer, for_layout_only=True) for axis in (ax.xaxis, ax.yaxis)]
+    texts = [part for part in ax.get_children() if isinstance(part, Text)]
+    # What is cut at the edge has a box that it is cut by; titles say that they are cut, but by nothing.
+    free = [text for text in texts if text.get_clip_box() is None or not text.get_clip_on()]
+    boxes += [text.get_window_extent(renderer) for text in free if text.get_text()]
+    legend = ax.get_legend()
+    if legend is not None:
+        boxes.append(legend.get_window_extent(renderer))
+    found = [box for box in boxes if box is not None and box.width > 0]
+    over = [(edge.x0 - b.x0, edge.y0 - b.y0, b.x1 - edge.x1, b.y1 - edge.y1) for b in found]
+    left, bottom, right, top = (max([0.0, *(sides[i] for sides in over)]) for i in range(4))
+    return left, bottom, right, top
