@@ -119,3 +119,41 @@ class ThresholdChangeRecord:
     tn: float | None = None
     text: str = ""
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreHistogramRecord:
+    """How one model's scores are distributed among the examples of one class: ``counts`` between ``edges``.
+
+    ``positive``: whether that class is the positive one. ``scale`` is ``probability`` (of the positive class) or
+    ``score``; the first and the last bin of bare scores hold whatever lies beyond their edge.
+    """
+
+    model: str
+    true: str
+    positive: bool
+    scale: Literal["probability", "score"]
+    edges: tuple[float, ...]
+    counts: tuple[float, ...]
+    n: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResidualRecord:
+    """One model's predicted and true values, thinned for drawing, and its calibration in bins of equal size.
+
+    ``predicted`` and ``true`` are of some examples, spread evenly over the order of predictions, and of those with
+    the largest errors. Each bin has its mean prediction, mean truth, limits of the mean truth at ``level`` (null
+    where examples are not independent, or too few) and count.
+    """
+
+    model: str
+    predicted: tuple[float, ...]
+    true: tuple[float, ...]
+    bin_predicted: tuple[float, ...]
+    bin_true: tuple[float, ...]
+    bin_low: tuple[float | None, ...]
+    bin_high: tuple[float | None, ...]
+    bin_count: tuple[float, ...]
+    level: float
+    n: int

@@ -32,6 +32,7 @@ from evalreport.data.scores import one_value_a_dataset
 from evalreport.data.selection import test_rows
 from evalreport.data.slicing import Division
 from evalreport.data.survey import why_not_analysed
+from evalreport.distributions import distribution_fields
 from evalreport.engine.draws import MANY_ROWS
 from evalreport.errors import UsageError
 from evalreport.learning.about import about_algorithms, require_decomposable
@@ -111,6 +112,7 @@ def evaluate(
         folds=of_each(samples, fold_records),
         confusion=of_each(samples, confusion_records),
         **thresholds,
+        **distribution_fields(samples, options),
         comparisons=rows,
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),

@@ -24,6 +24,8 @@ from evalreport.curve_records import (
     CurveSummaryRecord,
     DominanceRecord,
     OperatingPointRecord,
+    ResidualRecord,
+    ScoreHistogramRecord,
     ThresholdChangeRecord,
 )
 from evalreport.records import (
@@ -78,6 +80,8 @@ class Results:
     operating_points: tuple[OperatingPointRecord, ...] = ()
     dominance: tuple[DominanceRecord, ...] = ()
     threshold_changes: tuple[ThresholdChangeRecord, ...] = ()
+    score_histograms: tuple[ScoreHistogramRecord, ...] = ()
+    residuals: tuple[ResidualRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
     omnibus: tuple[OmnibusRecord, ...] = ()
     average_ranks: tuple[AverageRankRecord, ...] = ()

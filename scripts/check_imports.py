@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("intervals",),
     ("learning",),
     ("comparisons",),
-    ("assembly", "provenance", "thresholds"),
+    ("assembly", "distributions", "provenance", "thresholds"),
     ("slices",),
     ("pipeline",),
     ("plots",),
