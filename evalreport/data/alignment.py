@@ -155,7 +155,12 @@ def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
         matrix[rows.model[some].astype(np.int64) * count + cell[some]] = np.arange(some.start, some.stop)
     if np.count_nonzero(matrix >= 0) < rows.n:
         return None
-    return matrix.reshape(len(rows.models), count)
+    matrix = matrix.reshape(len(rows.models), count)
+    if rows.coded is None or len(parts) > 1:
+        return matrix
+    # Among the ids there are those of the file of true values: one that no model predicts is no cell.
+    predicted = (matrix >= 0).any(axis=0)
+    return matrix if predicted.all() else matrix[:, predicted]
 
 
 def _ranks(array: Any) -> tuple[Indices, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ class Table:
     read: Columns
     positional: bool = False
     """Arrays of the API without ids: rows are known by their position."""
+
+    @property
+    def told(self) -> str:
+        """What results call it: the same wherever the folder lies and however it was named."""
+        return self.name if self.name.startswith("<") else PurePath(self.name).name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,7 +189,7 @@ def _unused(rows: Rows, task: Task) -> list[WarningRecord]:
         if name in rows.columns
     ] + [
         WarningRecord(
-            "unused_column", f"The column {header!r} of {table.name} is not used: {why}.", (header,)
+            "unused_column", f"The column {header!r} of {table.told} is not used: {why}.", (header,)
         )
         for table in rows.tables
         for header, why in table.roles.unused.items()

@@ -51,9 +51,9 @@ def attach_truth(
     unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
     warnings: tuple[WarningRecord, ...] = ()
     if unused:
-        text = f"{table.name} holds {unused} of {len(ids)} true values whose ids no model predicts."
-        warnings = (WarningRecord("truth_without_prediction", text, (table.name,)),)
-    found = (FoundRecord("truth", table.name, "the true values are matched by id"),)
+        text = f"{table.told} holds {unused} of {len(ids)} true values whose ids no model predicts."
+        warnings = (WarningRecord("truth_without_prediction", text, (table.told,)),)
+    found = (FoundRecord("truth", table.told, "the true values are matched by id"),)
     rows = dataclasses.replace(
         rows,
         truth=truth,

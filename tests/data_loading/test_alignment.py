@@ -178,6 +178,19 @@ def test_truth_may_stand_apart(
     assert [record.rows for record in predictions.inputs if record.model is None] == [3]
 
 
+@pytest.mark.parametrize("unused", ["a0", "a15", "a9"], ids=["first", "between", "last"])
+def test_a_true_value_that_no_model_predicts_is_no_missing_id(write: Write, unused: str) -> None:
+    """Wherever its id stands among the others, it is left out; results call the file by its name alone."""
+    write("models/forest.csv", "id,y_pred\na1,0\na2,1\na3,0\n")
+    path = write("apart/gold.csv", f"id,y_true\na1,0\na2,1\na3,1\n{unused},1\n")
+    predictions = load(path.parent.parent / "models", options=Options(truth=str(path)))
+    assert predictions.ids.to_pylist() == ["a1", "a2", "a3"]
+    assert predictions.y_true is not None
+    assert predictions.y_true.tolist() == [0, 1, 1]
+    (odd,) = [w for w in predictions.warnings if w.code == "truth_without_prediction"]
+    assert odd.about == ("gold.csv",)
+
+
 @pytest.mark.parametrize(
     "truth, line, problem",
     [
