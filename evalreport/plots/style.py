@@ -22,16 +22,17 @@ class Mark:
 
 
 SOLID = (0.0, ())
-# Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white (black and yellow left out).
+# Five of Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white, then three chosen to stay
+# apart from them and each other however a reader sees colours (tests/plots simulates it).
 MARKS = (
     Mark("#0072b2", "s", SOLID, "■"),
     Mark("#a85b00", "^", (0.0, (1.2, 1.2)), "▲"),
     Mark("#007a5a", "D", (0.0, (5.0, 1.6, 1.2, 1.6)), "◆"),
     Mark("#a8437f", "v", (0.0, (4.0, 1.6)), "▼"),
     Mark("#4d4d4d", "o", (0.0, (7.0, 2.0)), "●"),
-    Mark("#b8400e", ">", (0.0, (3.0, 1.2, 1.2, 1.2, 1.2, 1.2)), "▶"),
-    Mark("#29769e", "<", (0.0, (2.4, 1.2)), "◀"),
-    Mark("#6b6a00", "*", (0.0, (9.0, 1.6, 1.2, 1.6)), "★"),
+    Mark("#701000", ">", (0.0, (3.0, 1.2, 1.2, 1.2, 1.2, 1.2)), "▶"),
+    Mark("#7a20d8", "<", (0.0, (2.4, 1.2)), "◀"),
+    Mark("#00263d", "*", (0.0, (9.0, 1.6, 1.2, 1.6)), "★"),
 )
 
 # The page's tokens that charts use, with the values of the light theme; a page replaces them by its own.
