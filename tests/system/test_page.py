@@ -194,11 +194,12 @@ def test_metrics_are_sorted_each_by_itself(opened):
 def test_the_filter_keeps_the_rows_with_every_word(opened):
     """Of the metrics' table the rows of one model in one metric are left, the count is said, and all come back."""
     page = opened(DESK).page
+    unfold(page)
     region = page.locator("#metrics .tools.wide").first
-    table = page.locator("#metrics table").first
+    table = page.locator("#metrics .tools.wide + .scroll table").first
     rows = "tbody tr:not(.group):not(.fixed):visible"
     before = table.locator(rows).count()
-    region.locator("input").fill("accuracy knn15")
+    region.locator("input").fill("jaccard knn15")
     assert table.locator(rows).count() == 1
     assert table.locator("tr.group:visible").count() == 1
     assert region.locator(".found").inner_text() == f"1 of {before} rows"
