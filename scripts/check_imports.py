@@ -54,7 +54,7 @@ LIGHT_ROOMS = frozenset(
 HEAVY = frozenset(
     {
         "dask", "distributed", "duckdb", "jinja2", "joblib", "matplotlib", "narwhals", "numpy", "pandas",
-        "polars", "psycopg", "pyarrow", "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "weasyprint",
+        "polars", "psycopg", "pyarrow", "pypdf", "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "weasyprint",
     }
 )  # fmt: skip
 # Slow to import and needed by few commands: inside functions only, in every room.

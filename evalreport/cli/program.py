@@ -31,6 +31,7 @@ COMMANDS = {
     "resample": "evalreport.cli.resample",
     "audit": "evalreport.cli.audit",
     "history": "evalreport.cli.history",
+    "verify": "evalreport.cli.verify",
     "list": "evalreport.cli.listing",
     "init": "evalreport.cli.project",
     "templates": "evalreport.cli.project",
@@ -46,6 +47,7 @@ evalreport plan               how many examples are needed, or what they can sho
 evalreport resample PLAN      fit estimators on folds or bootstrap samples, and write their predictions
 evalreport audit models/ --history URL    a scheduled run: compared with earlier ones, and recorded
 evalreport history list --history URL     the runs that were recorded
+evalreport verify RESULTS     recompute what a results.json or a report.pdf says
 
 Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at least
 one is undecided; 4 an output named with -f could not be made.

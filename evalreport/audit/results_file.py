@@ -1,0 +1,229 @@
+"""A results.json that is handed in, alone, in a folder or attached to a PDF: read as hostile, and checked whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import logging
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+
+from evalreport.errors import InputError
+from evalreport.results import SCHEMA, Results
+
+NAME = "results.json"
+PDF = "report.pdf"
+MOST_BYTES = 500_000_000
+"""A results.json of a thousand classes has a fifth of this."""
+_EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a results.json says.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    content
+        As it was read; every part that this version knows has the right type.
+    bytes_
+        The file itself.
+    attached
+        The results.json inside the PDF of the same folder, where both are there.
+    """
+
+    name: str
+    content: Mapping[str, Any]
+    bytes_: bytes
+    attached: bytes | None = None
+
+
+def read_recorded(path: Path) -> Recorded:
+    """Read a results.json, or the one that is attached to a PDF, or the one of an output folder.
+
+    Raises
+    ------
+    InputError
+        There is none, it is no JSON, or not of the shape that results have; the message says where.
+    """
+    place = path
+    attached = None
+    if path.is_dir():
+        pdf = path / PDF
+        place = path / NAME if (path / NAME).is_file() or not pdf.is_file() else pdf
+        if place != pdf and pdf.is_file():
+            attached = attachment(_bytes(pdf), str(pdf))
+    data = _bytes(place)
+    name = str(place)
+    if data.startswith(b"%PDF-"):
+        data, name = attachment(data, name), f"{name} ({NAME})"
+    return Recorded(name, parsed(data, name), data, attached)
+
+
+def attachment(data: bytes, name: str) -> bytes:
+    """Return the results.json that is attached to a PDF.
+
+    Raises
+    ------
+    InputError
+        The PDF cannot be read, or does not hold exactly one.
+    """
+    from pypdf import PdfReader
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what is wrong is said below, once
+    try:
+        found = [part.content for part in PdfReader(io.BytesIO(data)).attachment_list if part.name == NAME]
+    except Exception as error:  # noqa: BLE001 - a broken PDF raises whatever its bytes lead to
+        raise InputError(
+            f"the PDF cannot be read ({type(error).__name__}: {str(error)[:120]})",
+            file=name,
+            expected=_EXPECTED,
+        ) from None
+    if len(found) != 1:
+        raise InputError(
+            f"the PDF has {len(found)} attachments called {NAME}",
+            file=name,
+            expected="one, as `evalreport run` writes it",
+        )
+    return found[0]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            raise InputError(f"is larger than {MOST_BYTES // 10**6} MB", file=str(path), expected=_EXPECTED)
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", file=str(path), expected=_EXPECTED, remedy="check the path"
+        ) from None
+
+
+def parsed(data: bytes, name: str) -> dict[str, Any]:
+    """Read and check the bytes of a results.json.
+
+    Raises
+    ------
+    InputError
+        They are no JSON in UTF-8, name a key twice, hold a number that JSON has not, or are not of the right shape.
+    """
+    try:
+        content = json.loads(data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        # Besides syntax: bytes that are no UTF-8, digits without end, brackets without end.
+        raise InputError(
+            f"is no JSON that can be read ({str(error)[:160]})", file=name, expected=_EXPECTED
+        ) from None
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        said = content.get("schema") if isinstance(content, dict) else type(content).__name__
+        raise InputError(f"has the schema {str(said)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}")
+    try:
+        _check(content, Results, "")
+    except ValueError as error:
+        raise InputError(str(error), file=name, expected="the types of results.json") from None
+    return content
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        # Two readers could take two different values.
+        raise ValueError("an object names a key twice")
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number in JSON")
+
+
+# --- the shape of results -------------------------------------------------------------------------------------------
+
+
+def _check(value: Any, wanted: Any, where: str) -> None:
+    """Check a value against a type of the records; what a later version added passes.
+
+    Raises
+    ------
+    ValueError
+        It is of another type; the message says where.
+    """
+    origin = get_origin(wanted)
+    if dataclasses.is_dataclass(wanted):
+        _check_record(value, wanted, where)
+    elif origin in (Union, types.UnionType):
+        _check_union(value, get_args(wanted), where)
+    elif origin is tuple:
+        _check_list(value, get_args(wanted), where)
+    elif origin is Literal:
+        if value not in get_args(wanted):
+            _refuse(value, f"one of {', '.join(map(str, get_args(wanted)))}", where)
+    elif origin is not None and issubclass(origin, Mapping):
+        if not isinstance(value, dict):
+            _refuse(value, "an object", where)
+        for key, part in value.items():
+            _check(part, get_args(wanted)[1], f"{where}.{key}")
+    elif wanted is not Any and not _is(value, wanted):
+        _refuse(value, "a text" if wanted is str else f"{wanted.__name__}", where)
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    if wanted is float:
+        # A number that is not finite is written as null.
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return value is None or (number and math.isfinite(value))
+    if wanted is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, wanted)
+
+
+def _check_record(value: Any, wanted: Any, where: str) -> None:
+    if not isinstance(value, dict):
+        _refuse(value, "an object", where)
+    hints = _hints(wanted)
+    for entry in dataclasses.fields(wanted):
+        place = f"{where}.{entry.name}" if where else entry.name
+        if entry.name in value:
+            _check(value[entry.name], hints[entry.name], place)
+        elif entry.default is dataclasses.MISSING and entry.default_factory is dataclasses.MISSING:
+            raise ValueError(f"{place} is missing")
+
+
+def _check_union(value: Any, choices: tuple[Any, ...], where: str) -> None:
+    if value is None and types.NoneType in choices:
+        return
+    rest = [choice for choice in choices if choice is not types.NoneType]
+    if len(rest) == 1:
+        _check(value, rest[0], where)
+    elif not any(_is(value, choice) for choice in rest):
+        _refuse(value, " or ".join(choice.__name__ for choice in rest), where)
+
+
+def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:
+    if not isinstance(value, list):
+        _refuse(value, "a list", where)
+    wanted = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
+    if len(wanted) != len(value):
+        _refuse(value, f"{len(wanted)} values", where)
+    for place, (part, kind) in enumerate(zip(value, wanted, strict=True)):
+        _check(part, kind, f"{where}[{place}]")
+
+
+def _hints(record: Any) -> dict[str, Any]:
+    if record not in _HINTS:
+        _HINTS[record] = get_type_hints(record)
+    return _HINTS[record]
+
+
+_HINTS: dict[Any, dict[str, Any]] = {}
+
+
+def _refuse(value: Any, wanted: str, where: str) -> NoReturn:
+    shown = repr(value)
+    raise ValueError(f"{where} must be {wanted}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")

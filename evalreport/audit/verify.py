@@ -1,0 +1,312 @@
+"""Recompute what a results.json says from the inputs that it names, and say what agrees figure by figure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from evalreport import pipeline
+from evalreport.audit.agreement import Leaf, leaves
+from evalreport.audit.connection import History
+from evalreport.audit.gates import judge, parse
+from evalreport.audit.results_file import Recorded
+from evalreport.config import Options, with_fields
+from evalreport.data import load
+from evalreport.data.folder import digest
+from evalreport.data.predictions import Predictions
+from evalreport.errors import EvalreportError, InputError, UsageError
+from evalreport.results import Results, to_json
+
+MOST_RESAMPLES = 10_000_000
+"""What a results.json may ask this machine to do is limited: it is not ours."""
+
+State = Literal["unchanged", "changed", "missing"]
+Outcome = Literal["agrees", "differs", "cannot be had"]
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class InputState:
+    """One recorded input: whether the file of its name has the recorded digest; ``why`` says why it is missing."""
+
+    path: str
+    state: State
+    recorded: str
+    found: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What came of it.
+
+    Attributes
+    ----------
+    exact, rounded
+        How many figures agree, to the last bit and but for rounding.
+    words
+        How many words, texts and flags agree.
+    differences
+        What does not agree, with what was said and what was recomputed.
+    worded
+        Sentences that this version puts otherwise; where the versions are the same they are differences.
+    versions
+        Name: the version that is recorded, and the one here.
+    unchecked
+        What could not be recomputed, with what it takes.
+    """
+
+    name: str
+    inputs: tuple[InputState, ...]
+    versions: Mapping[str, tuple[str | None, str | None]]
+    exact: int = 0
+    rounded: int = 0
+    words: int = 0
+    differences: tuple[Leaf, ...] = ()
+    worded: tuple[Leaf, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether all was recomputed and agrees; a difference counts before what could not be had."""
+        if any(state.state == "missing" for state in self.inputs):
+            return "cannot be had"
+        if self.differences or any(state.state == "changed" for state in self.inputs):
+            return "differs"
+        return "cannot be had" if self.unchecked else "agrees"
+
+
+def verify(
+    recorded: Recorded,
+    folder: Path,
+    *,
+    history: History | None = None,
+    series: str = "default",
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Verification:
+    """Recompute recorded results.
+
+    Parameters
+    ----------
+    folder
+        Stands for the MODELS of the recorded run: inputs are found there by their recorded paths.
+    history, series
+        Where the audit was recorded, for what it says about earlier runs; None: that is left out, and said.
+
+    Raises
+    ------
+    UsageError
+        The recorded options are none that this version can follow.
+    HistoryError
+        The history cannot be read.
+    """
+    content = recorded.content
+    inputs = tuple(_state(row, folder) for row in content["inputs"])
+    partly = _checked(recorded, inputs, ())
+    if not inputs or any(state.state == "missing" for state in inputs):
+        why = () if inputs else ("no input is recorded",)
+        return replace(partly, unchecked=why)
+    options = recorded_options(content, folder)
+    paths = [str(folder / state.path) for state in inputs]
+    truth = None if options.truth is None else str(Path(options.truth))
+    source = [path for path in paths if truth is None or Path(path) != Path(truth)]
+    try:
+        found, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
+    except InputError as error:
+        if any(state.state == "changed" for state in inputs):
+            return replace(partly, unchecked=(f"every figure: a changed input cannot be analysed: {error}",))
+        raise
+    except UsageError as error:
+        raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
+    compared = leaves(*_comparable(content, found, bool(unchecked)))
+    return _checked(recorded, inputs, compared, unchecked)
+
+
+def recorded_options(content: Mapping[str, Any], folder: Path) -> Options:
+    """Return the recorded options; the file of true values is looked for in the folder.
+
+    Raises
+    ------
+    UsageError
+        An option that this version does not know, a value that it refuses, or work without end.
+    """
+    given = dict(content["options"])
+    if given.get("truth") is not None:
+        named = [
+            row["path"] for row in content["inputs"] if PurePosixPath(row["path"]).name == given["truth"]
+        ]
+        if not named:
+            raise UsageError(f"the file of true values {given['truth']!r} is not among the recorded inputs")
+        given["truth"] = str(folder / named[0])
+    try:
+        options = with_fields(Options(), given)
+    except EvalreportError as error:
+        raise UsageError(f"the recorded options cannot be followed: {error}") from error
+    if options.resamples > MOST_RESAMPLES:
+        raise UsageError(
+            f"the recorded options ask for {options.resamples} resamples; at most {MOST_RESAMPLES}"
+        )
+    return options
+
+
+# --- inputs ---------------------------------------------------------------------------------------------------------
+
+
+def _state(row: Mapping[str, Any], folder: Path) -> InputState:
+    path, recorded = row["path"], row["sha256"]
+    if path == "<memory>":
+        why = "the predictions were given as arrays or data frames: there is no file to read again"
+        return InputState(path, "missing", recorded, why=why)
+    relative = PurePosixPath(path)
+    if relative.is_absolute() or ".." in relative.parts or "\0" in path or "\\" in path or not relative.parts:
+        # A path from a file that is handed in must not lead to other files of this machine.
+        return InputState(
+            path, "missing", recorded, why="a path that leads out of the folder is not followed"
+        )
+    place = folder / path
+    try:
+        if not place.is_file():
+            return InputState(path, "missing", recorded, why=f"there is no file {place}")
+        found = digest(place)
+    except OSError as error:
+        return InputState(path, "missing", recorded, why=f"{place}: {error.strerror}")
+    return InputState(path, "unchanged" if found == recorded else "changed", recorded, found)
+
+
+# --- recomputing ----------------------------------------------------------------------------------------------------
+
+
+def _recomputed(
+    recorded: Recorded,
+    source: list[str],
+    options: Options,
+    history: History | None,
+    series: str,
+    jobs: int,
+    progress: Progress | None,
+) -> tuple[Results, tuple[str, ...]]:
+    """Run the recorded analysis again; say what of it needs a history that is not there."""
+    loaded = load(source, options=options)
+    results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
+    earlier = _about_earlier(recorded.content)
+    if not earlier:
+        return judge(results, options.gates), ()
+    if history is not None:
+        return _with_history(recorded, results, pipeline.analysed(loaded), options, history, series), ()
+    gates = [gate for gate in options.gates if parse(gate, models=results.models).reference is None]
+    needs = "name the history that recorded this audit with --history URL, and its --series"
+    return judge(results, gates), (f"{earlier}: {needs}",)
+
+
+def _about_earlier(content: Mapping[str, Any]) -> str:
+    """Count the records that an audit's history is behind; empty: there are none."""
+    counts = {name: len(content.get(name, ())) for name in OF_AUDITS}
+    gates = [gate for gate in content["options"].get("gates", ()) if _reference(gate, content)]
+    counts["gates"] = len(gates)
+    return ", ".join(f"{number} of {name}" for name, number in counts.items() if number)
+
+
+OF_AUDITS = ("audit", "evidence", "history")
+"""Lists of results that only an audit fills."""
+
+
+def _reference(gate: str, content: Mapping[str, Any]) -> bool:
+    try:
+        return parse(gate, models=content["models"]).reference is not None
+    except UsageError:
+        return False  # it is refused when the gates are decided
+
+
+def _with_history(
+    recorded: Recorded,
+    results: Results,
+    predictions: Predictions,
+    options: Options,
+    history: History,
+    series: str,
+) -> Results:
+    """Ask again what the audit asked, of the runs that stood in the history then."""
+    from evalreport.audit.gates_since import decider
+    from evalreport.audit.questions import asked
+    from evalreport.audit.reference import past_of
+    from evalreport.audit.since import Present
+    from evalreport.audit.store import same_run, standing
+
+    content = json.dumps([recorded.content["signature"], recorded.content["options"]], sort_keys=True)
+    run = same_run(history, series, hashlib.sha256(content.encode()).hexdigest())
+    if run is None:
+        raise InputError(
+            f"{history.name} holds no run with this signature and these options in the series {series!r}",
+            file=recorded.name,
+            remedy="name the history and the --series that recorded it (`evalreport history list`)",
+        )
+    # What is accepted now does not matter, only what was accepted when the audit was made.
+    then = run.id if run.accepted_run is None else run.accepted_run
+    past = past_of(history, series, replace(standing(history, series), accepted=then), run)
+    present = Present(asked(Present(results, predictions, options), past), predictions, options)
+    return judge(present.results, options.gates, since=decider(present, past))
+
+
+# --- comparing ------------------------------------------------------------------------------------------------------
+
+
+def _comparable(content: Mapping[str, Any], found: Results, partly: bool) -> tuple[Any, Any]:
+    """Return what is said and what was recomputed, without what is no figure of the analysis."""
+    said, new = dict(content), json.loads(to_json(found))
+    for side in (said, new):
+        side.pop("environment", None)  # versions are said apart
+        # A file that was not read is none of the inputs, so nothing is known of it here.
+        side["warnings"] = [row for row in side["warnings"] if row["code"] != "ignored_file"]
+        if partly:
+            for name in OF_AUDITS:
+                side.pop(name, None)
+            side["gates"] = [row for row in side["gates"] if not _reference(row["gate"], content)]
+    if _version(said) != _version(new):
+        for side in (said, new):
+            side["signature"] = side["signature"].partition("; ")[2]
+    return said, new
+
+
+def _version(side: Mapping[str, Any]) -> str:
+    return str(side["signature"]).partition("; ")[0]
+
+
+def _checked(
+    recorded: Recorded, inputs: tuple[InputState, ...], compared: Any, unchecked: tuple[str, ...] = ()
+) -> Verification:
+    """Count what agrees, and gather what does not."""
+    from evalreport.provenance import environment
+
+    here, there = environment(), dict(recorded.content.get("environment", {}))
+    versions = {name: (there.get(name), here.get(name)) for name in sorted({*here, *there})}
+    same = there.get("evalreport") == here["evalreport"]
+    counts: Counter[str] = Counter()
+    differences: list[Leaf] = []
+    worded: list[Leaf] = []
+    for leaf in compared:
+        if leaf.kind in ("exact", "rounded"):
+            counts[leaf.kind if leaf.number else "words"] += 1
+        elif leaf.kind == "differs" or same:
+            differences.append(leaf)
+        else:
+            worded.append(leaf)
+    if recorded.attached is not None and recorded.attached != recorded.bytes_:
+        where = "report.pdf of the same folder: its attachment results.json"
+        differences.insert(0, Leaf(where, False, "differs", "other bytes", "those of results.json"))
+    return Verification(
+        name=recorded.name,
+        inputs=inputs,
+        versions=versions,
+        exact=counts["exact"],
+        rounded=counts["rounded"],
+        words=counts["words"],
+        differences=tuple(differences),
+        worded=tuple(worded),
+        unchecked=unchecked,
+    )

@@ -1,0 +1,138 @@
+"""``evalreport verify``: recompute what a results.json or a PDF's attachment says, and print what agrees."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli.messages import clean
+from evalreport.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from evalreport.audit.agreement import Leaf
+    from evalreport.audit.verify import InputState, Verification
+
+EXIT_CODES = {"agrees": 0, "differs": 1, "cannot be had": 2}
+SHOWN = 20
+
+
+@click.command("verify")
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.option("--inputs", "folder", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
+              help="Where the prediction files are (default: the current folder).")  # fmt: skip
+@click.option("--history", "url", metavar="URL",
+              help="The history that recorded the audit: needed for what it says about earlier runs.")  # fmt: skip
+@click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="How to print it.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing where all agrees.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: the first 20).")
+@click.pass_context
+def verify_command(
+    context: click.Context,
+    /,
+    results: Path,
+    folder: Path,
+    url: str | None,
+    series: str,
+    form: str,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Recompute what RESULTS says from the files it names, and say figure by figure what agrees.
+
+    RESULTS is a results.json, an output folder, or a report.pdf with its attachment. Every figure is computed again
+    with the recorded options: metrics, tests, verdicts, gates, slices and curves; an audit's comparisons with
+    earlier runs as well, where --history is given.
+
+    Exit codes: 0 all agrees; 1 a figure differs or an input has changed; 2 an input is missing.
+    """
+    context.obj["verbose"] = verbose
+    from evalreport.audit.connection import open_history
+    from evalreport.audit.results_file import read_recorded
+    from evalreport.audit.verify import verify
+
+    recorded = read_recorded(results)
+    history = None if url is None else open_history(url)
+    with progress_bar("recomputing", shown=not quiet) as progress:
+        found = verify(recorded, folder, history=history, series=series, progress=progress)
+    if form == "json":
+        click.echo(json.dumps(_plain(found), sort_keys=True, indent=1))
+    elif not quiet or found.outcome != "agrees":
+        for line in _lines(found, None if verbose else SHOWN):
+            click.echo(clean(line))
+    return EXIT_CODES[found.outcome]
+
+
+def _plain(found: Verification) -> dict[str, Any]:
+    """Return what came of it as it is printed for programs."""
+    versions = {name: {"recorded": old, "here": new} for name, (old, new) in found.versions.items()}
+    return {**asdict(found), "versions": versions, "outcome": found.outcome}
+
+
+def _lines(found: Verification, most: int | None) -> list[str]:
+    lines = [f"{found.name}: {_versions(found)}", *(_input(state) for state in found.inputs)]
+    agreeing = found.exact + found.rounded
+    if agreeing or found.differences:
+        rounding = f", {found.rounded:,} of them but for rounding in the last digits" if found.rounded else ""
+        lines.append(f"agree: {agreeing:,} figures{rounding}; {found.words:,} words and texts")
+        lines.append(f"differ: {len(found.differences):,}")
+    lines += [f"  {_difference(leaf)}" for leaf in found.differences[:most]]
+    if most is not None and len(found.differences) > most:
+        lines.append(f"  ... and {len(found.differences) - most:,} more: --verbose shows them")
+    if found.worded:
+        lines.append(
+            f"put otherwise by this version, or known to one version only: {len(found.worded):,} entries, not judged"
+        )
+    lines += [f"not recomputed: {what}" for what in found.unchecked]
+    return [*lines, _summary(found)]
+
+
+def _versions(found: Verification) -> str:
+    other = [
+        f"{name} {old or 'none'} (here {new or 'none'})"
+        for name, (old, new) in found.versions.items()
+        if old != new
+    ]
+    if not other:
+        return "made by the versions that are here"
+    return f"made by other versions: {', '.join(other)}"
+
+
+def _input(state: InputState) -> str:
+    if state.state == "missing":
+        return f"input {state.path}: missing: {state.why}"
+    if state.state == "changed":
+        return f"input {state.path}: changed: recorded SHA-256 {state.recorded}, found {state.found}"
+    return f"input {state.path}: unchanged"
+
+
+def _difference(leaf: Leaf) -> str:
+    if leaf.kind == "one side":
+        where = "recorded, but not found again" if leaf.found is None else "found, but not recorded"
+        return f"{leaf.where}: {where}"
+    return f"{leaf.where}: recorded {_shown(leaf.said)}, recomputed {_shown(leaf.found)}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+def _summary(found: Verification) -> str:
+    changed = sum(state.state == "changed" for state in found.inputs)
+    missing = sum(state.state == "missing" for state in found.inputs)
+    if missing or not found.inputs:
+        return "CANNOT BE VERIFIED: inputs are missing; name their folder with --inputs"
+    if changed:
+        said = f"{changed} {'input has' if changed == 1 else 'inputs have'} changed since"
+        return f"DIFFERS: {said}; these are not the results of the files that are there"
+    if found.differences:
+        return "DIFFERS: what is recorded does not follow from the recorded inputs and options"
+    if found.unchecked:
+        return "AGREES as far as it could be recomputed, which was not all"
+    return "AGREES: every figure follows from the recorded inputs and options"

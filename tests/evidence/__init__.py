@@ -1,0 +1,1 @@
+"""Evidence: verifying and comparing results that are handed in."""
