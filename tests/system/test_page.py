@@ -313,7 +313,7 @@ def test_a_link_shows_on_hover_and_focus(opened):
 
 
 def test_the_browser_prints_the_whole_report_in_light_colours(opened, tmp_path: Path):
-    """From the dark theme too: nothing folded but one long table, no control, the formulas with their counts written out."""
+    """From the dark theme too: nothing folded but one long table, no control, the formulas with their counts."""
     page = opened(DESK, "dark").page
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
