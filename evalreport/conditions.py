@@ -7,6 +7,7 @@ forest.recall[sex=f] >= 0.75
 forest.recall[class=3,sex=f,region=north] >= 0.7
 n >= 500
 forest.accuracy >= accepted - 0.02
+alarms <= 0
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from evalreport.registry import unknown_name
 Comparator = Literal[">=", ">", "<=", "<"]
 Earlier = Literal["accepted", "last"]
 """Earlier runs that a history knows: the accepted one, and the last that exited 0."""
+Count = Literal["n", "alarms", "drifts", "fallen_slices"]
+"""Examples; and what an audit counts: models worse than accepted, questions of changed data, slices that fell."""
 
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+")
-_COUNT = re.compile(r"\s*n\s*(?=[<>=!])")
+_COUNT = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*(?=[<>=!])")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
 _EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
@@ -63,11 +66,13 @@ class Gate:
     text
         As it was written.
     terms
-        None: the count ``n``. One: a model's metric. Two: the first minus the second.
+        None: a count. One: a model's metric. Two: the first minus the second.
     comparator, limit
         The condition.
     reference
         The earlier run whose value the limit is added to; None: the limit stands alone.
+    count
+        What is counted, where there are no terms.
     """
 
     text: str
@@ -75,6 +80,7 @@ class Gate:
     comparator: Comparator
     limit: float
     reference: Earlier | None = None
+    count: Count = "n"
 
 
 def parse(text: str, *, models: Iterable[str]) -> Gate:
@@ -83,7 +89,8 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     Parameters
     ----------
     text
-        ``MODEL.METRIC >= X``, ``MODEL.METRIC - MODEL.METRIC > X`` or ``n >= N``; also ``<=`` and ``<``. Instead
+        ``MODEL.METRIC >= X``, ``MODEL.METRIC - MODEL.METRIC > X`` or ``n >= N``; also ``<=`` and ``<``. Of an audit
+        ``alarms``, ``drifts`` and ``fallen_slices`` may stand for ``n``. Instead
         of X also an earlier run's value: ``accepted``, ``accepted - X``, ``last`` or ``last + X``. A model may stand
         in double quotes; without them the longest known name wins. In brackets after the metric: ``class=LABEL``
         and the values of up to two columns, each in double quotes where it needs them.
@@ -104,10 +111,13 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     (('sex', 'f'),)
     """
     terms, at = _terms(text, _longest_first(models))
+    count = cast(Count, "n" if terms else text[:at].strip())
     comparator, at = _comparator(text, at)
     earlier = _EARLIER.match(text, at)
     if earlier is None:
-        return Gate(text, terms, comparator, _limit(text, at))
+        return Gate(text, terms, comparator, _limit(text, at), count=count)
+    if count != "n":
+        raise wrong(text, earlier.start(), f"{count} already compares with the accepted run: give a number")
     return Gate(text, terms, comparator, _beyond(text, terms, earlier), cast(Earlier, earlier[1]))
 
 

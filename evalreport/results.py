@@ -30,6 +30,7 @@ from evalreport.curve_records import (
 )
 from evalreport.records import (
     AgreementRecord,
+    AuditRecord,
     AverageRankRecord,
     BaselineRecord,
     ComparisonRecord,
@@ -37,6 +38,7 @@ from evalreport.records import (
     DisagreementRecord,
     DisparityRecord,
     EffectRecord,
+    EvidenceRecord,
     FoldRecord,
     FoundRecord,
     GateRecord,
@@ -101,6 +103,8 @@ class Results:
     verdicts: tuple[VerdictRecord, ...] = ()
     gates: tuple[GateRecord, ...] = ()
     history: tuple[HistoryRecord, ...] = ()
+    audit: tuple[AuditRecord, ...] = ()
+    evidence: tuple[EvidenceRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 

@@ -6,13 +6,14 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from evalreport import pipeline
 from evalreport.audit.columnar import packed
 from evalreport.audit.connection import History
+from evalreport.audit.evidence import fresh, kept_of
 from evalreport.audit.gates import judge
 from evalreport.audit.gates_since import decider
 from evalreport.audit.questions import asked
@@ -83,6 +84,7 @@ def audit(
     again = same_run(history, series, identity)
     # Everything is read before the work: a database that goes away meanwhile costs the record, not the report.
     past = past_of(history, series, began, again)
+    past = replace(past, fresh=fresh(predictions, options, history, past))
     results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
     results = asked(Present(results, predictions, options), past)
     results = judge(results, options.gates, since=decider(Present(results, predictions, options), past))
@@ -180,4 +182,5 @@ def summary_of(results: Results) -> dict[str, Any]:
         "values": values,
         "gates": dict(Counter(gate.outcome for gate in results.gates)),
         "warnings": len(results.warnings),
+        "evidence": kept_of(results.evidence),
     }

@@ -51,6 +51,10 @@ def judge(
                 f"gate {gate.text!r}: what was {gate.reference} is known to a history:"
                 " use `evalreport audit MODELS --history URL`"
             )
+        if gate.count != "n" and since is None:
+            raise UsageError(
+                f"gate {gate.text!r}: {gate.count} are counted by an audit: use `evalreport audit MODELS --history URL`"
+            )
     decided = [
         since(gate) if gate.reference is not None and since is not None else decide(gate, results)
         for gate in gates
@@ -195,10 +199,32 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
 
 
 def _decide_count(gate: Gate, results: Results) -> GateRecord:
-    """A count is known exactly, so that its gate is decided at once."""
+    """A count is known exactly, so that its gate is decided at once; an alarm may not be."""
+    if gate.count != "n":
+        return _decide_audit(gate, results)
     n = float(results.n)
     outcome = outcome_of(gate.comparator, gate.limit, low=n, high=n)
     return GateRecord(gate.text, outcome, n, None, None, f"n = {results.n}")
+
+
+def _decide_audit(gate: Gate, results: Results) -> GateRecord:
+    """Count what is alarming; a model that could not be asked about may be alarming or not."""
+    by_count = {"alarms": ("worse",), "fallen_slices": ("slice",)}
+    rows = [row for row in results.audit if row.question != "worse_this_run"]
+    others = {question for questions in by_count.values() for question in questions}
+    asked = by_count.get(gate.count)
+    rows = [row for row in rows if (row.question in asked if asked else row.question not in others)]
+    found = sum(row.alarm for row in rows)
+    open_ = [row for row in rows if asked and row.reason is not None and not row.alarm]
+    outcome = outcome_of(gate.comparator, gate.limit, low=found, high=found + len(open_))
+    text = (
+        f"{gate.count.replace('_', ' ')}: {found}"
+        if results.audit
+        else "no earlier accepted run: nothing to compare"
+    )
+    if outcome == "undecided":
+        text += f"; not decided for {open_[0].about}: {open_[0].reason}"
+    return GateRecord(gate.text, outcome, float(found), None, None, text)
 
 
 def decided_by(

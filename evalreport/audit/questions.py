@@ -1,20 +1,23 @@
 """What an audit asks beyond a run: one function a question, in the order of ``QUESTIONS``.
 
-A question is given this run and the series' past, and returns the results with its records added. To add one (drift of
-the data, an alarm over all looks): write the function in a file of its own, add its records to ``Results``, and its
-name to ``QUESTIONS``. Gates are decided after all questions.
+A question is given this run and the series' past, and returns the results with its records added. To add one: write
+the function in a file of its own, let it add to ``Results.audit``, and add its name to ``QUESTIONS``; its place follows
+from what it reads. Gates are decided after all questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from evalreport.audit.alarm import worse_than_accepted
+from evalreport.audit.drift import data_changed
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present, since
+from evalreport.audit.slices_since import fallen_slices
 from evalreport.keys import Task
 from evalreport.metrics.quantities import Quantity, parse
-from evalreport.records import HistoryRecord
+from evalreport.records import AuditRecord, HistoryRecord, WarningRecord
 from evalreport.results import Results
 
 Question = Callable[[Present, Past], Results]
@@ -33,7 +36,30 @@ def changed_since(now: Present, past: Past) -> Results:
     return replace(now.results, history=tuple(found))
 
 
-QUESTIONS: tuple[Question, ...] = (changed_since,)
+def said_aloud(now: Present, _past: Past) -> Results:
+    """Warn of the answers that are alarming, once for the models, the slices and the data."""
+    loud = [row for row in now.results.audit if row.alarm]
+    models = [row for row in loud if row.question == "worse"]
+    slices = [row for row in loud if row.question == "slice"]
+    data = [row for row in loud if row not in models and row not in slices]
+    found = []
+    if models:
+        found.append(WarningRecord("worse_than_accepted", _said(models), _about(models)))
+    if slices:
+        found.append(WarningRecord("slice_fell", _said(slices), _about(slices)))
+    if data:
+        found.append(WarningRecord("data_changed", _said(data), _about(data)))
+    return replace(now.results, warnings=(*now.results.warnings, *found))
+
+
+MOST_SAID = 3
+QUESTIONS: tuple[Question, ...] = (
+    changed_since,
+    worse_than_accepted,
+    fallen_slices,
+    data_changed,
+    said_aloud,
+)
 
 
 def asked(now: Present, past: Past) -> Results:
@@ -41,6 +67,21 @@ def asked(now: Present, past: Past) -> Results:
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
     return now.results
+
+
+def _said(rows: Sequence[AuditRecord]) -> str:
+    more = f"; and {len(rows) - MOST_SAID} more" if len(rows) > MOST_SAID else ""
+    return "; ".join(f"{_named(row)}: {row.text}" for row in rows[:MOST_SAID]) + more
+
+
+def _named(row: AuditRecord) -> str:
+    if row.question in ("worse", "slice"):
+        return row.about
+    return f"{row.question.replace('_', ' ')} {row.about}".strip()
+
+
+def _about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.about for row in rows if row.about))
 
 
 def _record(reference: Reference, now: Present, model: str, quantity: Quantity) -> HistoryRecord:

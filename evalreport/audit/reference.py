@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalreport.audit.connection import History
 from evalreport.audit.store import Run, Standing, predictions_of, results_of, runs
 from evalreport.data.predictions import Predictions
+
+if TYPE_CHECKING:
+    from evalreport.audit.evidence import Fresh
 
 Name = Literal["accepted", "last"]
 NAMES: tuple[Name, ...] = ("accepted", "last")
@@ -50,11 +53,14 @@ class Past:
         By name; only those that there are.
     pruned
         Names of the references that there were and whose runs are gone: the run's number.
+    fresh
+        Which examples of this run none held since the accepted one; None: nothing is accepted.
     """
 
     runs: tuple[Run, ...] = ()
     references: Mapping[Name, Reference] = field(default_factory=dict)
     pruned: Mapping[Name, int] = field(default_factory=dict)
+    fresh: Fresh | None = None
 
 
 def past_of(history: History, series: str, standing: Standing, again: Run | None) -> Past:

@@ -1,0 +1,297 @@
+"""Did the data change since the accepted run? Labels, classes, predicted labels, scores, gaps, columns, their number.
+
+Each question has a test, where the examples of both runs are independent, and a size of its effect in any case. All
+p-values of a run are adjusted together, and for every look at the same accepted run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport import numbers
+from evalreport.audit.confidence_sequences import share_of_look
+from evalreport.audit.drift_tests import Drift, fisher_exact, of_counts, of_numbers, of_pairs
+from evalreport.audit.evidence import Fresh, compared_with
+from evalreport.audit.reference import Past, Reference
+from evalreport.audit.since import Present
+from evalreport.comparisons.multiplicity import adjust
+from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.records import AuditRecord
+from evalreport.results import Results
+
+Floats = npt.NDArray[np.float64]
+Asked = tuple[str, str, Drift, str, bool | None]
+"""Question, what it is about, what was found, in words, and the alarm where no p-value decides it."""
+
+HALF = 0.5
+"""A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
+MOST_VALUES = 1000
+SAME = "the same examples"
+DEPENDENT = "examples are not independent of each other here: sizes only, no test"
+
+
+def data_changed(now: Present, past: Past) -> Results:
+    """Ask how the data differ from those of the accepted run."""
+    reference, fresh = past.references.get("accepted"), past.fresh
+    if reference is None or fresh is None:
+        return now.results
+    if reference.predictions is None:
+        return now.results
+    if (reference.predictions.task, reference.predictions.positive) != (
+        now.predictions.task,
+        now.predictions.positive,
+    ):
+        return now.results
+    paired = any(row.paired for row in now.results.history if row.reference == reference.name)
+    asked = [_number_of_rows(now, past, reference)]
+    asked += _questions(now, reference.predictions, paired=paired)
+    if not _independent(now.predictions, now) or not _independent(reference.predictions, now):
+        asked = [_without_test(one) for one in asked]
+    rows = _judged(asked, reference, fresh, alpha=1 - now.options.confidence)
+    return replace(now.results, audit=(*now.results.audit, *rows))
+
+
+def _questions(now: Present, then: Predictions, *, paired: bool) -> Iterator[Asked]:
+    today = now.predictions
+    if today.y_true is not None and then.y_true is not None:
+        yield from _truths(then, today, paired=paired)
+    for outputs in today.models:
+        earlier = next((m for m in then.models if m.name == outputs.name), None)
+        if earlier is not None:
+            yield from _answers((then, earlier), (today, outputs), paired=paired)
+    left_out = {now.options.cluster, now.options.weight}
+    for name in sorted({*today.metadata} & {*then.metadata} - left_out):
+        if not paired:
+            yield _column(name, then.metadata[name], today.metadata[name])
+
+
+# --- the questions --------------------------------------------------------------------------------------------------
+
+
+def _number_of_rows(now: Present, past: Past, reference: Reference) -> Asked:
+    """Compare with the middle one of the runs since: the accepted run itself may well be larger than a night's."""
+    before = [run.summary["n"] for run in compared_with(past.runs, reference.run.id)]
+    usual = float(np.median(before)) if before else float(reference.results["n"])
+    ratio = now.results.n / usual
+    text = f"{numbers.count(now.results.n)} rows, {numbers.count(usual)} usually"
+    few = ratio < HALF
+    if few:
+        text += ": fewer than half"
+    return "examples", "", Drift(effect="ratio", effect_size=ratio), text, few
+
+
+def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[Asked]:
+    assert then.y_true is not None
+    assert today.y_true is not None
+    what = "truth"
+    if paired:
+        yield "labels", what, Drift(reason=SAME), "not asked: the same examples", None
+        return
+    first, second = (p.y_true[_once(p)] for p in (then, today) if p.y_true is not None)
+    if not today.classes:
+        found = of_numbers(first.astype(np.float64), second.astype(np.float64))
+        yield "labels", what, found, _numbers_text(found), None
+        return
+    labels, old, new = _counts((first, then.classes), (second, today.classes))
+    found = of_counts(old, new)
+    if today.positive is not None:
+        place = labels.index(today.positive)
+        shares = [_percent(float(c[place] / c.sum())) for c in (old, new)]
+        text = f"{shares[1]} {today.positive}, {shares[0]} then"
+    else:
+        text = _mix_text(labels, old, new)
+    yield "labels", what, found, text, None
+    yield _classes(labels, old, new)
+
+
+def _classes(labels: list[str], old: Floats, new: Floats) -> Asked:
+    """Classes that came or went: the smallest of Fisher's p-values of those, times the number of all classes."""
+    changed = np.flatnonzero((old > 0) != (new > 0))
+    came = [labels[k] for k in changed if new[k] > 0]
+    gone = [labels[k] for k in changed if new[k] == 0]
+    if not len(changed):
+        known = int(((old > 0) & (new > 0)).sum())
+        return "classes", "truth", Drift(effect="changed_classes", effect_size=0.0), f"the same {known}", None
+    p = min(
+        fisher_exact(np.array([old.sum() - old[k], old[k]]), np.array([new.sum() - new[k], new[k]]))
+        for k in changed
+    )
+    parts = [f"{word}: {_listed(names)}" for word, names in (("new", came), ("gone", gone)) if names]
+    found = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
+    return "classes", "truth", found, "; ".join(parts), None
+
+
+def _answers(
+    then: tuple[Predictions, ModelOutputs], today: tuple[Predictions, ModelOutputs], *, paired: bool
+) -> Iterator[Asked]:
+    """What one model answers: its labels, its scores, and how often it does not answer."""
+    name = today[1].name
+    if today[0].classes and then[1].y_pred is not None and today[1].y_pred is not None and not paired:
+        first, second = (_labels(*side) for side in (then, today))
+        labels, old, new = _counts((first, then[0].classes), (second, today[0].classes))
+        found = of_counts(old, new)
+        yield "predicted_labels", name, found, _mix_text(labels, old, new), None
+    scores = [_scores(*side) for side in (then, today)]
+    if scores[0] is not None and scores[1] is not None:
+        found = of_pairs(scores[0], scores[1]) if paired else of_numbers(scores[0], scores[1])
+        yield "scores", name, found, _numbers_text(found), None
+    gaps = [_missing(*side) for side in (then, today)]
+    old_gaps, new_gaps = (np.array([n - lacking, lacking], dtype=np.float64) for lacking, n in gaps)
+    text = f"{numbers.count(gaps[1][0])} of {numbers.count(gaps[1][1])} rows without an answer, {gaps[0][0]} then"
+    found = of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else Drift(reason="none, then and now")
+    if paired:
+        found = replace(found, test=None, statistic=None, p_value=None, reason=SAME)
+    yield "missing", name, found, text, None
+
+
+def _column(name: str, then: Column, today: Column) -> Asked:
+    if then.categories is None and today.categories is None:
+        found = of_numbers(then.values, today.values)
+        return "column", name, found, _numbers_text(found), None
+    if then.categories is None or today.categories is None:
+        return "column", name, Drift(reason="numbers in one run, texts in the other"), "not comparable", None
+    labels, old, new = _counts((then.values, then.categories), (today.values, today.categories), gaps=True)
+    return "column", name, of_counts(old, new), _mix_text(labels, old, new), None
+
+
+# --- the answers ----------------------------------------------------------------------------------------------------
+
+
+def _judged(asked: list[Asked], reference: Reference, fresh: Fresh, *, alpha: float) -> list[AuditRecord]:
+    """Adjust all p-values of the run by Holm, and for the share of the error that this look may spend."""
+    tested = [found.p_value for _, _, found, _, _ in asked if found.p_value is not None]
+    adjusted = iter(adjust(tested, "holm"))
+    share = share_of_look(fresh.look)
+    rows = []
+    for question, about, found, text, alarm in asked:
+        p = None if found.p_value is None else min(1.0, next(adjusted) / share)
+        rows.append(
+            AuditRecord(
+                question=question,
+                about=about,
+                run=reference.run.id,
+                look=fresh.look,
+                test=found.test,
+                statistic=found.statistic,
+                p_value=found.p_value,
+                p_adjusted=p,
+                effect=found.effect,
+                effect_size=found.effect_size,
+                low=None,
+                high=None,
+                alarm=bool(alarm) if p is None else p <= alpha,
+                text=text,
+                reason=found.reason,
+                details=found.details,
+            )
+        )
+    return rows
+
+
+def _without_test(one: Asked) -> Asked:
+    question, about, found, text, alarm = one
+    bare = replace(found, test=None, statistic=None, p_value=None, reason=found.reason or DEPENDENT)
+    return question, about, bare, text, alarm
+
+
+def _independent(predictions: Predictions, now: Present) -> bool:
+    once = predictions.design == "test-set" and len(predictions.ids) == predictions.n
+    return once and now.options.cluster is None
+
+
+def _mix_text(labels: list[str], old: Floats, new: Floats) -> str:
+    """Say which value's share moved most."""
+    shares = old / max(old.sum(), 1), new / max(new.sum(), 1)
+    k = int(np.abs(shares[1] - shares[0]).argmax())
+    name = labels[k] or "(empty)"
+    return f"most changed: {name}, {_percent(float(shares[1][k]))}, {_percent(float(shares[0][k]))} then"
+
+
+def _percent(share: float) -> str:
+    return f"{numbers.number(100 * share, 1)} %"
+
+
+def _numbers_text(found: Drift) -> str:
+    if found.effect_size is None:
+        return "compared as distributions"
+    size = numbers.number(found.effect_size, 3)
+    if found.effect == "mean_change_sd":
+        return f"changed by {size} standard deviations on average, example by example"
+    return f"{size} standard deviations apart (Wasserstein), PSI {numbers.number(found.details['psi'], 3)}"
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _once(predictions: Predictions) -> npt.NDArray[np.int64]:
+    """Return a row of each example."""
+    if len(predictions.ids) == predictions.n:
+        return np.arange(predictions.n)
+    return np.unique(predictions.example, return_index=True)[1]
+
+
+def _present(predictions: Predictions, outputs: ModelOutputs) -> npt.NDArray[np.bool_]:
+    return np.ones(predictions.n, dtype=bool) if outputs.present is None else outputs.present
+
+
+def _labels(predictions: Predictions, outputs: ModelOutputs) -> npt.NDArray[Any]:
+    assert outputs.y_pred is not None
+    return outputs.y_pred[_present(predictions, outputs)]
+
+
+def _scores(predictions: Predictions, outputs: ModelOutputs) -> Floats | None:
+    """Return the numbers that a model gives: its scores, its largest probability, or its predicted values."""
+    there = _present(predictions, outputs)
+    if outputs.score is not None:
+        return outputs.score[there]
+    if outputs.proba is not None:
+        return np.asarray(outputs.proba[there].max(axis=1))
+    if predictions.task == "regression" and outputs.y_pred is not None:
+        return outputs.y_pred[there].astype(np.float64)
+    return None
+
+
+def _missing(predictions: Predictions, outputs: ModelOutputs) -> tuple[int, int]:
+    """Count the rows without any answer, and all rows."""
+    there = _present(predictions, outputs)
+    answered = np.zeros(int(there.sum()), dtype=bool)
+    for values in (outputs.y_pred, outputs.score, outputs.outcome):
+        if values is not None:
+            known = values[there]
+            answered |= known >= 0 if known.dtype.kind == "i" else np.isfinite(known)
+    return int((~answered).sum()), len(answered)
+
+
+def _counts(
+    then: tuple[npt.NDArray[Any], tuple[str, ...]],
+    today: tuple[npt.NDArray[Any], tuple[str, ...]],
+    *,
+    gaps: bool = False,
+) -> tuple[list[str], Floats, Floats]:
+    """Count codes by their names, in both; empty cells by the name "" where they are asked for."""
+    labels = [*dict.fromkeys((*then[1], *today[1])), *([""] if gaps else [])]
+    place = {label: k for k, label in enumerate(labels)}
+    counts = []
+    for codes, names in (then, today):
+        found = np.zeros(len(labels))
+        own = np.bincount(codes[codes >= 0], minlength=len(names))
+        found[[place[name] for name in names]] = own
+        if gaps:
+            found[-1] += int((codes < 0).sum())
+        counts.append(found)
+    if len(labels) > MOST_VALUES:
+        kept = np.argsort(-(counts[0] + counts[1]), kind="stable")[: MOST_VALUES - 1]
+        rest = [float(c.sum() - c[kept].sum()) for c in counts]
+        labels = [*(labels[k] for k in kept), "(all others)"]
+        counts = [np.append(c[kept], r) for c, r in zip(counts, rest, strict=True)]
+    return labels, counts[0], counts[1]
