@@ -19,6 +19,7 @@ from evalreport.algorithm_records import (
     LearningFitRecord,
     LearningPointRecord,
 )
+from evalreport.audit_records import AuditRecord, EvidenceRecord
 from evalreport.curve_records import (
     CurveRecord,
     CurveSummaryRecord,
@@ -30,7 +31,6 @@ from evalreport.curve_records import (
 )
 from evalreport.records import (
     AgreementRecord,
-    AuditRecord,
     AverageRankRecord,
     BaselineRecord,
     ComparisonRecord,
@@ -38,7 +38,6 @@ from evalreport.records import (
     DisagreementRecord,
     DisparityRecord,
     EffectRecord,
-    EvidenceRecord,
     FoldRecord,
     FoundRecord,
     GateRecord,

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("registry", "numbers"),
-    ("keys", "records", "algorithm_records", "curve_records", "conditions"),
+    ("keys", "records", "algorithm_records", "audit_records", "curve_records", "conditions"),
     ("config", "results"),
     ("data",),
     ("engine",),
@@ -39,7 +39,16 @@ LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 STANDS_ON_RESULTS = frozenset({"plots", "report"})
 ALLOWED_TO_STAND_ON_RESULTS = frozenset(
     {
-        *("errors", "registry", "numbers", "keys", "records", "algorithm_records", "curve_records"),
+        *(
+            "errors",
+            "registry",
+            "numbers",
+            "keys",
+            "records",
+            "algorithm_records",
+            "audit_records",
+            "curve_records",
+        ),
         *("config", "results"),
         *("plots", "report"),
     }
@@ -48,7 +57,7 @@ ALLOWED_TO_STAND_ON_RESULTS = frozenset(
 LIGHT_ROOMS = frozenset(
     {
         *("", "cli", "errors", "registry", "numbers", "keys", "conditions", "config", "results"),
-        *("records", "algorithm_records", "curve_records"),
+        *("records", "algorithm_records", "audit_records", "curve_records"),
     }
 )
 HEAVY = frozenset(

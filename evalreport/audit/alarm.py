@@ -25,8 +25,9 @@ from evalreport.audit.confidence_sequences import (
 from evalreport.audit.evidence import Fresh, Losses, compared_with, condensed, evidence_of, look_of, losses_of
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present
+from evalreport.audit_records import AuditRecord, EvidenceRecord
 from evalreport.metrics.quantities import TURNED, Quantity, definition, greater_is_better, parse
-from evalreport.records import AuditRecord, EvidenceRecord, HistoryRecord
+from evalreport.records import HistoryRecord
 from evalreport.results import Results
 
 REFERENCE_SHARE = 0.8

@@ -19,9 +19,9 @@ from evalreport.audit.drift_tests import Drift, fisher_exact, of_counts, of_numb
 from evalreport.audit.evidence import Fresh, compared_with
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present
+from evalreport.audit_records import AuditRecord
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
-from evalreport.records import AuditRecord
 from evalreport.results import Results
 
 Floats = npt.NDArray[np.float64]

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.audit.confidence_sequences import Evidence, condense
+from evalreport.audit_records import EvidenceRecord
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.views import view
-from evalreport.records import EvidenceRecord
 
 if TYPE_CHECKING:
     from evalreport.audit.connection import History

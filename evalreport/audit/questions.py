@@ -15,9 +15,10 @@ from evalreport.audit.drift import data_changed
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present, since
 from evalreport.audit.slices_since import fallen_slices
+from evalreport.audit_records import AuditRecord
 from evalreport.keys import Task
 from evalreport.metrics.quantities import Quantity, parse
-from evalreport.records import AuditRecord, HistoryRecord, WarningRecord
+from evalreport.records import HistoryRecord, WarningRecord
 from evalreport.results import Results
 
 Question = Callable[[Present, Past], Results]

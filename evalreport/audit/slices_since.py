@@ -12,9 +12,10 @@ from evalreport.audit.confidence_sequences import share_of_look
 from evalreport.audit.evidence import Fresh
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present, Since, since
+from evalreport.audit_records import AuditRecord
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.metrics.quantities import Quantity, parse
-from evalreport.records import AuditRecord, MetricRecord
+from evalreport.records import MetricRecord
 from evalreport.results import Results
 
 MOST_JUDGED = 40
