@@ -47,7 +47,7 @@ def audit_command(
     wait: float,
     **flags: Any,
 ) -> int:
-    """Run, compare with the history, decide the gates, write the report, and record the run.
+    """Run on a schedule: compare with the history and record.
 
     MODELS and the options are those of `evalreport run`. Gates may name earlier runs of the series:
     'forest.accuracy >= accepted - 0.02' (the run that `evalreport history accept` pinned; at first the first one)

@@ -176,7 +176,7 @@ def _other_than_before(ids: Any, previous: str | None) -> Flags:
 
 
 def _words(rows: Any, memory_limit: int) -> list[Words] | None:
-    """Turn ids into numbers in the same order, the most significant first; None where that takes too much.
+    """Turn ids into numbers in the same order, the highest digit first; None where that takes too much.
 
     Beside each number there is room for a row's place.
     """
