@@ -76,7 +76,7 @@ def list_runs(url: str, series: str | None, form: str) -> int:
 @url_option
 @form_option
 def show_run(run_id: int, url: str, form: str) -> int:
-    """Show one run: what it was about, its gates, its changes since earlier runs.
+    """Show one run: its inputs, gates, changes and warnings.
 
     With -f json also its whole results.
     """
@@ -155,7 +155,10 @@ def accept_run(run_id: int, url: str, note: str | None) -> int:
               help="A file for JSON lines (default: standard output), or with --folder the folder.")  # fmt: skip
 @click.option("--folder", is_flag=True, help="Write run-ID/results.json and run-ID/run.json into the folder.")
 def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int:
-    """Write every run with its whole results: one JSON object a line, or a folder a run."""
+    """Write every run with its whole results.
+
+    One JSON object a line; or with --folder a folder a run.
+    """
     from evalreport.audit.store import results_of, runs
 
     history = _open(url)

@@ -60,7 +60,7 @@ def test_help_names_every_command_and_the_exit_codes(run):
 def test_no_summary_of_a_command_is_cut_off(run):
     """An ellipsis in the list of commands would hide what a command does."""
     assert "..." not in run("--help").out.split("Commands:")[1]
-    for group in ("list", "templates"):
+    for group in ("list", "templates", "history"):
         assert "..." not in run(group, "--help").out.split("Commands:")[1]
 
 
