@@ -12,7 +12,7 @@ from evalreport import numbers
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.page import environment, rendered
-from evalreport.report.sections import history, leaderboard, methods, reproducibility, slices, verdict
+from evalreport.report.sections import audit, history, leaderboard, methods, reproducibility, slices, verdict
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, comparison_between
 
@@ -66,6 +66,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "slices": slices.summary_line(view),
         "level": numbers.percent(view.confidence),
         "history": history.describe(view),
+        "audit": audit.describe(view),
         "methods": methods.describe(view),
         "reproducibility": said,
         "command": Verbatim(said.command),

@@ -98,6 +98,12 @@ HISTORY = (
     "A change is now − then, with the interval and the test that lead in a comparison of two models. Each p-value is "
     "that of one look: whoever looks every night will sooner or later see a small one by chance. The gates decide."
 )
+AUDIT = (
+    "p, all looks: adjusted for every look at the same accepted run and for the questions of the same kind; below the "
+    "error that --confidence permits it is an alarm. “Worse than accepted?” bets on the examples that are new at each "
+    "look; the same examples again are no new evidence. “This look alone” is the plain test: asked every night it errs "
+    "sooner or later, so no alarm hangs on it."
+)
 CRITICAL_DIFFERENCE = (
     "Bars join models that share a letter: the verdicts do not tell them apart. The measure on top is Nemenyi’s "
     "critical difference, for comparison."
@@ -165,6 +171,12 @@ CUT = "The whole stands in the HTML report and in results.json."
 
 
 WIDEST = "The pair that differs most:"
+
+
+def audit_headline(loud: int, *, look: int, run: int) -> str:
+    """Say how many answers of an audit are alarming."""
+    asked = f"Look {look} since run {run} was accepted"
+    return f"{asked}: {loud} alarming." if loud else f"{asked}: nothing is alarming."
 
 
 def disagreements(measure: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport.report.sections import (
+    audit,
     confusion,
     curves,
     decomposition,
@@ -56,6 +57,7 @@ SECTIONS = (
     Section("verdict", "Verdict", verdict.describe),
     Section("leaderboard", "Leaderboard", leaderboard.describe),
     Section("history", "Since earlier runs", history.describe),
+    Section("audit", "Worse, or other data?", audit.describe),
     Section("pairs", "Who beats whom?", pairs.describe),
     Section("omnibus", "All models at once", omnibus.describe),
     Section("differences", "Where they differ", differences.describe, brief=False),
