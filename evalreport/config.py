@@ -70,6 +70,7 @@ class OutputOptions:
     detail: Detail = "brief"
     templates: Path | None = None
     title: str | None = None
+    junit: Path | None = None
     jobs: int = 1
     memory_limit: str | None = None
     log_format: LogFormat = "text"

@@ -124,6 +124,9 @@ KEYS: tuple[Key, ...] = (
     Key("templates", "templates", "path", "DIR",
         "Folder searched before the built-in templates.", '"templates"'),
     Key("title", "title", "text", "TEXT", "Title of the report.", '"Comparison of the models"'),
+    Key("junit", "junit", "path", "FILE",
+        "Also write the gates as JUnit XML, which shows each of them in continuous integration.",
+        '"gates.xml"'),
     Key("jobs", "jobs", "integer", "N", "Threads to use; no figure depends on it (default 1).", "1"),
     Key("memory_limit", "memory_limit", "text", "SIZE",
         "Memory for reading and joining, such as 4GB; the rest lies on disk meanwhile"

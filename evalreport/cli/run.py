@@ -122,10 +122,29 @@ def check_names(options: Options) -> None:
 
 
 def write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
-    """Write what was asked for; return the error of a named format that could not be made."""
+    """Write what was asked for; return the error of a named output that could not be made."""
+    gates = _write_gates(results, output.junit)
     if output.output == STANDARD_OUTPUT:
         _write_json(results)
+        return gates
+    return _write_report(results, output, state) or gates
+
+
+def _write_gates(results: Results, path: Path | None) -> OutputError | None:
+    """Write the gates as JUnit XML where that was asked for; return why it could not be done."""
+    if path is None:
         return None
+    from evalreport.audit.junit import write_junit
+
+    try:
+        write_junit(results, path)
+    except OutputError as error:
+        say(f"evalreport: {error}", level="error")
+        return error
+    return None
+
+
+def _write_report(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
     from evalreport import report
 
     failure = None

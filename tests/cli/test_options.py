@@ -67,6 +67,7 @@ ADDED = {
     "--what-if-threshold",
     "--log-format",
     "--memory-limit",
+    "--junit",
 }
 
 
