@@ -20,6 +20,7 @@ NAME = "results.json"
 PDF = "report.pdf"
 MOST_BYTES = 500_000_000
 """A results.json of a thousand classes has a fifth of this."""
+_SPOKEN = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
 
 
@@ -170,7 +171,7 @@ def _check(value: Any, wanted: Any, where: str) -> None:
         for key, part in value.items():
             _check(part, get_args(wanted)[1], f"{where}.{key}")
     elif wanted is not Any and not _is(value, wanted):
-        _refuse(value, "a text" if wanted is str else f"{wanted.__name__}", where)
+        _refuse(value, _SPOKEN[wanted], where)
 
 
 def _is(value: Any, wanted: Any) -> bool:
@@ -202,7 +203,7 @@ def _check_union(value: Any, choices: tuple[Any, ...], where: str) -> None:
     if len(rest) == 1:
         _check(value, rest[0], where)
     elif not any(_is(value, choice) for choice in rest):
-        _refuse(value, " or ".join(choice.__name__ for choice in rest), where)
+        _refuse(value, " or ".join(_SPOKEN[choice] for choice in rest), where)
 
 
 def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:

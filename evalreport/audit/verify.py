@@ -107,7 +107,7 @@ def verify(
         The history cannot be read.
     """
     content = recorded.content
-    inputs = tuple(_state(row, folder) for row in content["inputs"])
+    inputs = input_states(content, folder)
     partly = _checked(recorded, inputs, ())
     if not inputs or any(state.state == "missing" for state in inputs):
         why = () if inputs else ("no input is recorded",)
@@ -156,6 +156,11 @@ def recorded_options(content: Mapping[str, Any], folder: Path) -> Options:
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------
+
+
+def input_states(content: Mapping[str, Any], folder: Path) -> tuple[InputState, ...]:
+    """Look for every recorded input in a folder, and compare its digest."""
+    return tuple(_state(row, folder) for row in content["inputs"])
 
 
 def _state(row: Mapping[str, Any], folder: Path) -> InputState:

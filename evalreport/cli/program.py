@@ -32,6 +32,7 @@ COMMANDS = {
     "audit": "evalreport.cli.audit",
     "history": "evalreport.cli.history",
     "verify": "evalreport.cli.verify",
+    "compare-runs": "evalreport.cli.compare_runs",
     "list": "evalreport.cli.listing",
     "init": "evalreport.cli.project",
     "templates": "evalreport.cli.project",
@@ -47,6 +48,7 @@ evalreport plan               how many examples are needed, or what they can sho
 evalreport resample PLAN      fit estimators on folds or bootstrap samples, and write their predictions
 evalreport audit models/ --history URL    a scheduled run: compared with earlier ones, and recorded
 evalreport history list --history URL     the runs that were recorded
+evalreport compare-runs OLD NEW    what changed between two runs, base branch against pull request
 evalreport verify RESULTS     recompute what a results.json or a report.pdf says
 
 Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at least
@@ -65,7 +67,9 @@ class LazyGroup(click.Group):
         """Import the command; None where there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), f"{cmd_name}_command")
+        command: click.Command = getattr(
+            importlib.import_module(COMMANDS[cmd_name]), f"{cmd_name.replace('-', '_')}_command"
+        )
         return command
 
     def resolve_command(
