@@ -120,12 +120,12 @@ def statistic(value: float | None) -> str:
     return number(value, 0 if float(value).is_integer() else 2)
 
 
-def significant(value: float, digits: int = 3) -> str:
+def to_digits(value: float, digits: int = 3) -> str:
     """Write a number with so many significant digits: thresholds and slopes have no common scale.
 
     Examples
     --------
-    >>> significant(0.41734), significant(29.0), significant(-1234.5), significant(0.0000123)
+    >>> to_digits(0.41734), to_digits(29.0), to_digits(-1234.5), to_digits(0.0000123)
     ('0.417', '29', '−1,234', '1.23×10⁻⁵')
     """
     if value == 0 or not math.isfinite(value):

@@ -277,6 +277,11 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
             " direction of their own: leave it out"
         )
+    if predictions.task == "scores" and options.join == "independent":
+        raise UsageError(
+            "--join independent is about separate test sets of examples; these are scores on data sets, which are only"
+            " comparable data set by data set: leave it out, or use --join intersect for those that all models have"
+        )
     require_decomposable(predictions, options)
     why_not = why_not_analysed(predictions)
     if why_not is not None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evalreport.curve_records import DominanceRecord, Relation
 from evalreport.metrics.curves.ladder import Ladder
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, number, significant
+from evalreport.numbers import count, number, to_digits
 
 Floats = npt.NDArray[np.float64]
 
@@ -169,11 +169,11 @@ def crossing_sentence(record: DominanceRecord, *, settled: bool) -> str:
 
 def _by(most: tuple[float, float | None]) -> str:
     assert most[1] is not None
-    return f"by up to {number(most[0])} (at FPR {significant(most[1])})"
+    return f"by up to {number(most[0])} (at FPR {to_digits(most[1])})"
 
 
 def _rates(crossings: Sequence[float]) -> str:
-    named = [significant(one) for one in crossings[:MOST_NAMED]]
+    named = [to_digits(one) for one in crossings[:MOST_NAMED]]
     more = len(crossings) - len(named)
     if more:
         return f"FPR {', '.join(named)} and {count(more)} more"
@@ -219,7 +219,7 @@ def _point(a: str, b: str, curve: str, gap: float, fpr: float, of: str) -> Domin
     gap = 0.0 if abs(gap) <= ZERO else gap
     relation: Relation = "above" if gap > 0 else "below" if gap < 0 else "same"
     where = {"above": "above", "below": "below", "same": "on"}[relation]
-    text = f"The decisions of {a} (FPR {significant(fpr)}) lie {where} {of}{b}"
+    text = f"The decisions of {a} (FPR {to_digits(fpr)}) lie {where} {of}{b}"
     text += f", by {number(abs(gap))} in TPR." if gap else "."
     up, down = max(gap, 0.0), max(-gap, 0.0)
     return DominanceRecord(

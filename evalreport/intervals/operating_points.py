@@ -19,7 +19,7 @@ from evalreport.metrics.curves.tally import FIXED_FPR, FIXED_RECALL, Tally
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.units import Units
-from evalreport.numbers import number, percent, significant
+from evalreport.numbers import number, percent, to_digits
 
 Floats = npt.NDArray[np.float64]
 
@@ -101,7 +101,7 @@ def _where(ladder: Ladder, rung: int) -> str:
     """Say a threshold in words."""
     if rung == 0:
         return "above every score (no example called positive)"
-    said = significant(float(ladder.thresholds[rung - 1]))
+    said = to_digits(float(ladder.thresholds[rung - 1]))
     return f"{said} (every example called positive)" if rung == len(ladder.thresholds) else said
 
 
@@ -128,7 +128,7 @@ def _best(
     line = ""
     if slope is not None:
         details |= {"slope": slope, "offset": float(ladder.tpr[rung] - slope * ladder.fpr[rung])}
-        line = f"; the line TPR = {significant(slope)} FPR {_signed(details['offset'])} touches the ROC curve there"
+        line = f"; the line TPR = {to_digits(slope)} FPR {_signed(details['offset'])} touches the ROC curve there"
     text = f"{ladder.model}: {_words(criterion)} {number(value)} at threshold {_where(ladder, rung)}{line}."
     return _record(
         ladder, rung, limits, criterion=criterion.name, metric=criterion.metric, value=value, level=level,
@@ -137,7 +137,7 @@ def _best(
 
 
 def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'} {significant(abs(value))}".replace("-", "\u2212")
+    return f"{'-' if value < 0 else '+'} {to_digits(abs(value))}".replace("-", "\u2212")
 
 
 def _slope(ladder: Ladder, criterion: Criterion, cost_ratio: float | None) -> float | None:

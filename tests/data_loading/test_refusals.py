@@ -10,6 +10,7 @@ import pytest
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.errors import InputError, UsageError
+from evalreport.pipeline import evaluate
 
 GOOD = "id,y_true,y_pred\na,1,1\nb,0,1\nc,1,0\n"
 
@@ -416,3 +417,11 @@ def test_a_negative_weight_is_refused(refused: Callable[..., InputError]) -> Non
     """Weights are 0 or more."""
     error = refused("m.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,-1\n", weight="w")
     assert (error.line, error.column) == (3, "w")
+
+
+def test_scores_on_data_sets_are_not_joined_independently(tmp_path):
+    """Values on different data sets have no common scale: without pairs by data set nothing can be said."""
+    file = tmp_path / "scores.csv"
+    file.write_text("dataset,model,value\na,m,0.5\nb,m,0.6\na,n,0.7\nb,n,0.8\n")
+    with pytest.raises(UsageError, match="only comparable data set by data set"):
+        evaluate(file, options=Options(join="independent"))

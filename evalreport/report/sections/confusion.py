@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from evalreport import numbers
-from evalreport.plots.confusion import confusion
+from evalreport.plots.matrices import confusion
 from evalreport.report import wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure

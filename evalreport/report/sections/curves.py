@@ -8,7 +8,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.plots.calibration import reliability
-from evalreport.plots.curves import MOST_BANDS, MOST_IN_LEGEND, precision_recall, prevalence_of, roc
+from evalreport.plots.curves import MOST_BANDS, MOST_TOLD, precision_recall, prevalence_of, roc
 from evalreport.plots.thresholds import error_rates
 from evalreport.report import curve_wording, wording
 from evalreport.report.characters import shorten, visible
@@ -63,7 +63,7 @@ def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., 
         _names(view, MetricKey(metric)),
         any(r.metric == metric and r.value is not None for r in view.results.metrics),
     )
-    if has_value and labels == [None] and len(view.models) <= MOST_IN_LEGEND:
+    if has_value and labels == [None]:
         caption += f" In the legend: {metric_label(MetricKey(metric))}."
     shown = labels[:MOST_CLASSES]
     more = {"annotated": _annotated(view)} if kind == "roc" and labels == [None] else {}
@@ -189,8 +189,6 @@ def _notes(view: View) -> tuple[str, ...]:
     notes = []
     if missing and any(c.curve == "roc" for c in view.results.curves):
         notes.append(f"{listed(missing)}: labels only, so a point and no curve, and no area under one.")
-    if len(view.models) > MOST_IN_LEGEND:
-        notes.append(
-            "Too many models for a legend in the figure: marks and colours are those of the leaderboard."
-        )
+    if len(view.models) > MOST_TOLD:
+        notes.append(curve_wording.HIGHLIGHTED)
     return tuple(notes)

@@ -8,7 +8,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.plots.calibration import accuracy_rejection
-from evalreport.plots.gain import gain, lift
+from evalreport.plots.gains import gain, lift
 from evalreport.plots.thresholds import sweep
 from evalreport.report import curve_wording
 from evalreport.report.figures import Figure

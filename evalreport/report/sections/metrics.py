@@ -9,7 +9,7 @@ from evalreport.records import MetricRecord
 from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
-from evalreport.report.sections.every_test import TestRow, fitting, tests_of, without_shared_remark
+from evalreport.report.sections.tests_table import TestRow, fitting, tests_of, without_shared_remark
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import Model, View, key_of, metric_decimals, overall_keys, text_of
 

@@ -72,7 +72,7 @@ def _figure(view: View) -> Figure | None:
     groups, distance = _groups(view, records), records[0].critical_difference
 
     def draw(axes: object) -> None:
-        critical_differences(models, groups, axes, critical_difference=distance)
+        critical_differences(models, axes, groups=groups, critical_difference=distance)
 
     where = f"{numbers.count(records[0].blocks)} {BLOCKS.get(records[0].by, records[0].by)}"
     described = "; ".join(f"{m.label} {m.rank:.2f}" for m in sorted(models, key=lambda m: m.rank))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.plots.forest import Difference, forest
+from evalreport.plots.paired import Difference, forest
 from evalreport.report import wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure

@@ -133,7 +133,7 @@ def _cell(point: OperatingPointRecord) -> Cell:
 
 
 def _threshold(point: OperatingPointRecord) -> str:
-    return "no call" if point.threshold is None else numbers.significant(point.threshold)
+    return "no call" if point.threshold is None else numbers.to_digits(point.threshold)
 
 
 def _heading(key: Key) -> str:
