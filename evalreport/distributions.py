@@ -25,8 +25,10 @@ MOST_POINTS, MOST_LARGE = 200, 20
 """Examples that are drawn of one model, and how many of them for the size of their errors."""
 
 VALUE_BINS, LEAST_IN_BIN = 10, 5
+"""Bins, fewer of few examples so that each holds the second number at least."""
+
 DIGITS = 6
-"""Significant digits of what is only drawn."""
+"""Digits of what is only drawn."""
 
 
 def distribution_fields(samples: Sequence[Sample], options: Options) -> dict[str, Any]:
@@ -101,6 +103,8 @@ def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
         if outputs.y_pred is None:
             continue
         rows = _rows(outputs, predictions.n)
+        if not len(rows):
+            continue
         predicted = outputs.y_pred[rows].astype(np.float64)
         true = predictions.y_true[rows].astype(np.float64)
         order = np.argsort(predicted, kind="stable")
@@ -133,9 +137,10 @@ def _drawn(predicted: Floats, true: Floats, order: npt.NDArray[np.int64]) -> npt
 
 def _parts(predicted: Floats, order: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
     """Divide the examples into bins of equal size by their prediction; equal predictions stay together."""
-    cuts = np.linspace(0, len(order), VALUE_BINS + 1)[1:-1].round().astype(np.int64)
+    bins = min(VALUE_BINS, max(len(order) // LEAST_IN_BIN, 1))
+    cuts = np.linspace(0, len(order), bins + 1)[1:-1].round().astype(np.int64)
     ranked = predicted[order]
-    inside = np.unique(np.searchsorted(ranked, ranked[cuts], side="left")) if len(order) else cuts
+    inside = np.unique(np.searchsorted(ranked, ranked[cuts], side="left"))
     return [part for part in np.split(order, inside) if len(part)]
 
 

@@ -1,1 +1,61 @@
-"""Results drawn on matplotlib axes: each function takes an optional ``ax`` and returns it."""
+"""Charts of results: one function a chart, on the axes given or on new ones, for notebooks and for the report.
+
+>>> import evalreport as er
+>>> from evalreport import plots
+>>> scores = {"forest": {"p_1": [0.9, 0.2, 0.7, 0.4]}, "logreg": {"p_1": [0.6, 0.5, 0.7, 0.1]}}
+>>> results = er.evaluate(scores, truth=[1, 0, 1, 0], resamples=100)
+>>> axes = plots.precision_recall(results)
+
+A chart of all models is called as ``chart(results, ax=None)``, one of a single model as
+``chart(results, model, ax=None)``; everything else goes by keyword, and the axes come back. With ``report_style()``
+around it a chart has the report's font and colours. Importing this package does not import matplotlib.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# The public name of each chart: the module it is in, and its name there.
+_CHARTS = {
+    "values": ("single_values", "values"),
+    "forest": ("paired", "forest"),
+    "p_values": ("pairwise", "p_values"),
+    "fold_differences": ("strip", "strip"),
+    "critical_differences": ("ranks", "critical_differences"),
+    "roc": ("curves", "roc"),
+    "precision_recall": ("curves", "precision_recall"),
+    "error_rates": ("thresholds", "error_rates"),
+    "threshold_sweep": ("thresholds", "sweep"),
+    "score_histogram": ("scores", "score_histogram"),
+    "reliability": ("calibration", "reliability"),
+    "accuracy_rejection": ("calibration", "accuracy_rejection"),
+    "gain": ("gains", "gain"),
+    "lift": ("gains", "lift"),
+    "confusion": ("matrices", "confusion"),
+    "predicted_true": ("regression", "predicted_true"),
+    "residuals": ("regression", "residuals"),
+    "value_calibration": ("regression", "value_calibration"),
+    "by_slice": ("slices", "by_slice"),
+    "error_estimates": ("estimates", "estimates"),
+    "learning_curves": ("learning", "learning"),
+    "bias_variance": ("losses", "bias_variance"),
+    "bias_variance_course": ("losses", "bias_variance_course"),
+    "replicates": ("losses", "replicates"),
+    "f1_at_recall": ("pictures", "f1_at_recall"),
+    "count_sets": ("pictures", "count_sets"),
+}
+_CONTEXTS = {"report_style": ("style", "report_style")}
+
+__all__ = [*_CHARTS, *_CONTEXTS]
+
+
+def __getattr__(name: str) -> Any:
+    place = (_CHARTS | _CONTEXTS).get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{place[0]}"), place[1])
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

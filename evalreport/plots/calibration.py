@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from evalreport.plots.curves import curve_of, draw_curve, name_of, own_id, with_legend
+from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, own_id, with_legend
 from evalreport.plots.style import FAINT, MUTED, axes_or_new, mark_of
 from evalreport.results import Results
 
@@ -75,6 +75,7 @@ def accuracy_rejection(
     *,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
+    highlight: Collection[str] | None = None,
 ) -> Any:
     """Draw the accuracy on what is kept when the least certain answers are rejected first.
 
@@ -84,6 +85,10 @@ def accuracy_rejection(
         Matplotlib axes; new ones if None.
     names
         What the legend says for a model; the model's name if None.
+    legend
+        Whether there is one.
+    highlight
+        The models that are drawn in colour; of more than six the first four in rank if None.
 
     Returns
     -------
@@ -91,8 +96,9 @@ def accuracy_rejection(
         The axes that were drawn on.
     """
     axes = axes_or_new(ax)
+    told = in_colour(results, highlight)
     for index, model in enumerate(results.models):
         curve = curve_of(results, model, "accuracy_rejection", None)
-        draw_curve(axes, curve, index, name_of(names, model))
+        draw_curve(axes, curve, index, name_of(names, model), told=model in told)
     axes.set(xlim=(-0.01, 1.01), xlabel="Share of the examples rejected", ylabel="Accuracy on the rest")
     return with_legend(axes, legend, "lower right")

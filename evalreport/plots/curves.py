@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from evalreport.curve_records import CurveRecord
-from evalreport.numbers import significant
+from evalreport.numbers import to_digits
 from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
-MOST_IN_LEGEND = 10
+MOST_TOLD, FIRST = 6, 4
+"""Of more models than the one number, so many as the other are drawn in colour: lines of twelve tell nothing."""
+
 MOST_BANDS = 6
+LONGEST_NAME = 40
+OTHERS = "\u2060others"
+"""Stands for what is drawn in grey; a model's name cannot begin with a word joiner here."""
+
 SHARES = (0.15, 0.35, 0.5, 0.65, 0.8)
 """How far along the curve thresholds are written."""
 
@@ -27,12 +33,14 @@ def roc(
     label: str | None = None,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
+    highlight: Collection[str] | None = None,
     annotated: str | None = None,
 ) -> Any:
     """Draw the true against the false positive rate of every model, with pointwise bands.
 
-    A marker shows where the model's own decisions lie; a model without scores is that point alone. With more than
-    six models only the bands of the two that rank first are drawn.
+    A marker shows where the model's own decisions lie; a model without scores is that point alone. Of more than
+    six models the first four in rank (and the baseline) are drawn in colour and the others in grey, and only the
+    first two have bands.
 
     Parameters
     ----------
@@ -42,6 +50,10 @@ def roc(
         The class, where there are several (one against the rest); None for a binary task.
     names
         What the legend says for a model; the model's name if None.
+    legend
+        Whether there is one.
+    highlight
+        The models that are drawn in colour.
     annotated
         The model whose thresholds stand beside its curve, and whose line of equal accuracy is drawn where it
         touches; none if None.
@@ -50,19 +62,28 @@ def roc(
     -------
     matplotlib.axes.Axes
         The axes that were drawn on.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> from evalreport import plots
+    >>> scores = {"forest": {"p_1": [0.9, 0.2, 0.7, 0.4]}, "logreg": {"p_1": [0.6, 0.5, 0.7, 0.1]}}
+    >>> results = er.evaluate(scores, truth=[1, 0, 1, 0], resamples=100)
+    >>> plots.roc(results).get_xlabel()
+    'False positive rate'
     """
     axes = axes_or_new(ax)
     axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
-    banded = _banded(results)
+    banded, told = _banded(results), in_colour(results, highlight)
     for index, model in enumerate(results.models):
         curve = curve_of(results, model, "roc", label)
-        draw_curve(axes, curve, index, name_of(names, model), band=model in banded)
+        draw_curve(axes, curve, index, name_of(names, model), band=model in banded, told=model in told)
         if model == annotated and curve is not None:
             _draw_thresholds(axes, curve, index)
             _draw_equal_accuracy(axes, results, model, index)
         rates = _rates(results, model, label)
         if rates is not None:
-            _draw_point(axes, rates[1], rates[0], index, name_of(names, model))
+            _draw_point(axes, rates[1], rates[0], index, name_of(names, model), told=model in told)
     _unit_square(axes, "False positive rate", "True positive rate")
     return with_legend(axes, legend, "lower right")
 
@@ -74,6 +95,7 @@ def precision_recall(
     label: str | None = None,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
+    highlight: Collection[str] | None = None,
 ) -> Any:
     """Draw precision against recall of every model, with the share of positives as the dashed line.
 
@@ -88,13 +110,14 @@ def precision_recall(
     prevalence = prevalence_of(results, label)
     if prevalence is not None:
         axes.axhline(prevalence, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
-    banded = _banded(results)
+    told = in_colour(results, highlight)
     for index, model in enumerate(results.models):
-        curve = curve_of(results, model, "pr", label)
-        draw_curve(axes, curve, index, name_of(names, model), band=model in banded)
+        draw_curve(
+            axes, curve_of(results, model, "pr", label), index, name_of(names, model), told=model in told
+        )
         rates = _rates(results, model, label)
         if rates is not None and rates[2] is not None:
-            _draw_point(axes, rates[0], rates[2], index, name_of(names, model))
+            _draw_point(axes, rates[0], rates[2], index, name_of(names, model), told=model in told)
     _unit_square(axes, "Recall", "Precision")
     return with_legend(axes, legend, "best")
 
@@ -133,8 +156,22 @@ def _rates(results: Results, model: str, label: str | None) -> tuple[float, floa
 
 
 def name_of(names: Mapping[str, str] | None, model: str) -> str:
-    """Give what the legend says for a model."""
-    return model if names is None else names[model]
+    """Give what a chart says for a model: what is wanted, else its name, cut where it is long."""
+    if names is not None:
+        return names[model]
+    plain = "".join(character if character.isprintable() else "\u00b7" for character in model)
+    return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 9]}\u2026{plain[-8:]}"
+
+
+def in_colour(results: Results, highlight: Collection[str] | None = None) -> frozenset[str]:
+    """Give the models that are drawn in colour: the wanted ones, else all of few and the first of many."""
+    if highlight is not None:
+        return frozenset(highlight)
+    if len(results.models) <= MOST_TOLD:
+        return frozenset(results.models)
+    ranked = [r.model for r in sorted(results.ranking, key=lambda r: (r.rank, r.model))] or results.models
+    first = [*ranked[:FIRST], *([] if results.baseline is None else [results.baseline])]
+    return frozenset(first)
 
 
 def _banded(results: Results) -> frozenset[str]:
@@ -147,18 +184,29 @@ def _banded(results: Results) -> frozenset[str]:
 
 
 def draw_curve(
-    axes: Any, curve: CurveRecord | None, index: int, name: str, *, band: bool = True, shape: str = "default"
+    axes: Any,
+    curve: CurveRecord | None,
+    index: int,
+    name: str,
+    *,
+    band: bool = True,
+    shape: str = "default",
+    told: bool = True,
 ) -> None:
-    """Draw a curve in its model's colour and dash, its band beneath where it has one and ``band`` allows it."""
+    """Draw a curve in its model's colour and dash, its band beneath where it has one and ``band`` allows it.
+
+    A model that is not ``told`` from the others is a thin grey line below them.
+    """
     if curve is None:
         return
     mark = mark_of(index)
-    if band and curve.low is not None and curve.high is not None:
+    if told and band and curve.low is not None and curve.high is not None:
         area = axes.fill_between(curve.x, curve.low, curve.high, color=mark.colour, alpha=0.12, linewidth=0)
         area.set_gid(own_id(axes, index, "band"))
-    width = 1.5 if band else 0.9
-    line = axes.plot(curve.x, curve.y, color=mark.colour, linestyle=mark.dash, linewidth=width, label=name,
-                     drawstyle=shape)[0]  # fmt: skip
+    look: dict[str, Any] = {"color": mark.colour, "linestyle": mark.dash, "linewidth": 1.5, "label": name}
+    if not told:
+        look = {"color": MUTED, "linewidth": 0.7, "alpha": 0.45, "zorder": 1.5, "label": OTHERS}
+    line = axes.plot(curve.x, curve.y, drawstyle=shape, **look)[0]
     line.set_gid(own_id(axes, index, "line"))
 
 
@@ -182,7 +230,7 @@ def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
         written = way[i]
         dot = axes.plot([curve.x[i]], [curve.y[i]], marker=".", color=mark_of(index).colour, markersize=5)[0]
         text = axes.annotate(
-            significant(at), (curve.x[i], curve.y[i]), xytext=(3, -3), textcoords="offset points", ha="left",
+            to_digits(at), (curve.x[i], curve.y[i]), xytext=(3, -3), textcoords="offset points", ha="left",
             va="top", fontsize=7, color=MUTED, parse_math=False,
         )  # fmt: skip
         dot.set_gid(own_id(axes, index, f"threshold-{number}"))
@@ -208,13 +256,14 @@ def _draw_equal_accuracy(axes: Any, results: Results, model: str, index: int) ->
             line.set_gid(own_id(axes, index, "equal-accuracy"))
 
 
-def _draw_point(axes: Any, x: float, y: float, index: int, name: str) -> None:
+def _draw_point(axes: Any, x: float, y: float, index: int, name: str, *, told: bool) -> None:
     mark = mark_of(index)
     known = {line.get_gid() for line in axes.get_lines()}
-    label = None if own_id(axes, index, "line") in known else name
+    label = None if own_id(axes, index, "line") in known else name if told else OTHERS
+    size, colour = (7.0, mark.colour) if told else (4.0, MUTED)
     point = axes.plot(
-        [x], [y], marker=mark.marker, color=mark.colour, markersize=7.0, linestyle="none", label=label,
-        markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5,
+        [x], [y], marker=mark.marker, color=colour, markersize=size, linestyle="none", label=label,
+        markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if told else 1.6, alpha=1.0 if told else 0.6,
     )[0]  # fmt: skip
     point.set_gid(own_id(axes, index, "point"))
 
@@ -227,19 +276,25 @@ def _unit_square(axes: Any, x_label: str, y_label: str) -> None:
 
 
 def with_legend(axes: Any, wanted: bool, place: str) -> Any:
-    """Put a legend of the models on the axes, unless there are too many or it is not wanted."""
-    handles, labels = axes.get_legend_handles_labels()
-    if not wanted or not handles or len(handles) > MOST_IN_LEGEND:
+    """Put a legend of the models on the axes, if it is wanted; those that are not told apart share one line of it."""
+    # Matplotlib takes a label that begins with "_" for none at all, but a model may be called so.
+    named = [line for line in axes.get_lines() if not re.fullmatch(r"_child\d+", str(line.get_label()))]
+    others = [line for line in named if line.get_label() == OTHERS]
+    entries = [(line, str(line.get_label())) for line in named if line.get_label() != OTHERS]
+    if others:
+        entries.append((others[0], f"{len(others)} others" if entries else f"{len(others)} models"))
+    if not wanted or not entries:
         return axes
     legend = axes.legend(
-        handles, labels, loc=place, handlelength=2.8, labelspacing=0.35, frameon=True, framealpha=0.85,
-        facecolor=PAPER, edgecolor="none",
+        [handle for handle, _ in entries], ["-"] * len(entries), loc=place, handlelength=2.8, labelspacing=0.35,
+        frameon=True, framealpha=0.85, facecolor=PAPER, edgecolor="none",
     )  # fmt: skip
-    parts = zip(handles, legend.legend_handles, legend.get_texts(), strict=True)
-    for number, (handle, drawn, text) in enumerate(parts):
-        text.set(parse_math=False, color=INK)
+    for number, ((handle, label), drawn, text) in enumerate(
+        zip(entries, legend.legend_handles, legend.get_texts(), strict=True)
+    ):
+        text.set(text=label, parse_math=False, color=INK)
         owner = re.match(r"m(\d+)--", getattr(handle, "get_gid", lambda: None)() or "")
-        if owner:
+        if owner and handle not in others:
             drawn.set_gid(own_id(axes, int(owner[1]), f"legend-{number}"))
             text.set_gid(own_id(axes, int(owner[1]), f"legend-text-{number}"))
     return axes

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.plots.curves import name_of
+from evalreport.plots.primary import words
 from evalreport.plots.style import FAINT, INK, axes_or_new, mark_of
+from evalreport.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +31,46 @@ class EstimatorRow:
     dots: tuple[Dot, ...]
 
 
-def estimates(rows: Sequence[EstimatorRow], ax: Any | None = None, *, axis_label: str = "") -> Any:
+def estimates(
+    source: Results | Sequence[EstimatorRow],
+    ax: Any | None = None,
+    *,
+    axis_label: str = "",
+    metric: str | None = None,
+    names: Mapping[str, str] | None = None,
+    legend: bool | None = None,
+) -> Any:
     """Draw the estimates of several models, an estimator a row from top to bottom.
 
     Parameters
     ----------
-    rows
-        In the units of ``axis_label``.
+    source
+        Results with error estimates; or rows, in the units of ``axis_label``.
     ax
         Matplotlib axes; new ones if None.
+    metric
+        Which of the results' is drawn; the first if None.
+    names
+        What is said for a model; its name if None.
+    legend
+        Whether there is one of the models; with results if None.
 
     Returns
     -------
     matplotlib.axes.Axes
         The axes that were drawn on.
     """
+    shown: dict[int, str] = {}
+    if isinstance(source, Results):
+        known = [r.metric for r in source.error_estimates if r.value is not None]
+        wanted = metric if metric is not None else (known[0] if known else "")
+        rows: Sequence[EstimatorRow] = estimator_rows(source, wanted)
+        axis_label = axis_label or words(wanted)
+        shown = (
+            {i: name_of(names, model) for i, model in enumerate(source.models)} if legend is not False else {}
+        )
+    else:
+        rows = source
     axes = axes_or_new(ax)
     indices = sorted({dot.index for row in rows for dot in row.dots})
     step = 0.62 / max(len(indices), 1)
@@ -69,4 +97,33 @@ def estimates(rows: Sequence[EstimatorRow], ax: Any | None = None, *, axis_label
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(axis_label, parse_math=False)
+    _legend(axes, {index: name for index, name in shown.items() if index in indices})
     return axes
+
+
+def _legend(axes: Any, names: Mapping[int, str]) -> None:
+    """Name the models above the axes."""
+    from matplotlib.lines import Line2D
+
+    if not names:
+        return
+    handles = [
+        Line2D([], [], marker=mark_of(i).marker, color=mark_of(i).colour, linestyle="none") for i in names
+    ]
+    legend = axes.legend(handles, ["-"] * len(handles), loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3)
+    for text, name in zip(legend.get_texts(), names.values(), strict=True):
+        text.set(text=name, parse_math=False, color=INK)
+
+
+def estimator_rows(results: Results, metric: str) -> list[EstimatorRow]:
+    """Give the estimates of one metric, an estimator a row, in the results' order."""
+    records = [r for r in results.error_estimates if r.metric == metric and r.value is not None]
+    rows = []
+    for name in dict.fromkeys(record.estimator for record in records):
+        dots = []
+        for record in records:
+            if record.estimator == name and record.value is not None:
+                i = results.models.index(record.model)
+                dots.append(Dot(record.value, record.low, record.high, i, f"m{i}"))
+        rows.append(EstimatorRow(words(name), tuple(dots)))
+    return rows

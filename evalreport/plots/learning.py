@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.plots.curves import name_of
 from evalreport.plots.decomposition import logarithmic
+from evalreport.plots.primary import ranked, words
 from evalreport.plots.style import PAPER, axes_or_new, mark_of
+from evalreport.results import Results
+
+AXES = {"train_size": "Training examples", "complexity": "Complexity"}
+LEAST_POINTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +34,12 @@ class LearningCurve:
 
 
 def learning(
-    curves: Sequence[LearningCurve],
+    source: Results | Sequence[LearningCurve],
     ax: Any | None = None,
     *,
     x_label: str = "",
     y_label: str = "",
+    names: Mapping[str, str] | None = None,
     legend: bool = True,
 ) -> Any:
     """Draw errors against training size or complexity: test solid with its band, training thin and dotted.
@@ -41,18 +48,31 @@ def learning(
 
     Parameters
     ----------
+    source
+        Results with learning curves, of which the metric that was asked for (else the main loss) is drawn; or curves.
     ax
         Matplotlib axes; new ones if None.
+    names
+        What is said for a model; its name if None.
 
     Returns
     -------
     matplotlib.axes.Axes
         The axes that were drawn on.
     """
+    if isinstance(source, Results):
+        curves: Sequence[LearningCurve] = learning_rows(source, names)
+        of_curves = source.learning_curves
+        x_label = x_label or (AXES[of_curves[0].axis] if of_curves else "")
+        y_label = y_label or (words(of_curves[-1].metric) if of_curves else "")
+        legend = legend and bool(curves)
+    else:
+        curves = source
     axes = axes_or_new(ax)
     for curve in curves:
         _draw(axes, curve, both=any(c.train for c in curves))
-    logarithmic(axes, [x for curve in curves for x, *_ in (*curve.test, *curve.ahead[-1:])])
+    if curves:
+        logarithmic(axes, [x for curve in curves for x, *_ in (*curve.test, *curve.ahead[-1:])])
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel(x_label, parse_math=False)
     axes.set_ylabel(y_label, parse_math=False)
@@ -102,3 +122,24 @@ def _draw(axes: Any, curve: LearningCurve, *, both: bool) -> None:
             parts += axes.plot([x, x], [low, high], color=mark.colour, linewidth=1.1)
     for number, part in enumerate(parts):
         part.set_gid(f"{curve.key}--learning-{number}")
+
+
+def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> list[LearningCurve]:
+    """Give each model's curve in the metric that stands last in the results: what was asked for, if anything was."""
+    if not results.learning_curves:
+        return []
+    metric = results.learning_curves[-1].metric
+    found = []
+    for model in ranked(results):
+        own = [p for p in results.learning_curves if (p.model, p.metric) == (model, metric)]
+        test, train = (
+            tuple(
+                sorted((p.x, p.value, p.low, p.high) for p in own if p.part == part and p.value is not None)
+            )
+            for part in ("test", "train")
+        )
+        if len(test) >= LEAST_POINTS:
+            used = next((p.x for p in own if p.used and p.part == "test"), None)
+            index = results.models.index(model)
+            found.append(LearningCurve(name_of(names, model), test, train, used, index, f"m{index}"))
+    return found

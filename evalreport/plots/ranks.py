@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.plots.curves import name_of
 from evalreport.plots.style import INK, MUTED, axes_or_new, mark_of
+from evalreport.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,30 +22,42 @@ class Ranked:
 
 
 def critical_differences(
-    models: Sequence[Ranked],
-    groups: Sequence[Sequence[int]],
+    source: Results | Sequence[Ranked],
     ax: Any | None = None,
     *,
+    groups: Sequence[Sequence[int]] = (),
     critical_difference: float | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Any:
     """Draw average ranks after Demsar (2006): the best on the left, labels on both sides.
 
     Parameters
     ----------
-    models
-        In any order.
-    groups
-        Places in ``models`` of those that a bar joins: the models that are not told apart.
+    source
+        Results with average ranks on the primary metric; or models in any order.
     ax
         Matplotlib axes; new ones if None.
+    groups
+        Places in the source of those that a bar joins: the models that are not told apart. Those of results are the
+        models that share a letter.
     critical_difference
-        Drawn as a measure above the axis where given.
+        Drawn as a measure above the axis where given, or where the results hold one.
+    names
+        What is said for a model; its name if None.
 
     Returns
     -------
     matplotlib.axes.Axes
         The axes that were drawn on.
     """
+    if isinstance(source, Results):
+        models: Sequence[Ranked] = ranks_of(source, names)
+        groups = groups or groups_of(source)
+        records = [r for r in source.average_ranks if r.metric == source.primary_metric]
+        if critical_difference is None and records:
+            critical_difference = records[0].critical_difference
+    else:
+        models = source
     axes = axes_or_new(ax)
     highest = max(len(models), 2)
     axes.set_xlim(1 - 0.05 * (highest - 1), highest + 0.05 * (highest - 1))
@@ -94,3 +108,22 @@ def _measure(axes: Any, length: float, highest: int) -> None:
     for x in (1, end):
         axes.plot([x, x], [1.03, 1.27], color=MUTED, linewidth=0.9)
     axes.text((1 + end) / 2, 1.42, f"critical difference {length:.2f}", ha="center", color=MUTED, fontsize=8)
+
+
+def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[Ranked]:
+    """Give the average ranks on the primary metric, models in the results' order."""
+    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
+    places = [results.models.index(record.model) for record in records]
+    return [
+        Ranked(name_of(names, record.model), record.average_rank, place, f"m{place}")
+        for record, place in zip(records, places, strict=True)
+    ]
+
+
+def groups_of(results: Results) -> list[list[int]]:
+    """Give the places of the models that share a letter."""
+    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
+    letters = {r.model: r.letters for r in results.ranking}
+    every = sorted(set("".join(letters.values())))
+    groups = [[i for i, r in enumerate(records) if letter in letters.get(r.model, "")] for letter in every]
+    return [group for group in groups if len(group) > 1]

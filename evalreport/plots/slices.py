@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.plots.curves import name_of
+from evalreport.plots.primary import is_metric, values_of, words
 from evalreport.plots.style import FAINT, INK, MUTED, PAPER, axes_or_new, mark_of
+from evalreport.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +114,60 @@ def _draw_row(axes: Any, row: SliceValue, place: int, index: int) -> list[Any]:
                           parse_math=False)
         )  # fmt: skip
     return parts
+
+
+def by_slice(
+    results: Results,
+    model: str,
+    ax: Any | None = None,
+    *,
+    column: str | None = None,
+    metric: str | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Any:
+    """Draw one model's values within the slices of a column, and over all examples as a line with its band.
+
+    Parameters
+    ----------
+    model
+        The model's name in the results.
+    ax
+        Matplotlib axes; new ones if None.
+    column
+        One that was sliced by; the first if None.
+    metric
+        As the command line spells it; the primary metric if None.
+    names
+        What is said for a slice's value; the value if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    wanted = metric if metric is not None else results.primary_metric
+    own = [r for r in results.metrics if r.model == model and r.slice is not None and is_metric(r, wanted)]
+    columns = [record.slice.column for record in own if record.slice is not None]
+    chosen = column if column is not None else (columns[0] if columns else "")
+    flagged = {
+        r.slice.value: r
+        for r in results.disparities
+        if (r.model, r.slice.column, r.reference) == (model, chosen, "rest") and r.flagged
+    }
+    rows = []
+    for record in own:
+        if record.slice is None or record.slice.column != chosen:
+            continue
+        first = record.intervals[0] if record.intervals else None
+        low, high = (None, None) if first is None else (first.low, first.high)
+        value = record.slice.value
+        word = "flagged" if value in flagged else ""
+        rows.append(SliceValue(name_of(names, value), record.value, low, high, word))
+    whole = values_of(results, wanted).get(model)
+    first = whole.intervals[0] if whole is not None and whole.intervals else None
+    index = results.models.index(model)
+    return slice_values(
+        rows, ax, index=index, key=f"m{index}", title=name_of(None, model), axis_label=words(wanted),
+        whole=(None if whole is None else whole.value, None if first is None else first.low,
+               None if first is None else first.high),
+    )  # fmt: skip

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
+from evalreport.plots.curves import name_of
+from evalreport.plots.primary import is_metric, primary_words, ranked
 from evalreport.plots.style import INK, MUTED, axes_or_new, mark_of
+from evalreport.results import Results
+
+MOST_PAIRS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +25,34 @@ class Strip:
     key: str
 
 
-def strip(rows: Sequence[Strip], ax: Any | None = None, *, axis_label: str = "") -> Any:
+def strip(
+    source: Results | Sequence[Strip],
+    ax: Any | None = None,
+    *,
+    axis_label: str = "",
+    names: Mapping[str, str] | None = None,
+) -> Any:
     """Draw the differences on single fits from top to bottom.
 
     Parameters
     ----------
-    rows
-        The pairs, in the units of ``axis_label``.
+    source
+        Results, of which the differences on the primary metric are drawn; or rows, in the units of ``axis_label``.
     ax
         Matplotlib axes; new ones if None.
+    names
+        What is said for a model; its name if None.
 
     Returns
     -------
     matplotlib.axes.Axes
         The axes that were drawn on.
     """
+    if isinstance(source, Results):
+        rows: Sequence[Strip] = strips(source, names)
+        axis_label = axis_label or f"Difference in {primary_words(source)}"
+    else:
+        rows = source
     axes = axes_or_new(ax)
     axes.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
     for place, row in enumerate(rows):
@@ -54,3 +73,26 @@ def strip(rows: Sequence[Strip], ax: Any | None = None, *, axis_label: str = "")
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(axis_label, parse_math=False)
     return axes
+
+
+def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Strip]:
+    """Give the differences on single fits, of every pair or (of many) of those with the model that ranks first."""
+    folds: dict[str, list[float | None]] = {}
+    for record in results.folds:
+        if is_metric(record, results.primary_metric):
+            folds.setdefault(record.model, []).append(record.value)
+    models = [model for model in ranked(results) if None not in folds.get(model, [None])]
+    pairs = list(combinations(models, 2))
+    if results.baseline in models:
+        pairs = [(model, results.baseline) for model in models if model != results.baseline]
+    elif len(pairs) > MOST_PAIRS:
+        pairs = [(models[0], model) for model in models[1 : MOST_PAIRS + 1]]
+    rows = []
+    for a, b in pairs:
+        if len(folds[a]) == len(folds[b]) > 1:
+            both = zip(folds[a], folds[b], strict=True)
+            differences = tuple(x - y for x, y in both if x is not None and y is not None)
+            i, j = results.models.index(a), results.models.index(b)
+            label = f"{name_of(names, a)} \u2212 {name_of(names, b)}"
+            rows.append(Strip(label, differences, i, f"m{i}_m{j}"))
+    return rows

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from evalreport.numbers import number, significant
-from evalreport.plots.curves import curve_of, draw_curve, name_of, own_id, with_legend
+from evalreport.numbers import number, to_digits
+from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, own_id, with_legend
 from evalreport.plots.style import INK, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
@@ -85,7 +85,7 @@ def _decades(axes: Any, scores: Sequence[float]) -> None:
 
 def _power(power: int) -> str:
     if -3 <= power <= 3:
-        return significant(10.0**power)
+        return to_digits(10.0**power)
     return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
@@ -108,6 +108,7 @@ def sweep(
     *,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
+    highlight: Collection[str] | None = None,
 ) -> Any:
     """Draw a metric of every model that gives probabilities against the threshold.
 
@@ -119,6 +120,10 @@ def sweep(
         Matplotlib axes; new ones if None.
     names
         What the legend says for a model; the model's name if None.
+    legend
+        Whether there is one.
+    highlight
+        The models that are drawn in colour; of more than six the first four in rank if None.
 
     Returns
     -------
@@ -126,9 +131,10 @@ def sweep(
         The axes that were drawn on.
     """
     axes = axes_or_new(ax)
+    told = in_colour(results, highlight)
     for index, model in enumerate(results.models):
         if curve_of(results, model, "reliability", None) is not None:
             curve = curve_of(results, model, f"sweep_{metric}", None)
-            draw_curve(axes, curve, index, name_of(names, model), shape="steps-pre")
+            draw_curve(axes, curve, index, name_of(names, model), shape="steps-pre", told=model in told)
     axes.set(xlim=(-0.01, 1.01), xlabel="Threshold")
     return with_legend(axes, legend, "best")

@@ -27,6 +27,10 @@ FIXED_RATES = (
     "thresholds in a straight line), with its pointwise interval; precision at a recall is that of the highest "
     "threshold that reaches it."
 )
+HIGHLIGHTED = (
+    "The models that rank first (and the baseline) are drawn in colour, the others in grey: lines of so many models "
+    "could not be told apart. The figures of every model stand in the tables."
+)
 CRITERIA = {
     "youden": "Youden index (TPR \u2212 FPR)",
     "closest_topleft": "Distance from the perfect corner",

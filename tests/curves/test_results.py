@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Canvas
 import evalreport
 from evalreport.errors import UsageError
 from evalreport.metrics.curves import CURVES
-from evalreport.plots import calibration, curves, gain, thresholds
+from evalreport.plots import calibration, curves, gains, thresholds
 from evalreport.plots.svg import to_svg
 from evalreport.report import render
 from evalreport.report.sections import describe
@@ -239,8 +239,8 @@ DRAWINGS = {
     "sweep": lambda r, ax: thresholds.sweep(r, "mcc", ax),
     "reliability": lambda r, ax: calibration.reliability(r, HOSTILE, ax),
     "accuracy_rejection": calibration.accuracy_rejection,
-    "gain": gain.gain,
-    "lift": gain.lift,
+    "gain": gains.gain,
+    "lift": gains.lift,
 }
 
 

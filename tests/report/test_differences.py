@@ -150,7 +150,7 @@ def test_plots_draw_on_the_given_axes_and_survive_hostile_labels() -> None:
     """The axes come back, and a label is text, never mathematics."""
     axes = Canvas().subplots()
     models = [Ranked("$x_1", 1.2, 0, "m0"), Ranked("<b>", 1.8, 1, "m1")]
-    assert critical_differences(models, [[0, 1]], axes, critical_difference=5.0) is axes
+    assert critical_differences(models, axes, groups=[[0, 1]], critical_difference=5.0) is axes
     assert strip([Strip("$x - <b>", (0.1, -0.2), 0, "m0_m1")], axes, axis_label="$d") is axes
     axes.figure.canvas.draw()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from evalreport.plots.curves import curve_of, draw_curve, name_of, prevalence_of, with_legend
+from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, prevalence_of, with_legend
 from evalreport.plots.style import MUTED, axes_or_new
 from evalreport.results import Results
 
@@ -18,6 +18,7 @@ def gain(
     *,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
+    highlight: Collection[str] | None = None,
 ) -> Any:
     """Draw the share of the positives found against the share of the examples looked at.
 
@@ -29,6 +30,10 @@ def gain(
         Matplotlib axes; new ones if None.
     names
         What the legend says for a model; the model's name if None.
+    legend
+        Whether there is one.
+    highlight
+        The models that are drawn in colour; of more than six the first four in rank if None.
 
     Returns
     -------
@@ -40,8 +45,11 @@ def gain(
     prevalence = prevalence_of(results)
     if prevalence:
         axes.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
+    told = in_colour(results, highlight)
     for index, model in enumerate(results.models):
-        draw_curve(axes, curve_of(results, model, "gain", None), index, name_of(names, model))
+        draw_curve(
+            axes, curve_of(results, model, "gain", None), index, name_of(names, model), told=model in told
+        )
     axes.set(
         xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel="Share of the examples called",
         ylabel="Share of the positives found",
@@ -55,6 +63,7 @@ def lift(
     *,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
+    highlight: Collection[str] | None = None,
 ) -> Any:
     """Draw how many times as frequent positives are among the highest scores as among all examples.
 
@@ -67,8 +76,11 @@ def lift(
     """
     axes = axes_or_new(ax)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
+    told = in_colour(results, highlight)
     for index, model in enumerate(results.models):
-        draw_curve(axes, curve_of(results, model, "lift", None), index, name_of(names, model))
+        draw_curve(
+            axes, curve_of(results, model, "lift", None), index, name_of(names, model), told=model in told
+        )
     axes.set(xlim=(-0.01, 1.01), xlabel="Share of the examples called", ylabel="Lift")
     axes.set_ylim(bottom=0)
     return with_legend(axes, legend, "upper right")
