@@ -20,7 +20,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system check static tests env libraries docs lock wheel-check study-coverage study-tests \
-        study-estimators bench peers clean distclean
+        study-estimators study-audits bench peers clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -57,6 +57,9 @@ study-tests: env ## measure how often the tests reject; writes docs/tests.*
 
 study-estimators: env ## measure how near error estimates come to the truth; writes docs/estimators.*
 	$(BIN)/python -m studies.estimators
+
+study-audits: env ## measure how often alarms are false and how soon right; writes docs/audit-alarms.*
+	$(BIN)/python -m studies.audits
 
 bench: env peers ## measure the speed against other programs; writes docs/benchmarks.md (QUICK=1: small, printed only)
 	PYTHONPATH=.cache/peers $(BIN)/python -m benchmarks $(if $(QUICK),--quick)

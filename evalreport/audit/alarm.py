@@ -32,6 +32,9 @@ from evalreport.results import Results
 
 REFERENCE_SHARE = 0.8
 """Of the permitted error, what the uncertainty of the accepted run itself is given: it is the larger one."""
+BY_RESAMPLING = frozenset({"permutation", "bootstrap_difference"})
+LEAST_COUNT = 2
+"""The smallest p-value of a test by resampling is 1 or 2 over the number of replicates and one."""
 SMALLEST_P = 1e-15
 """Smaller p-values of a sequence are not told apart."""
 
@@ -199,10 +202,12 @@ def _by_spending(
         reason = change.reason or "this change has an interval and no test"
         return replace(row, text=f"not decided: {reason}", reason=reason)
     share = share_of_look(fresh.look)
-    adjusted = min(1.0, change.p_value * models / share)
+    uncut = change.p_value * models / share
+    adjusted = min(1.0, uncut)
     worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
     alarm = worse and adjusted <= alpha
-    said = "worse than the accepted run" if alarm else "not shown to be worse"
+    unclear = None if alarm or not worse else unresolved(change.test, change.p_value, uncut / alpha, now)
+    said = "worse than the accepted run" if alarm else "not decided" if unclear else "not shown to be worse"
     text = (
         f"{said}: {numbers.p_phrase(change.p_value)} at look {fresh.look} counts as {numbers.p_phrase(adjusted)},"
         f" the permitted error being spread over all looks; {change.text}; no sequence: {why}"
@@ -214,8 +219,17 @@ def _by_spending(
         effect="difference",
         effect_size=change.difference,
         alarm=alarm,
-        text=text,
+        text=text if unclear is None else f"{text}; {unclear}",
+        reason=unclear,
     )
+
+
+def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> str | None:
+    """Say how many replicates would decide where a test by resampling cannot give a p-value that is small enough."""
+    if test not in BY_RESAMPLING or too_large_by <= 1 or p > LEAST_COUNT / (now.options.resamples + 1):
+        return None
+    needed = math.ceil((now.options.resamples + 1) * too_large_by)
+    return f"{now.options.resamples:,} replicates cannot decide at this look: --resamples {needed} can"
 
 
 def _this_look(fresh: Fresh, change: HistoryRecord) -> AuditRecord:

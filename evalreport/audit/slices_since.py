@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from evalreport import numbers
-from evalreport.audit.alarm import is_worse
+from evalreport.audit.alarm import is_worse, unresolved
 from evalreport.audit.confidence_sequences import share_of_look
 from evalreport.audit.evidence import Fresh
 from evalreport.audit.reference import Past, Reference
@@ -77,8 +77,13 @@ def _judged(
     share, alpha = share_of_look(fresh.look), 1 - now.options.confidence
     records = []
     for row, change in found:
-        p = None if change.p_value is None else min(1.0, next(adjusted) / share)
+        uncut = None if change.p_value is None else next(adjusted) / share
+        p = None if uncut is None else min(1.0, uncut)
         worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
+        alarm = worse and p is not None and p <= alpha
+        unclear = None
+        if worse and not alarm and uncut is not None and change.p_value is not None:
+            unclear = unresolved(change.test, change.p_value, uncut / alpha, now)
         assert row.slice is not None
         records.append(
             AuditRecord(
@@ -94,9 +99,9 @@ def _judged(
                 effect_size=change.difference,
                 low=change.low,
                 high=change.high,
-                alarm=worse and p is not None and p <= alpha,
+                alarm=alarm,
                 text=_text(quantity, change),
-                reason=change.reason,
+                reason=change.reason or unclear,
             )
         )
     return records
