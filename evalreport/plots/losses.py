@@ -27,7 +27,7 @@ def bias_variance(
     loss: str | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Any:
-    """Draw every model's expected loss as a bar of bias and variance.
+    """Draw every model's expected loss as a bar of bias and variance, one for each complexity or training size.
 
     Parameters
     ----------
@@ -45,9 +45,10 @@ def bias_variance(
     """
     records = _of(results, loss)
     shown = records[0].loss if records else (loss or "")
+    several = len(records) > len({record.model for record in records})
     bars = [
         Bar(
-            name_of(names, r.model), r.bias, net_variance(r), r.noise or 0.0, r.expected_loss, r.low, r.high,
+            name_of(names, r.model) + (f", {place_of(r):g}" if several else ""), r.bias, net_variance(r), r.noise or 0.0, r.expected_loss, r.low, r.high,
             f"m{results.models.index(r.model)}",
         )
         for r in records

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.plots.curves import name_of
 from evalreport.plots.style import INK, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
@@ -56,7 +57,7 @@ def confusion(
     axes.set(
         xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), xlabel="Predicted", ylabel="True", aspect="equal"
     )
-    axes.set_title(name if name is not None else model, parse_math=False)
+    axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
     if size <= MOST_WRITTEN:
         shown = results.classes if labels is None else labels
         axes.set_xticks(range(size), shown, parse_math=False)

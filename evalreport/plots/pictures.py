@@ -94,7 +94,7 @@ def count_sets(
     )
     for x, y, text, side in rows:
         axes.text(x, y, text, ha=side, va="center", color=INK, fontsize=9, parse_math=False)
-    axes.set(xlim=(left, right), ylim=(-1.05 * tall, 1.05 * tall), aspect="equal")
+    axes.set(xlim=(left - 0.04, right + 0.04), ylim=(-1.05 * tall, 1.05 * tall), aspect="equal")
     axes.set_axis_off()
     if name is not None:
         axes.set_title(name, fontsize=9, parse_math=False)

@@ -59,7 +59,7 @@ def error_rates(
     if logarithmic and rates[0] is not None:
         _decades(axes, _positive(rates[0].x))
     axes.set_title(name if name is not None else model, fontsize=9, parse_math=False)
-    return with_legend(axes, legend, "center right")
+    return with_legend(axes, legend, "best")
 
 
 def _is_skewed(scores: Sequence[float], at: float | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,25 @@ class Figure:
     height: float = 4.0
     columns: int = 1
     outer: bool = False
+
+
+def grid(
+    name: str, title: str, description: str, caption: str, draw: Sequence[Callable[[Any], Any]]
+) -> Figure:
+    """Describe a figure of panels that say the same of one model each: two or three beside each other."""
+    columns = {1: 1, 2: 2, 4: 2}.get(len(draw), 3)
+    rows = -(-len(draw) // columns)
+    return Figure(
+        name=name,
+        title=title,
+        description=description,
+        caption=caption,
+        draw=tuple(draw),
+        width={1: 4.4, 2: 7.4, 3: 9.6}[columns],
+        height=(3.4 if columns == 1 else 2.75) * rows,
+        columns=columns,
+        outer=True,
+    )
 
 
 def drawn(figure: Figure) -> str:

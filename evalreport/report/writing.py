@@ -29,6 +29,8 @@ FIGURE_NAMES = (
     "roc",
     "pr",
     "confusion",
+    *("error-rates", "reliability", "rejection", "sweep", "gain", "lift", "p-values"),
+    *("scores", "predicted-true", "residuals", "value-calibration", "f1-at-recall", "count-sets"),
     *("estimates", "learning", "learning-panels", "decomposition", "complexity", "replicates"),
 )
 NUMBERED = re.compile(r"slices-\d+-\d+\.svg")

@@ -12,7 +12,7 @@ from evalreport.plots.curves import MOST_BANDS, MOST_TOLD, precision_recall, pre
 from evalreport.plots.thresholds import error_rates
 from evalreport.report import curve_wording, wording
 from evalreport.report.characters import shorten, visible
-from evalreport.report.figures import Figure
+from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.view import Model, View, metric_decimals, metric_record
 
@@ -123,7 +123,7 @@ def _error_rates(view: View) -> list[Figure]:
         return []
     named = listed([m.short for m in models], 12)
     return [
-        _grid(
+        grid(
             "error-rates", "Error rates by threshold", f"False acceptance and false rejection rates of {named}.",
             curve_wording.ERROR_RATES + left_out,
             [_error_panel(view, m) for m in models],
@@ -145,7 +145,7 @@ def _reliability(view: View) -> list[Figure]:
     if any(c.curve == "reliability" and c.band for c in view.results.curves):
         caption += curve_wording.reliability_limits(numbers.percent(view.confidence))
     return [
-        _grid(
+        grid(
             "reliability", "Reliability diagrams", f"Reliability of {listed([m.short for m in models], 12)}.",
             caption + left_out, [_reliability_panel(view, m) for m in models],
         )
@@ -154,16 +154,6 @@ def _reliability(view: View) -> list[Figure]:
 
 def _reliability_panel(view: View, model: Model) -> Callable[[Any], Any]:
     return lambda axes: reliability(view.results, model.id, axes, name=model.short)
-
-
-def _grid(name: str, title: str, description: str, caption: str, draw: list[Callable[[Any], Any]]) -> Figure:
-    columns = {1: 1, 2: 2, 4: 2}.get(len(draw), 3)
-    rows = -(-len(draw) // columns)
-    width = {1: 4.4, 2: 7.4, 3: 9.6}[columns]
-    return Figure(
-        name=name, title=title, description=description, caption=caption, draw=tuple(draw), width=width,
-        height=(3.4 if columns == 1 else 2.75) * rows, columns=columns, outer=True,
-    )  # fmt: skip
 
 
 def _names(view: View, key: MetricKey) -> dict[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from evalreport.report import wording
+from evalreport.plots.pictures import count_sets, f1_at_recall
+from evalreport.report import chart_wording, wording
+from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, label_of
 from evalreport.report.reasons import holds_here, why_chosen
 from evalreport.report.sections.leaderboard import key_metrics
@@ -40,6 +42,7 @@ class Methods:
     intervals: tuple[Method, ...]
     tests: tuple[Method, ...]
     warnings: tuple[Warned, ...]
+    figures: tuple[Figure, ...] = ()
 
 
 MOST_TEXTS = 8
@@ -64,7 +67,28 @@ def describe(view: View) -> Methods:
         intervals=tuple(_method("interval", name, ("formula", "source")) for name in intervals),
         tests=tuple(_test(view, name) for name in tests),
         warnings=_warnings(view),
+        figures=_pictures(view),
     )
+
+
+def _pictures(view: View) -> tuple[Figure, ...]:
+    """Show what F1 is made of, on the counts of the model that ranks first, where F1 is among the metrics."""
+    results = view.results
+    first = next((m for m in view.models if any(c.model == m.id for c in results.confusion)), None)
+    if first is None or results.positive is None or not any(r.metric == "f1" for r in results.metrics):
+        return ()
+    return (
+        Figure(
+            name="count-sets", title="The sets behind F1", caption=chart_wording.count_sets(first.name),
+            description=f"True and predicted positives of {first.name} as two overlapping circles.",
+            draw=(lambda axes: count_sets(results, first.id, axes),), width=6.0, height=2.2,
+        ),
+        Figure(
+            name="f1-at-recall", title="F1 against precision at fixed recall", caption=chart_wording.F1_AT_RECALL,
+            description="F1 against precision at a recall of 0.9, 0.6 and 0.3.", draw=(f1_at_recall,), width=4.4,
+            height=3.0,
+        ),
+    )  # fmt: skip
 
 
 TITLES = {

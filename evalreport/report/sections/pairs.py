@@ -7,13 +7,15 @@ from itertools import combinations
 
 from evalreport import numbers
 from evalreport.plots.paired import Difference, forest
-from evalreport.report import wording
+from evalreport.plots.pairwise import p_values
+from evalreport.report import chart_wording, wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
 from evalreport.report.naming import label_of
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
 
 MOST_FOREST_ROWS = 15
+LEAST_MAPPED, MOST_MAPPED = 4, 14
 # What a number alone would hide; "better" and "worse" its sign shows.
 SHORT_WORDS = {"undecided": "n.d.", "non-inferior": "not worse", "equivalent": "equivalent"}
 MOST_BESIDE, LONGEST_BESIDE = 6, 18
@@ -43,11 +45,17 @@ class Pairs:
     """What the section shows; ``heads`` names the columns, ``narrow`` where the table fits beside the figure."""
 
     figure: Figure | None
+    map: Figure | None
     models: tuple[Model, ...]
     heads: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
     note: str
     narrow: bool
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The map beside the figure, where there is one."""
+        return () if self.map is None else (self.map,)
 
 
 def describe(view: View) -> Pairs | None:
@@ -67,7 +75,7 @@ def describe(view: View) -> Pairs | None:
     test = " and ".join(sorted(label_of("test", name) for name in tests))
     note = f"Difference in {view.primary_words}, row − column, and p by {test} ({family}). n.d.: not distinguishable."
     heads = tuple(distinct_names([m.id for m in view.models], LONGEST_BESIDE).values())
-    return Pairs(_figure(view), view.models, heads, rows, note, _narrow(view))
+    return Pairs(_figure(view), _map(view), view.models, heads, rows, note, _narrow(view))
 
 
 def _narrow(view: View) -> bool:
@@ -116,6 +124,24 @@ def _figure(view: View) -> Figure | None:
         # Beside the table the figure is as wide as its column; alone it grows with its labels.
         width=4.7 if _narrow(view) else max(4.7, 3.3 + 0.06 * max(len(row.label) for row in rows)),
         height=0.6 + 0.27 * max(len(rows), 3),
+    )
+
+
+def _map(view: View) -> Figure | None:
+    """Draw the p-values of all pairs, where they are more than a glance at the table takes in."""
+    if not LEAST_MAPPED <= len(view.models) <= MOST_MAPPED:
+        return None
+    names = {model.id: model.short for model in view.models}
+    longest = max(map(len, names.values()))
+    side = 0.62 * (len(view.models) - 1)
+    return Figure(
+        name="p-values",
+        title=f"p-values of all pairs, {view.primary_words}",
+        description="Adjusted p-values and verdicts of all pairs as a map; the same numbers stand in the table.",
+        caption=chart_wording.P_VALUES,
+        draw=(lambda axes: p_values(view.results, axes, names=names),),
+        width=side + 0.3 + 0.07 * longest,
+        height=0.8 * side + 0.3 + 0.045 * longest,
     )
 
 
