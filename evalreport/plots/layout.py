@@ -81,7 +81,9 @@ def arrange(figure: Any, axes: Sequence[Any], columns: int) -> None:
     renderer = untyped.RendererSVG(width, height, io.StringIO())
     sides = [_room(ax, renderer) for ax in axes]
     rows = -(-len(axes) // columns)
-    left, right = ([max(s[i] for s in sides[c::columns]) + PAD for c in range(columns)] for i in (0, 2))
+    # A column without panels is as wide as its neighbour: so panels have one size in figures that are rows of one.
+    filled = [sides[column::columns] or sides[-1:] for column in range(columns)]
+    left, right = ([max(s[i] for s in panel) + PAD for panel in filled] for i in (0, 2))
     bottom, top = (
         [max(s[i] for s in sides[r * columns : (r + 1) * columns]) + PAD for r in range(rows)] for i in (1, 3)
     )
