@@ -19,8 +19,8 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries docs lock wheel-check study-coverage study-tests \
-        study-estimators study-audits bench peers clean distclean
+.PHONY: help demo test test-system check static tests env libraries docs golden lock wheel-check study-coverage \
+        study-tests study-estimators study-audits bench peers clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -68,6 +68,10 @@ peers: .cache/peers/.installed
 
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
+
+golden: env ## write the golden reports of tests/report anew; read the difference before it is committed
+	$(BIN)/python scripts/golden_reports.py
+	UPDATE=1 $(BIN)/python -m pytest -q -n 0 tests/report/test_outline.py
 
 lock: env ## resolve requirements/*.txt anew, with hashes
 	@scripts/lock-requirements.sh

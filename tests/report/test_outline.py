@@ -5,48 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 from evalreport.config import OutputOptions
 from evalreport.report import render
 from evalreport.report.page import light_tokens, template_folder
 from evalreport.results import Results
+from scripts.golden_reports import outline
 
 GOLDEN = Path(__file__).parent / "outline.txt"
-
-
-class Outline(HTMLParser):
-    """Headings, paragraphs, table rows, captions and terms of a page, a line each."""
-
-    KEPT = frozenset({"h1", "h2", "h3", "p", "li", "tr", "caption", "figcaption", "dt", "dd", "button"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self.open: list[str] = []
-        self.silent = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.silent += tag in {"style", "script", "svg"}
-        if tag in self.KEPT:
-            self.lines.append(tag.ljust(11))
-        elif tag in {"td", "th", "br"} and self.lines:
-            self.lines[-1] += " | " if tag != "br" else " "
-
-    def handle_endtag(self, tag: str) -> None:
-        self.silent -= tag in {"style", "script", "svg"}
-
-    def handle_data(self, data: str) -> None:
-        if not self.silent and self.lines and data.strip():
-            self.lines[-1] += " " + " ".join(data.split())
-
-
-def outline(page: str) -> str:
-    """Give the outline of a page."""
-    parser = Outline()
-    parser.feed(page)
-    return "\n".join(re.sub(r" +", " ", line).strip() for line in parser.lines) + "\n"
 
 
 def test_the_outline_is_as_approved(simulate: Callable[..., Results], tmp_path: Path) -> None:
