@@ -20,6 +20,7 @@ def panels(
     height: float,
     columns: int = 1,
     outer: bool = False,
+    shared: bool = False,
 ) -> Any:
     """Draw functions of axes side by side on a figure of their own, without pyplot.
 
@@ -31,6 +32,8 @@ def panels(
         Of the figure, in inches.
     outer
         Label only the axes at the left and at the bottom: all panels say the same.
+    shared
+        Give all panels the limits of the widest, so that they can be compared.
 
     Returns
     -------
@@ -48,25 +51,48 @@ def panels(
     ]
     for function, ax in zip(draw, axes, strict=True):
         function(ax)
+    if shared:
+        _share(axes)
     if outer:
         _label_outer(axes, columns)
     arrange(figure, axes, columns)
     return figure
 
 
+def _share(axes: Sequence[Any]) -> None:
+    """Widen the limits of all panels to those of the widest, along an axis that means the same in all."""
+    if len({(ax.get_xlabel(), ax.get_xscale()) for ax in axes}) == 1:
+        ends = [ax.get_xlim() for ax in axes]
+        for ax in axes:
+            ax.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
+    if len({(ax.get_ylabel(), ax.get_yscale()) for ax in axes}) == 1:
+        ends = [ax.get_ylim() for ax in axes]
+        for ax in axes:
+            ax.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+
+
 def _label_outer(axes: Sequence[Any], columns: int) -> None:
     """Leave out what the panel at the left or below says too: numbers only where all have the same limits."""
     same_x = len({(ax.get_xscale(), *ax.get_xlim()) for ax in axes}) == 1
     same_y = len({(ax.get_yscale(), *ax.get_ylim()) for ax in axes}) == 1
+    one_x, one_y = (len({text(ax) for ax in axes}) == 1 for text in (_x_label, _y_label))
     for place, ax in enumerate(axes):
-        if place % columns:
+        if place % columns and one_y:
             ax.set_ylabel("")
             if same_y:
                 ax.tick_params(axis="y", labelleft=False)
-        if place + columns < len(axes):
+        if place + columns < len(axes) and one_x:
             ax.set_xlabel("")
             if same_x:
                 ax.tick_params(axis="x", labelbottom=False)
+
+
+def _x_label(ax: Any) -> str:
+    return str(ax.get_xlabel())
+
+
+def _y_label(ax: Any) -> str:
+    return str(ax.get_ylabel())
 
 
 def arrange(figure: Any, axes: Sequence[Any], columns: int) -> None:

@@ -46,13 +46,12 @@ def bias_variance(
     records = _of(results, loss)
     shown = records[0].loss if records else (loss or "")
     several = len(records) > len({record.model for record in records})
-    bars = [
-        Bar(
-            name_of(names, r.model) + (f", {place_of(r):g}" if several else ""), r.bias, net_variance(r), r.noise or 0.0, r.expected_loss, r.low, r.high,
-            f"m{results.models.index(r.model)}",
-        )
-        for r in records
-    ]  # fmt: skip
+    bars = []
+    for r in records:
+        label = name_of(names, r.model) + (f", {place_of(r):g}" if several else "")
+        key = f"m{results.models.index(r.model)}"
+        parts = (r.bias, net_variance(r), r.noise or 0.0, r.expected_loss)
+        bars.append(Bar(label, *parts, r.low, r.high, key))
     terms = ("bias", "net variance") if shown == "0-1" else ("bias\u00b2", "variance")
     return stacked_parts(bars, ax, axis_label=f"Expected loss ({words(shown)})", names=terms)
 

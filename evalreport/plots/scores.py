@@ -62,9 +62,7 @@ def score_histogram(results: Results, model: str, ax: Any | None = None, *, name
     axes.axhline(0.0, color=MUTED, linewidth=0.8)
     room = 1.3 * highest or 1.0
     axes.set_ylim(-room, room)
-    ticks = axes.yaxis.get_major_locator().tick_values(-room, room)
-    axes.set_yticks([t for t in ticks if abs(t) <= room])
-    axes.set_yticks([t for t in ticks if abs(t) <= room], [f"{abs(t):.3g}" for t in ticks if abs(t) <= room])
+    axes.yaxis.set_major_formatter(lambda share, _: f"{abs(share):.3g}")
     axes.set_xlabel(label, parse_math=False)
     axes.set_ylabel("Share of the class")
     axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)

@@ -16,7 +16,7 @@ class Figure:
     """A figure: ``draw`` holds one function for each of its axes, laid out in ``columns``.
 
     ``width`` and ``height`` are in inches; a figure grows where its labels need more. ``outer``: its panels share
-    their axes, which are labelled at the left and at the bottom only.
+    their axes, which are labelled at the left and at the bottom only; ``shared``: all have the limits of the widest.
     """
 
     name: str
@@ -28,10 +28,17 @@ class Figure:
     height: float = 4.0
     columns: int = 1
     outer: bool = False
+    shared: bool = False
 
 
 def grid(
-    name: str, title: str, description: str, caption: str, draw: Sequence[Callable[[Any], Any]]
+    name: str,
+    title: str,
+    description: str,
+    caption: str,
+    draw: Sequence[Callable[[Any], Any]],
+    *,
+    shared: bool = False,
 ) -> Figure:
     """Describe a figure of panels that say the same of one model each: two or three beside each other."""
     columns = {1: 1, 2: 2, 4: 2}.get(len(draw), 3)
@@ -46,6 +53,7 @@ def grid(
         height=(3.4 if columns == 1 else 2.75) * rows,
         columns=columns,
         outer=True,
+        shared=shared,
     )
 
 
@@ -58,5 +66,6 @@ def drawn(figure: Figure) -> str:
             height=figure.height,
             columns=figure.columns,
             outer=figure.outer,
+            shared=figure.shared,
         )
         return to_svg(canvas, name=figure.name, title=figure.title, description=figure.description)

@@ -62,6 +62,7 @@ def _figure(
         f"{title} of {listed([model.short for model in shown], MOST_PANELS)}.",
         caption,
         [partial(_draw, view, plot, model) for model in shown],
+        shared=True,
     )
 
 
