@@ -229,6 +229,27 @@ def prune_runs(
     return 0
 
 
+@history_command.command("site")
+@click.argument("output", type=click.Path(path_type=Path), metavar="OUT")
+@url_option
+@series_option("Only this series (default: all).")
+@click.option("--reports", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
+              help="Where the audits' output folders lie, to link to their reports.")  # fmt: skip
+@click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
+              help="Folder searched before the built-in templates.")  # fmt: skip
+def site(url: str, output: Path, series: str | None, reports: Path | None, templates: Path | None) -> int:
+    """Write a page of all audits into the folder OUT.
+
+    It is static and works offline: for every model a control chart of its primary metric, with marks where gates failed
+    or data changed, and a table of the audits with links.
+    """
+    from evalreport.audit.site import write_site
+
+    written = write_site(_open(url), output, series=series, reports=reports, templates=templates)
+    click.echo(f"{written.page}: {written.audits} audits, {written.reports} linked to their report")
+    return 0
+
+
 # --- printing -------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,168 @@
+"""Control charts: one model's value at every audit, with its interval, the limits, and marks of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from evalreport.plots.style import FAINT, GRID, INK, MUTED, axes_or_new, mark_of
+
+MANY = 60
+"""From so many audits on, markers are small and intervals thin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One audit of one model.
+
+    Attributes
+    ----------
+    value, low, high
+        The metric with its interval; None where there is none.
+    centre, lower, upper
+        The accepted run's value and the limits around it; None without an accepted run to compare with.
+    accepted
+        Whether this run is, or was, an accepted one.
+    failed, undecided
+        Whether a gate about the model, or about the whole run, did.
+    alarm, data
+        Whether the audit called the model worse, or the data changed.
+    """
+
+    time: datetime
+    value: float | None
+    low: float | None
+    high: float | None
+    centre: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    accepted: bool = False
+    failed: bool = False
+    undecided: bool = False
+    alarm: bool = False
+    data: bool = False
+
+
+# What is marked below the values, the gravest first: field of a look, marker, word.
+MARKED = (
+    ("failed", "X", "gate failed"),
+    ("undecided", "P", "gate undecided"),
+    ("alarm", "v", "worse than accepted"),
+    ("data", "D", "data changed"),
+)
+
+
+def control(
+    looks: Sequence[Look], ax: Any | None = None, *, index: int = 0, key: str = "m0", y_label: str = ""
+) -> Any:
+    """Draw one model's value over time: intervals, the accepted value, its limits, and a strip of marks below.
+
+    Parameters
+    ----------
+    looks
+        In the order of time.
+    ax
+        Matplotlib axes; new ones if None.
+    index, key
+        The model's place in canonical order, and what names the drawn parts.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    axes = axes_or_new(ax)
+    _draw_limits(axes, looks)
+    parts = _draw_values(axes, looks, index)
+    for number, part in enumerate(parts):
+        part.set_gid(f"{key}--control-{number}")
+    kinds = [kind for kind in MARKED if any(getattr(look, kind[0]) for look in looks)]
+    _make_room(axes, looks, strips=len(kinds))
+    for row, (field, marker, word) in enumerate(reversed(kinds)):
+        times = [look.time for look in looks if getattr(look, field)]
+        height = 0.05 + 0.075 * row
+        axes.plot(
+            times, [height] * len(times), marker=marker, markersize=6, color=INK, linestyle="none", label=word,
+            transform=axes.get_xaxis_transform(), clip_on=False,
+        )  # fmt: skip
+    _label_times(axes)
+    axes.grid(visible=False, axis="x")
+    axes.set_ylabel(y_label, parse_math=False)
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, handlelength=1.8, borderaxespad=0.2,
+                fontsize=8)  # fmt: skip
+    return axes
+
+
+def _label_times(axes: Any) -> None:
+    from matplotlib import dates
+
+    drawn: Any = dates  # its functions have no types
+    locator = drawn.AutoDateLocator(minticks=3, maxticks=8)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(drawn.ConciseDateFormatter(locator))
+
+
+def _draw_limits(axes: Any, looks: Sequence[Look]) -> None:
+    """Draw the accepted value and its limits, anew from each acceptance on."""
+    named = False
+    for part in _stretches(looks):
+        times = [look.time for look in part]
+        lower, upper, centre = (
+            [getattr(look, name) for look in part] for name in ("lower", "upper", "centre")
+        )
+        words = ("limits of one audit", "accepted value") if not named else (None, None)
+        named = True
+        axes.fill_between(times, lower, upper, color=FAINT, linewidth=0, zorder=0, label=words[0])
+        for edge in (lower, upper):
+            axes.plot(times, edge, color=GRID, linewidth=1.0, zorder=1)
+        axes.plot(times, centre, color=MUTED, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1, label=words[1])
+
+
+def _stretches(looks: Sequence[Look]) -> list[list[Look]]:
+    """Divide the looks where the accepted value changes; those without limits are left out."""
+    parts: list[list[Look]] = []
+    for look in looks:
+        if look.centre is None or look.lower is None or look.upper is None:
+            continue
+        if parts and parts[-1][-1].centre == look.centre:
+            parts[-1].append(look)
+        else:
+            parts.append([look])
+    return parts
+
+
+def _draw_values(axes: Any, looks: Sequence[Look], index: int) -> list[Any]:
+    mark, few = mark_of(index), len(looks) < MANY
+    known = [(look.time, look.value, look.low, look.high) for look in looks if look.value is not None]
+    times = [time for time, *_ in known]
+    parts = axes.plot(
+        times, [value for _, value, *_ in known], color=mark.colour, marker=mark.marker, linewidth=1.2,
+        markersize=5 if few else 2.6, zorder=4, label="value and interval",
+    )  # fmt: skip
+    limits = [(time, low, high) for time, _, low, high in known if low is not None and high is not None]
+    if limits:
+        along, low, high = zip(*limits, strict=True)
+        parts.append(
+            axes.vlines(along, low, high, color=mark.colour, linewidth=1.3 if few else 0.7, zorder=3)
+        )
+    pinned = [look for look in looks if look.accepted and look.value is not None]
+    if pinned:
+        parts += axes.plot(
+            [look.time for look in pinned], [look.value for look in pinned], marker="o", markersize=11,
+            markerfacecolor="none", markeredgecolor=mark.colour, linestyle="none", zorder=5, label="accepted run",
+        )  # fmt: skip
+    return list(parts)
+
+
+def _make_room(axes: Any, looks: Sequence[Look], *, strips: int) -> None:
+    """Keep the lowest part of the axes free for the strips of marks."""
+    names = ("value", "low", "high", "lower", "upper")
+    found = [y for look in looks for y in (getattr(look, name) for name in names) if y is not None]
+    if not found:
+        return
+    low, high = min(found), max(found)
+    span = (high - low) or max(abs(high), 1.0) * 0.1
+    share = 0.06 + 0.08 * strips
+    axes.set_ylim(low - span * share / (1 - share) - 0.02 * span, high + 0.06 * span)
