@@ -19,7 +19,7 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries docs golden lock wheel-check study-coverage \
+.PHONY: help demo test test-system check static tests env libraries docs golden screenshots lock wheel-check study-coverage \
         study-tests study-estimators study-audits bench peers clean distclean
 
 help: ## this list
@@ -72,6 +72,9 @@ docs: env ## write docs/reference.md from what is registered
 golden: env ## write the golden reports of tests/report anew; read the difference before it is committed
 	$(BIN)/python scripts/golden_reports.py
 	UPDATE=1 $(BIN)/python -m pytest -q -n 0 tests/report/test_outline.py
+
+screenshots: env ## write docs/screenshots from the examples' reports; needs chromium and poppler-utils
+	$(BIN)/python scripts/screenshots.py
 
 lock: env ## resolve requirements/*.txt anew, with hashes
 	@scripts/lock-requirements.sh

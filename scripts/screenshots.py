@@ -1,0 +1,154 @@
+"""Write docs/screenshots: pictures of the examples' reports, made by the program and a browser without a window.
+
+With --all FOLDER every report is pictured whole instead, in light, dark and on a phone, with every page of its PDF:
+to be read by eye before a release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "screenshots"
+EXAMPLES = ROOT / "examples"
+COLOURS = 255  # enough for text, charts and their shades; a third of the bytes
+
+# By the report's name: what `evalreport run` is given.
+REPORTS: dict[str, tuple[str, ...]] = {
+    "credit-default": ("credit-default/models",),
+    "bias-variance": ("bias-variance/predictions",),
+    "5x2cv": ("5x2cv/predictions",),
+    "custom-template": ("credit-default/models", "--templates", "custom-template/templates"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a page is looked at; ``height`` None means all of it, ``scale`` is pixels a point."""
+
+    name: str
+    width: int
+    height: int | None
+    scheme: str = "light"
+    scale: float = 1.0
+
+
+WHOLE = (View("light", 1200, None), View("dark", 1200, None, "dark"), View("phone", 390, None))
+# By the report's name: the views shown in the documentation, and the pages of the PDF.
+SHOWN: dict[str, tuple[tuple[View, ...], tuple[int, ...]]] = {
+    "credit-default": (
+        (View("light", 1200, 1500), View("dark", 1200, 900, "dark"), View("phone", 390, 844, scale=1.5)),
+        (1,),
+    ),
+    "bias-variance": ((View("light", 1200, 1000),), ()),
+    "custom-template": ((), (1,)),
+}
+
+
+def report(name: str, folder: Path) -> Path:
+    """Make the report of an example and return its folder."""
+    words = [str(EXAMPLES / word) if "/" in word else word for word in REPORTS[name]]
+    done = folder / name
+    command = [sys.executable, "-m", "evalreport", "run", *words, "--quiet", "--output", str(done)]
+    subprocess.run(command, check=True, cwd=ROOT)
+    return done
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Start Chromium without a window; it is closed at the end."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or sys.exit("chromium is not installed: apt-get install chromium")
+    flags = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb"]
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, headless=True, args=flags)
+        yield launched
+        launched.close()
+
+
+def picture(opened: Any, page: Path, view: View) -> bytes:
+    """Take a picture of a page as one reader sees it."""
+    size = {"width": view.width, "height": view.height or 900}
+    context = opened.new_context(viewport=size, color_scheme=view.scheme, device_scale_factor=view.scale)
+    tab = context.new_page()
+    tab.goto(page.as_uri(), wait_until="load")
+    tab.wait_for_timeout(200)  # until the fonts are there
+    taken: bytes = tab.screenshot(full_page=view.height is None)
+    context.close()
+    return taken
+
+
+def pages(pdf: Path, folder: Path, *, dots: int, last: int | None = None) -> list[Path]:
+    """Draw the pages of a PDF as PNG files, in order."""
+    words = ["-r", str(dots), *(["-l", str(last)] if last else []), "-png", str(pdf), str(folder / "page")]
+    subprocess.run(
+        [shutil.which("pdftoppm") or sys.exit("apt-get install poppler-utils"), *words], check=True
+    )
+    return sorted(folder.glob("page-*.png"))
+
+
+def write(target: Path, png: bytes) -> None:
+    """Write a picture with as many colours as it needs to look the same."""
+    from PIL import Image
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with Image.open(io.BytesIO(png)) as image:
+        # Most pixels are paper; k-means keeps the rare colours apart, those of the models.
+        few = image.convert("RGB").quantize(COLOURS, kmeans=2, dither=Image.Dither.NONE)
+        few.save(target, optimize=True)
+    print(f"{target.relative_to(Path.cwd()) if target.is_relative_to(Path.cwd()) else target}: "
+          f"{target.stat().st_size // 1000} kB")  # fmt: skip
+
+
+def shown(opened: Any, folder: Path) -> None:
+    """Write what the documentation shows."""
+    for name, (views, numbers) in SHOWN.items():
+        made = report(name, folder)
+        for view in views:
+            write(FOLDER / f"{name}-{view.name}.png", picture(opened, made / "report.html", view))
+        if numbers:
+            drawn = pages(made / "report.pdf", made, dots=90, last=max(numbers))
+            for number in numbers:
+                write(FOLDER / f"{name}-page-{number}.png", drawn[number - 1].read_bytes())
+
+
+def everything(opened: Any, folder: Path, target: Path) -> None:
+    """Write every page of every example."""
+    for name in REPORTS:
+        made = report(name, folder)
+        for view in WHOLE:
+            write(target / f"{name}-{view.name}.png", picture(opened, made / "report.html", view))
+        for number, page in enumerate(pages(made / "report.pdf", made, dots=70), start=1):
+            write(target / f"{name}-page-{number:02}.png", page.read_bytes())
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pictures of the documentation, or of everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--all", type=Path, metavar="FOLDER", help="every page of every example, into a folder"
+    )
+    asked = parser.parse_args(arguments)
+    os.environ.setdefault("SOURCE_DATE_EPOCH", "315532800")
+    with tempfile.TemporaryDirectory() as folder, browser() as opened:
+        if asked.all:
+            everything(opened, Path(folder), asked.all)
+        else:
+            shown(opened, Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
