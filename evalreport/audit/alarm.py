@@ -35,6 +35,7 @@ REFERENCE_SHARE = 0.8
 BY_RESAMPLING = frozenset({"permutation", "bootstrap_difference"})
 LEAST_COUNT = 2
 """The smallest p-value of a test by resampling is 1 or 2 over the number of replicates and one."""
+TOLERANCE = 1e-6
 SMALLEST_P = 1e-15
 """Smaller p-values of a sequence are not told apart."""
 
@@ -226,7 +227,9 @@ def _by_spending(
 
 def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> str | None:
     """Say how many replicates would decide where a test by resampling cannot give a p-value that is small enough."""
-    if test not in BY_RESAMPLING or too_large_by <= 1 or p > LEAST_COUNT / (now.options.resamples + 1):
+    count = p * (now.options.resamples + 1)
+    drawn = test in BY_RESAMPLING and abs(count - round(count)) < TOLERANCE  # else it was enumerated exactly
+    if not drawn or too_large_by <= 1 or round(count) > LEAST_COUNT:
         return None
     needed = math.ceil((now.options.resamples + 1) * too_large_by)
     return f"{now.options.resamples:,} replicates cannot decide at this look: --resamples {needed} can"

@@ -25,6 +25,8 @@ Floats = npt.NDArray[np.float64]
 
 BETS = 0.5 ** np.arange(1, 9)
 """Shares of the stake that are bet: from a half, for a loss that rises by half of what it can, to 1/256."""
+BOLD_BETS = np.concatenate([[0.98, 0.75], BETS])
+"""For limits of one mean: where losses vary little, nearly the whole stake may be bet on a mean that is lower."""
 LATTICE = 50
 """Losses that are not 0 or 1 are kept as weights of the multiples of 1 / LATTICE beside them."""
 LOOKS_A_YEAR = 365
@@ -164,8 +166,8 @@ def _below(evidence: Evidence, alpha: float) -> float:
     """Return the largest mean that bets from the first example on refute as too low."""
 
     def log_capital(mean: float) -> float:
-        returns = np.log1p(np.outer(BETS, evidence.levels - mean) / mean) @ evidence.weights
-        return float(np.logaddexp.reduce(returns)) - math.log(len(BETS))
+        returns = np.log1p(np.outer(BOLD_BETS, evidence.levels - mean) / mean) @ evidence.weights
+        return float(np.logaddexp.reduce(returns)) - math.log(len(BOLD_BETS))
 
     return _largest_refuted(log_capital, alpha) if evidence.n else 0.0
 

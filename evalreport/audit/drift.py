@@ -42,11 +42,6 @@ def data_changed(now: Present, past: Past) -> Results:
         return now.results
     if reference.predictions is None:
         return now.results
-    if (reference.predictions.task, reference.predictions.positive) != (
-        now.predictions.task,
-        now.predictions.positive,
-    ):
-        return now.results
     paired = any(row.paired for row in now.results.history if row.reference == reference.name)
     asked = [_number_of_rows(now, past, reference)]
     asked += _questions(now, reference.predictions, paired=paired)
@@ -58,6 +53,10 @@ def data_changed(now: Present, past: Past) -> Results:
 
 def _questions(now: Present, then: Predictions, *, paired: bool) -> Iterator[Asked]:
     today = now.predictions
+    if bool(today.classes) != bool(then.classes) or (today.y_true is None) != (then.y_true is None):
+        text = f"another task: {today.task} now, {then.task} then"
+        yield "labels", "truth", Drift(reason="another task"), text, True
+        return
     if today.y_true is not None and then.y_true is not None:
         yield from _truths(then, today, paired=paired)
     for outputs in today.models:
@@ -78,8 +77,8 @@ def _number_of_rows(now: Present, past: Past, reference: Reference) -> Asked:
     before = [run.summary["n"] for run in compared_with(past.runs, reference.run.id)]
     usual = float(np.median(before)) if before else float(reference.results["n"])
     ratio = now.results.n / usual
-    text = f"{numbers.count(now.results.n)} rows, {numbers.count(usual)} usually"
-    few = ratio < HALF
+    text = f"{numbers.count(now.results.n)} rows, {numbers.count(usual)} {'usually' if before else 'then'}"
+    few = bool(before) and ratio < HALF
     if few:
         text += ": fewer than half"
     return "examples", "", Drift(effect="ratio", effect_size=ratio), text, few
@@ -99,7 +98,7 @@ def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[
         return
     labels, old, new = _counts((first, then.classes), (second, today.classes))
     found = of_counts(old, new)
-    if today.positive is not None:
+    if today.positive is not None and today.positive == then.positive:
         place = labels.index(today.positive)
         shares = [_percent(float(c[place] / c.sum())) for c in (old, new)]
         text = f"{shares[1]} {today.positive}, {shares[0]} then"
@@ -137,7 +136,8 @@ def _answers(
         found = of_counts(old, new)
         yield "predicted_labels", name, found, _mix_text(labels, old, new), None
     scores = [_scores(*side) for side in (then, today)]
-    if scores[0] is not None and scores[1] is not None:
+    same_scale = (then[0].task, then[0].positive) == (today[0].task, today[0].positive)
+    if scores[0] is not None and scores[1] is not None and same_scale:
         found = of_pairs(scores[0], scores[1]) if paired else of_numbers(scores[0], scores[1])
         yield "scores", name, found, _numbers_text(found), None
     gaps = [_missing(*side) for side in (then, today)]

@@ -179,15 +179,17 @@ def _chi_square(then: Floats, now: Floats) -> float:
 
 
 def _pooled(then: Floats, now: Floats) -> tuple[Floats, Floats]:
-    """Count the rare categories of a table of more than two together; with the next rarest while still too rare."""
+    """Count the categories that are expected too rarely together, with the next rarest where that is still too few."""
     order = np.argsort(then + now, kind="stable")
     then, now = then[order], now[order]
-    while len(then) > 2 and _expected(then, now).min() < LEAST_EXPECTED:
-        then = np.concatenate([[then[:2].sum()], then[2:]])
-        now = np.concatenate([[now[:2].sum()], now[2:]])
-        order = np.argsort(then + now, kind="stable")
-        then, now = then[order], now[order]
-    return then, now
+    least = _expected(then, now).min(axis=0)
+    k = int((least < LEAST_EXPECTED).sum())
+    while 0 < k < len(then) - 1 and least[:k].sum() < LEAST_EXPECTED:
+        k += 1
+    if k < 2 or len(then) == 2:
+        return then, now
+    k = min(k, len(then) - 1)
+    return np.append(then[:k].sum(), then[k:]), np.append(now[:k].sum(), now[k:])
 
 
 def _log_choose(n: Any, k: Any) -> Any:

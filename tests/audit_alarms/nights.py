@@ -1,0 +1,40 @@
+"""Nights of a model that is right on a given share of examples, in an order that does not matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalreport.audit.auditing import Audited
+from evalreport.audit.connection import History
+from evalreport.records import WarningRecord
+from tests.audit_history.sources import Source, audited, right, share
+
+GOOD, BAD = 0.9, 0.7
+
+
+def night(accuracy: float, n: int, *, first: int, **columns: list[Any]) -> Source:
+    """Return one model's predictions of n examples from a number on, right on a share of them."""
+    source = right(share(round(accuracy * n), n), first=first)
+    source["forest"].update(columns)
+    return source
+
+
+def series(
+    history: History, accuracies: list[float], *, n: int = 200, accepted: int = 1000, **given: Any
+) -> Audited:
+    """Audit an accepted run and then a night of new examples for each accuracy; return the last."""
+    found, _, _ = audited(history, night(GOOD, accepted, first=0), **given)
+    for number, accuracy in enumerate(accuracies):
+        found, _, _ = audited(history, night(accuracy, n, first=10_000 * (number + 1)), **given)
+    return found
+
+
+def answer(found: Audited, question: str, about: str | None = None) -> Any:
+    """Return the one answer to a question."""
+    (row,) = [row for row in found.results.audit if row.question == question and about in (None, row.about)]
+    return row
+
+
+def warned(found: Audited) -> dict[str, WarningRecord]:
+    """Return the warnings by code."""
+    return {warning.code: warning for warning in found.results.warnings}
