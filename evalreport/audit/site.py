@@ -103,7 +103,8 @@ def site_page(
     from markupsafe import Markup
 
     env, brand = environment(templates), brand_of(templates)
-    style = with_colours(source(env, "report.css"), brand) + source(env, "brand.css") + font_faces("woff2")
+    css = with_colours(source(env, "report.css"), brand) + source(env, "site.css")
+    style = css + source(env, "brand.css") + font_faces("woff2")
     script = source(env, "report.js")
     policy = (
         f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
