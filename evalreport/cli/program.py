@@ -33,6 +33,7 @@ COMMANDS = {
     "history": "evalreport.cli.history",
     "verify": "evalreport.cli.verify",
     "compare-runs": "evalreport.cli.compare_runs",
+    "import": "evalreport.cli.importing",
     "list": "evalreport.cli.listing",
     "init": "evalreport.cli.project",
     "templates": "evalreport.cli.project",
@@ -48,6 +49,7 @@ evalreport plan               how many examples are needed, or what they can sho
 evalreport resample PLAN      fit estimators on folds or bootstrap samples, and write their predictions
 evalreport audit models/ --history URL    a scheduled run: compared with earlier ones, and recorded
 evalreport history list --history URL     the runs that were recorded
+evalreport import mlflow|lm-eval PATH -o FILE    other tools' logs as a prediction file
 evalreport compare-runs OLD NEW    what changed between two runs, base branch against pull request
 evalreport verify RESULTS     recompute what a results.json or a report.pdf says
 

@@ -1,0 +1,1 @@
+"""Other tools' logs: read as those tools wrote them."""

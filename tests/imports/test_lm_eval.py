@@ -1,0 +1,220 @@
+"""`evalreport import lm-eval`: on logs that lm-evaluation-harness 0.4.13 wrote, and what it must refuse."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evalreport.cli import main
+
+LOGS = Path(__file__).resolve().parents[1] / "data" / "imports" / "lm_eval"
+# What the harness itself says of these samples.
+AGGREGATES = json.loads((LOGS / "aggregates.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def imported(tmp_path, capsys):
+    """Import into a CSV file; return exit code, messages and rows."""
+
+    def call(*words: object) -> tuple[int, str, list[dict[str, str]]]:
+        file = tmp_path / "predictions.csv"
+        code = main(["import", "lm-eval", *map(str, words), "-o", str(file)])
+        rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())) if file.is_file() else []
+        return code, capsys.readouterr().err, rows
+
+    return call
+
+
+@pytest.fixture
+def logs(tmp_path) -> Path:
+    """A copy of the logs, to be changed."""
+    return Path(shutil.copytree(LOGS, tmp_path / "logs"))
+
+
+def log(folder: Path, model: str, task: str) -> Path:
+    """The log of a model and task."""
+    return next((folder / model).glob(f"samples_{task}_*.jsonl"))
+
+
+def change(path: Path, edit: Callable[[dict], object], *, line: int = 0) -> None:
+    """Change one sample of a log."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    sample = json.loads(lines[line])
+    edit(sample)
+    lines[line] = json.dumps(sample)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def mean(rows: list[dict[str, str]], model: str, column: str = "outcome") -> float:
+    """The mean of a model's column."""
+    values = [float(row[column]) for row in rows if row["model"] == model]
+    return sum(values) / len(values)
+
+
+def test_multiple_choice_gives_outcomes_that_average_to_the_harness_own(imported):
+    """Accuracy by its acc, matched by the digests of the documents."""
+    code, said, rows = imported(LOGS, "--task", "capitals")
+    assert code == 0
+    assert "outcome: acc" in said
+    for model in ("careful", "hasty"):
+        assert mean(rows, model) == pytest.approx(AGGREGATES[model]["capitals"]["acc,none"], abs=1e-12)
+    ids = [{row["id"] for row in rows if row["model"] == model} for model in ("careful", "hasty")]
+    assert ids[0] == ids[1]
+    assert len(ids[0]) == 10
+    assert next(iter(ids[0])).startswith("capitals/")
+
+
+def test_fixed_choices_give_labels_and_probabilities(imported):
+    """The share of rows that are right is the harness's acc; the likeliest choice is the prediction."""
+    code, _, rows = imported(LOGS, "--task", "even", "--labels")
+    assert code == 0
+    for model in ("careful", "hasty"):
+        own = [row for row in rows if row["model"] == model]
+        right = sum(row["y_true"] == row["y_pred"] for row in own) / len(own)
+        assert right == pytest.approx(AGGREGATES[model]["even"]["acc,none"], abs=1e-12)
+    for row in rows:
+        assert (float(row["p_yes"]) > 0.5) == (row["y_pred"] == "yes")
+        assert float(row["p_yes"]) + float(row["p_no"]) == pytest.approx(1, abs=1e-12)
+
+
+def test_choices_that_change_are_no_classes(imported):
+    """A town is the answer to one question only: refused, with the remedy."""
+    code, said, _ = imported(LOGS, "--task", "capitals", "--labels")
+    assert code == 2
+    assert "expected the same choices for every sample" in said
+    assert "leave --labels out" in said
+
+
+def test_repeated_samples_of_a_question_are_clusters(imported, tmp_path):
+    """Three answers to each sum are three rows of one id; the mean is the harness's own over all of them."""
+    code, said, rows = imported(LOGS, "--task", "sums", "--filter", "each")
+    assert code == 0
+    assert "3 samples of each example: numbered in the column seed, examples are the clusters" in said
+    assert len(rows) == 2 * 8 * 3
+    assert {row["seed"] for row in rows} == {"1", "2", "3"}
+    for model in ("careful", "hasty"):
+        assert mean(rows, model) == pytest.approx(AGGREGATES[model]["sums"]["right,each"], abs=1e-12)
+    out = tmp_path / "out"
+    words = [
+        "run",
+        str(tmp_path / "predictions.csv"),
+        "-o",
+        str(out),
+        "-f",
+        "json",
+        "--resamples",
+        "50",
+        "-q",
+    ]
+    assert main(words) == 0
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert (results["task"], results["design"], results["n"]) == ("outcome", "seeds", 8)
+
+
+def test_several_filters_must_be_chosen_from(imported):
+    """Strict or lenient extraction gives other answers: none is taken by itself."""
+    code, said, _ = imported(LOGS, "--task", "sums")
+    assert code == 2
+    assert "add --filter with one of first, each" in said
+    code, _, rows = imported(LOGS, "--task", "sums", "--filter", "first")
+    assert code == 0
+    assert mean(rows, "hasty") == pytest.approx(AGGREGATES["hasty"]["sums"]["right,first"], abs=1e-12)
+    assert "seed" not in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "problem"),
+    [
+        ("doc_hash", "has another document than in"),
+        ("target_hash", "has another target than in"),
+        ("prompt_hash", "has another prompt than in"),
+    ],
+)
+def test_models_that_were_asked_different_things_are_refused(imported, logs, field, problem):
+    """Another document, target or prompt under one number; another prompt may be meant."""
+    change(log(logs, "hasty", "even"), lambda sample: sample.update({field: "0" * 64}), line=4)
+    code, said, _ = imported(logs, "--task", "even")
+    assert code == 2
+    assert problem in said
+    assert "line 5" in said
+    assert imported(logs, "--task", "even", "--prompts-differ")[0] == (0 if field == "prompt_hash" else 2)
+
+
+def test_logs_without_digests_are_matched_by_their_documents(imported, logs):
+    """Versions before the digests: the document itself is digested, and a difference is found all the same."""
+    for model in ("careful", "hasty"):
+        path = log(logs, model, "even")
+        samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for sample in samples:
+            for name in ("doc_hash", "prompt_hash", "target_hash", "filter", "metrics"):
+                del sample[name]
+        path.write_text("".join(json.dumps(sample) + "\n" for sample in samples), encoding="utf-8")
+    code, said, rows = imported(logs, "--task", "even")
+    assert (code, len(rows)) == (0, 48)
+    assert "outcome: acc" in said
+    change(log(logs, "hasty", "even"), lambda sample: sample["doc"].update(number=99), line=2)
+    assert imported(logs, "--task", "even")[0] == 2
+
+
+def test_several_runs_of_a_model_are_chosen_from_or_taken_as_samples(imported, logs):
+    """The harness keeps every run: none is taken silently, and all together are clusters by question."""
+    first = log(logs, "hasty", "capitals")
+    later = first.with_name("samples_capitals_2027-01-01T00-00-00.000001.jsonl")
+    shutil.copy(first, later)
+    change(later, lambda sample: sample.update(acc=1.0 - sample["acc"]))
+    code, said, _ = imported(logs / "hasty", "--task", "capitals")
+    assert code == 2
+    assert "hasty has 2 logs of the task capitals" in said
+    _, _, last = imported(logs / "hasty", "--task", "capitals", "--runs", "last")
+    assert (len(last), last[0]["outcome"]) == (
+        10,
+        str(1.0 - json.loads(first.read_text().splitlines()[0])["acc"]),
+    )
+    _, _, both = imported(logs / "hasty", "--task", "capitals", "--runs", "all")
+    assert [row["seed"] for row in both].count("2") == 10
+
+
+def test_equal_documents_of_a_task_stay_apart(imported, logs):
+    """A question that stands twice in a data set is two examples, in both models' logs."""
+    for model in ("careful", "hasty"):
+        path = log(logs, model, "even")
+        twin = json.loads(path.read_text(encoding="utf-8").splitlines()[0]) | {"doc_id": 24}
+        path.write_text(path.read_text(encoding="utf-8") + json.dumps(twin) + "\n", encoding="utf-8")
+    code, _, rows = imported(logs, "--task", "even")
+    assert code == 0
+    assert sum(row["id"].endswith("-2") for row in rows) == 2
+
+
+def test_what_is_no_judgement_is_refused(imported, logs):
+    """A metric that is not there, one that is no number; the message names the file, the line and the others."""
+    code, said, _ = imported(LOGS, "--task", "capitals", "--metric", "exact_match")
+    assert code == 2
+    assert "this log has acc, acc_norm" in said
+    change(log(logs, "careful", "capitals"), lambda sample: sample.update(acc=float("nan")))
+    assert "line 1" in imported(logs, "--task", "capitals")[1]
+    change(log(logs, "hasty", "even"), lambda sample: sample.update(acc=1.0 - sample["acc"]))
+    assert (
+        "expected a log whose judgement follows from its answers"
+        in imported(logs, "--task", "even", "--labels")[1]
+    )
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"doc": 1}', "\x00", "[" * 100_000])
+def test_broken_lines_are_named(imported, tmp_path, text):
+    """File and line, exit code 2."""
+    (tmp_path / "samples_x.jsonl").write_text(f"\n{text}\n", encoding="utf-8")
+    code, said, _ = imported(tmp_path / "samples_x.jsonl")
+    assert code == 2
+    assert "samples_x.jsonl, line 2: no " in said
+
+
+def test_nothing_to_import_is_said(imported, tmp_path):
+    """No file, no log, no such task."""
+    assert "there is no such file or folder" in imported(tmp_path / "none")[1]
+    assert "there is no file samples_TASK_DATE.jsonl" in imported(tmp_path)[1]
+    assert "of the tasks hellaswag" in imported(LOGS, "--task", "hellaswag")[1]
