@@ -124,7 +124,7 @@ def pictures() -> dict[str, tuple[Draw, float, float, str]]:
         "roc_of_many": (lambda ax: plots.roc(many, ax), 4.4, 4.2, "ROC curves of twelve models, four in colour"),
         "precision_recall": (lambda ax: plots.precision_recall(two, ax), 4.4, 4.2, "Precision-recall curves"),
         "error_rates": (lambda ax: plots.error_rates(two, first, ax), 4.4, 3.4, "Error rates by threshold"),
-        "threshold_sweep": (lambda ax: plots.threshold_sweep(two, "f1", ax), 4.4, 3.4, "F1 by threshold"),
+        "threshold_sweep": (lambda ax: plots.threshold_sweep(two, ax), 4.4, 3.4, "F1 by threshold"),
         "score_histogram": (lambda ax: plots.score_histogram(two, first, ax), 4.4, 3.2, "Scores by class"),
         "reliability": (lambda ax: plots.reliability(two, first, ax), 4.4, 3.6, "Reliability diagram"),
         "accuracy_rejection": (lambda ax: plots.accuracy_rejection(two, ax), 4.4, 3.4, "Accuracy and rejection"),

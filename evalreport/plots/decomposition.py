@@ -82,7 +82,7 @@ def stacked_parts(
         for number, part in enumerate([*parts, label]):
             part.set_gid(f"{bar.key}--parts-{place}-{number}")
     axes.set_yticks([])
-    axes.set_ylim(len(bars) - 0.5, -0.5)
+    axes.set_ylim(max(len(bars), 1) - 0.5, -0.5)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(axis_label, parse_math=False)

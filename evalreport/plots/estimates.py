@@ -91,7 +91,7 @@ def estimates(
         axes.text(-0.02, place, row.label, ha="right", va="center", color=INK, clip_on=False,
                   parse_math=False, transform=axes.get_yaxis_transform())  # fmt: skip
     axes.set_yticks([])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     for place in range(1, len(rows)):
         axes.axhline(place - 0.5, color=FAINT, linewidth=0.8, zorder=0)
     axes.spines["left"].set_visible(False)

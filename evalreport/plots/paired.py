@@ -85,7 +85,7 @@ def forest(
     for place, row in enumerate(rows):
         _draw_row(axes, row, place)
     axes.set_yticks([])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_ylim(max(len(rows), 1) - 0.4, -0.6)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(axis_label, parse_math=False)

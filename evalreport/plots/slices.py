@@ -79,7 +79,7 @@ def slice_values(
             part.set_gid(f"{key}--slice-{place}-{number}")
     if limits is not None:
         axes.set_xlim(*limits)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_ylim(max(len(rows), 1) - 0.4, -0.6)
     axes.set_yticks(
         range(len(rows)), [row.label for row in rows] if labelled else [""] * len(rows), parse_math=False
     )

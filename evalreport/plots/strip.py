@@ -68,7 +68,7 @@ def strip(
         for number, part in enumerate([*parts, label]):
             part.set_gid(f"{row.key}--strip-{place}-{number}")
     axes.set_yticks([])
-    axes.set_ylim(len(rows) - 0.45, -0.55)
+    axes.set_ylim(max(len(rows), 1) - 0.45, -0.55)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(axis_label, parse_math=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 from evalreport.numbers import number, to_digits
 from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, own_id, with_legend
+from evalreport.plots.primary import words
 from evalreport.plots.style import INK, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
@@ -103,9 +104,9 @@ def _draw_equal_errors(axes: Any, at: float, value: float, index: int) -> None:
 
 def sweep(
     results: Results,
-    metric: str = "f1",
     ax: Any | None = None,
     *,
+    metric: str = "f1",
     names: Mapping[str, str] | None = None,
     legend: bool = True,
     highlight: Collection[str] | None = None,
@@ -114,10 +115,10 @@ def sweep(
 
     Parameters
     ----------
-    metric
-        One that is swept: accuracy, balanced_accuracy, f1 or mcc.
     ax
         Matplotlib axes; new ones if None.
+    metric
+        One that is swept: accuracy, balanced_accuracy, f1 or mcc.
     names
         What the legend says for a model; the model's name if None.
     legend
@@ -136,5 +137,5 @@ def sweep(
         if curve_of(results, model, "reliability", None) is not None:
             curve = curve_of(results, model, f"sweep_{metric}", None)
             draw_curve(axes, curve, index, name_of(names, model), shape="steps-pre", told=model in told)
-    axes.set(xlim=(-0.01, 1.01), xlabel="Threshold")
+    axes.set(xlim=(-0.01, 1.01), xlabel="Threshold", ylabel=words(metric))
     return with_legend(axes, legend, "best")

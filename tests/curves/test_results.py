@@ -236,7 +236,7 @@ DRAWINGS = {
     "roc": lambda r, ax: curves.roc(r, ax, annotated=HOSTILE),
     "precision_recall": curves.precision_recall,
     "error_rates": lambda r, ax: thresholds.error_rates(r, HOSTILE, ax),
-    "sweep": lambda r, ax: thresholds.sweep(r, "mcc", ax),
+    "sweep": lambda r, ax: thresholds.sweep(r, ax, metric="mcc"),
     "reliability": lambda r, ax: calibration.reliability(r, HOSTILE, ax),
     "accuracy_rejection": calibration.accuracy_rejection,
     "gain": gains.gain,

@@ -1,0 +1,143 @@
+"""The charts as a library: every one on every kind of results, on given axes, readable, the same bytes twice."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+from evalreport import plots
+from evalreport.plots.layout import panels
+from evalreport.plots.style import MARKS, MUTED, report_style
+from evalreport.plots.svg import to_svg
+from evalreport.results import Results
+
+from .sources import HOSTILE, KINDS, binary, data_sets, folds, outcomes, regression, replicates, sizes
+
+OF_ONE_MODEL = {
+    "error_rates", "score_histogram", "reliability", "confusion", "predicted_true", "residuals", "value_calibration",
+    "by_slice", "bias_variance_course", "replicates", "count_sets",
+}  # fmt: skip
+OF_NOTHING = {"f1_at_recall"}
+CHARTS = [name for name in plots.__all__ if name != "report_style"]
+# What each chart is made for, and a class of part by which it is seen to have drawn it.
+SERVES: dict[str, Callable[[], Results]] = {
+    "values": binary, "forest": outcomes, "p_values": binary, "fold_differences": folds,
+    "critical_differences": data_sets, "roc": binary, "precision_recall": binary, "error_rates": binary,
+    "threshold_sweep": binary, "score_histogram": binary, "reliability": binary, "accuracy_rejection": binary,
+    "gain": binary, "lift": binary, "confusion": binary, "predicted_true": regression, "residuals": regression,
+    "value_calibration": regression, "by_slice": binary, "error_estimates": folds, "learning_curves": sizes,
+    "bias_variance": replicates, "replicates": replicates, "count_sets": binary,
+}  # fmt: skip
+
+
+def call(name: str, results: Results, axes: Any) -> Any:
+    """Draw a chart of the whole, or of the model with the hostile name (else of the first)."""
+    chart = getattr(plots, name)
+    if name in OF_NOTHING:
+        return chart(axes)
+    if name in OF_ONE_MODEL:
+        return chart(results, HOSTILE if HOSTILE in results.models else results.models[0], axes)
+    return chart(results, axes)
+
+
+def drawing(name: str, results: Results) -> str:
+    """Draw a chart as the report does."""
+    with report_style():
+        return to_svg(
+            panels([lambda ax: call(name, results, ax)], width=5.0, height=3.5),
+            name="x",
+            title="t",
+            description="d",
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_takes_every_kind_of_results(name: str, kind: str) -> None:
+    """Where the results lack what it shows, it is empty: it never fails; and it gives the axes back."""
+    with report_style():
+        axes = Canvas().subplots()
+        assert call(name, KINDS[kind](), axes) is axes
+        axes.figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("name", SERVES)
+def test_a_chart_draws_the_models_and_a_page_can_hide_them(name: str) -> None:
+    """What it is made for stands in it as a part with the model's class; names are text; twice the same bytes."""
+    results = SERVES[name]()
+    svg = drawing(name, results)
+    assert svg == drawing(name, results)
+    if name not in ("count_sets", "confusion"):
+        index = results.models.index(HOSTILE)
+        assert re.search(rf'class="series[^"]*\bm{index}\b', svg)
+    assert "<script" not in svg
+    root = ET.fromstring(svg)  # noqa: S314  made a line above
+    assert {e.tag.split("}")[1] for e in root.iter()} <= {
+        "svg", "title", "desc", "defs", "clipPath", "rect", "g", "path", "use", "text", "tspan", "pattern",
+    }  # fmt: skip
+    ids = [e.get("id") for e in root.iter() if e.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    "name", ["roc", "precision_recall", "gain", "lift", "accuracy_rejection", "threshold_sweep"]
+)
+def test_lines_of_twelve_models_are_no_tangle(name: str) -> None:
+    """Of twelve lines four are in the colours of models, the others grey; the legend names four and counts eight."""
+    axes = call(name, binary(12), Canvas().subplots())
+    lines = [line for line in axes.get_lines() if re.fullmatch(r"m\d+--line", line.get_gid() or "")]
+    assert len(lines) == 12
+    coloured = [line for line in lines if line.get_color() != MUTED]
+    assert len(coloured) == 4
+    assert {line.get_color() for line in coloured} <= {mark.colour for mark in MARKS}
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert len(names) == 5
+    assert names[-1] == "8 others"
+
+
+def test_wanted_models_are_highlighted() -> None:
+    """``highlight`` names the models in colour."""
+    axes = plots.roc(binary(12), Canvas().subplots(), highlight=["model 11"])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["model 11", "11 others"]
+
+
+def test_a_model_whose_name_begins_with_an_underscore_stands_in_the_legend() -> None:
+    """Matplotlib would leave it out."""
+    axes = plots.roc(binary(), Canvas().subplots())
+    assert "_hidden" in [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_charts_are_called_alike() -> None:
+    """Results first, then the model of a chart of one model, then ax; all else by keyword; all say what they return."""
+    for name in CHARTS:
+        chart = getattr(plots, name)
+        parameters = list(inspect.signature(chart).parameters.values())
+        positional = [p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        if name in OF_NOTHING:
+            assert [p.name for p in positional] == ["ax"], name
+            continue
+        assert positional[0].name in ("results", "source"), name
+        assert positional[-1].name == "ax", name
+        assert (positional[1].name == "model") == (name in OF_ONE_MODEL), name
+        assert len(positional) <= 3, name
+        assert "Returns\n" in (chart.__doc__ or ""), name
+
+
+def test_importing_charts_imports_no_matplotlib() -> None:
+    """Neither the package nor the list of charts costs the third of a second."""
+    code = "import sys, evalreport, evalreport.plots as p; dir(p); sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_unknown_chart_is_an_attribute_error() -> None:
+    """As of any module."""
+    with pytest.raises(AttributeError, match="no attribute 'pie'"):
+        _ = plots.pie
