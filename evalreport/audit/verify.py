@@ -204,7 +204,7 @@ def _recomputed(
         return judge(results, options.gates), ()
     if history is not None:
         return _with_history(recorded, results, pipeline.analysed(loaded), options, history, series), ()
-    gates = [gate for gate in options.gates if parse(gate, models=results.models).reference is None]
+    gates = [gate for gate in options.gates if not _of_audits(gate, recorded.content)]
     needs = "name the history that recorded this audit with --history URL, and its --series"
     return judge(results, gates), (f"{earlier}: {needs}",)
 
@@ -212,20 +212,22 @@ def _recomputed(
 def _about_earlier(content: Mapping[str, Any]) -> str:
     """Count the records that an audit's history is behind; empty: there are none."""
     counts = {name: len(content.get(name, ())) for name in OF_AUDITS}
-    gates = [gate for gate in content["options"].get("gates", ()) if _reference(gate, content)]
-    counts["gates"] = len(gates)
+    counts["gates"] = sum(_of_audits(gate, content) for gate in content["options"].get("gates", ()))
     return ", ".join(f"{number} of {name}" for name, number in counts.items() if number)
 
 
 OF_AUDITS = ("audit", "evidence", "history")
 """Lists of results that only an audit fills."""
+OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
 
 
-def _reference(gate: str, content: Mapping[str, Any]) -> bool:
+def _of_audits(gate: str, content: Mapping[str, Any]) -> bool:
+    """Say whether a gate is about earlier runs, or counts what only an audit asks."""
     try:
-        return parse(gate, models=content["models"]).reference is not None
+        read = parse(gate, models=content["models"])
     except UsageError:
         return False  # it is refused when the gates are decided
+    return read.reference is not None or read.count != "n"
 
 
 def _with_history(
@@ -237,6 +239,7 @@ def _with_history(
     series: str,
 ) -> Results:
     """Ask again what the audit asked, of the runs that stood in the history then."""
+    from evalreport.audit.evidence import fresh
     from evalreport.audit.gates_since import decider
     from evalreport.audit.questions import asked
     from evalreport.audit.reference import past_of
@@ -254,6 +257,7 @@ def _with_history(
     # What is accepted now does not matter, only what was accepted when the audit was made.
     then = run.id if run.accepted_run is None else run.accepted_run
     past = past_of(history, series, replace(standing(history, series), accepted=then), run)
+    past = replace(past, fresh=fresh(predictions, options, history, past))
     present = Present(asked(Present(results, predictions, options), past), predictions, options)
     return judge(present.results, options.gates, since=decider(present, past))
 
@@ -271,7 +275,8 @@ def _comparable(content: Mapping[str, Any], found: Results, partly: bool) -> tup
         if partly:
             for name in OF_AUDITS:
                 side.pop(name, None)
-            side["gates"] = [row for row in side["gates"] if not _reference(row["gate"], content)]
+            side["gates"] = [row for row in side["gates"] if not _of_audits(row["gate"], content)]
+            side["warnings"] = [row for row in side["warnings"] if row["code"] not in OF_AUDITS_ALOUD]
     if _version(said) != _version(new):
         for side in (said, new):
             side["signature"] = side["signature"].partition("; ")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -277,3 +278,63 @@ def test_json_says_the_same_to_programs(copy, verify):
     assert [state["state"] for state in found["inputs"]] == ["unchanged", "unchanged"]
     assert found["exact"] > 500
     assert found["versions"]["numpy"]["recorded"] == found["versions"]["numpy"]["here"]
+
+
+@pytest.fixture
+def audited(tmp_path) -> Path:
+    """Two audits of one series, the second worse; a third recorded and accepted since."""
+    url = f"sqlite:///{tmp_path / 'audits.db'}"
+    gates = ("--gate", "forest.accuracy >= accepted - 0.3", "--gate", "alarms <= 5", "--gate", "n >= 10")
+    for name, lift in (("one", 0.2), ("two", 0.0), ("three", 0.1)):
+        words = ["audit", str(write(tmp_path / name, lift=lift)), "--history", url, "-m", "accuracy", *gates]
+        main([*words, "--resamples", "50", "-f", "json", "-q", "-o", str(tmp_path / f"{name}-out")])
+    assert main(["history", "accept", "3", "--history", url]) == 0
+    return tmp_path
+
+
+def test_an_audit_is_verified_with_its_history(audited, verify):
+    """What it said of earlier runs follows from those that stood in the history then, whatever was accepted since."""
+    url = f"sqlite:///{audited / 'audits.db'}"
+    for name in ("one", "two"):
+        words = (audited / f"{name}-out", "--inputs", audited / name, "--history", url)
+        code, said = verify(*words)
+        assert (code, "differ: 0" in said, "not recomputed" in said) == (0, True, False), said
+    place = audited / "two-out/results.json"
+    content = json.loads(place.read_text(encoding="utf-8"))
+    assert content["history"]
+    assert content["audit"]
+    tamper(place, lambda content: content["history"][0].update(reference_value=0.5))
+    code, said = verify(place, "--inputs", audited / "two", "--history", url)
+    assert code == 1
+    assert "].reference_value: recorded 0.5, recomputed" in said
+
+
+def test_an_audit_without_its_history_is_verified_in_part(audited, verify):
+    """What was recomputed agrees, what is left is counted, and that is no success."""
+    place = audited / "two-out/results.json"
+    code, said = verify(place, "--inputs", audited / "two")
+    assert code == 2
+    assert "differ: 0" in said
+    needs = "2 of history, 2 of gates: name the history that recorded this audit with --history URL"
+    assert re.search(rf"not recomputed: \d+ of audit, (\d+ of evidence, )?{needs}", said), said
+    tamper(place, lambda content: content["metrics"][0].update(value=0.5))
+    assert verify(place, "--inputs", audited / "two")[0] == 1
+
+
+def test_another_history_does_not_hold_the_run(audited, verify):
+    """Another series: said, exit code 2."""
+    url = f"sqlite:///{audited / 'audits.db'}"
+    code, said = verify(audited / "two-out", "--inputs", audited / "two", "--history", url, "--series", "x")
+    assert code == 2
+    assert "holds no run with this signature and these options in the series 'x'" in said
+
+
+def test_every_list_that_only_an_audit_fills_is_known(audited):
+    """A run of the same files leaves exactly those lists empty that the audit alone has."""
+    from evalreport.audit.verify import OF_AUDITS
+
+    out = run(audited / "two", audited / "plain", "-m", "accuracy")
+    plain = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    content = json.loads((audited / "two-out/results.json").read_text(encoding="utf-8"))
+    alone = {name for name, value in content.items() if isinstance(value, list) and value and not plain[name]}
+    assert alone - {"gates"} == {name for name in OF_AUDITS if content[name]}

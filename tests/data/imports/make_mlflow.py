@@ -2,7 +2,7 @@
 
 Run once in an environment with ``pip install mlflow==2.22.5`` and once with ``mlflow==3.17.2 scikit-learn``: each
 writes a folder of its version, with its file store's layout cut down to what names a run (``tags/mlflow.runName``)
-and the table (``artifacts/eval_results_table.json``). MLflow 3 also evaluates with ``mlflow.genai``, whose table is not an
+and the table (``artifacts/eval_results_table.json``). MLflow 3 also evaluates with ``mlflow.genai``, whose table is no
 artefact: it is saved here by pandas.
 """
 
