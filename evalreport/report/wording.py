@@ -121,7 +121,8 @@ SIZE_NOTES = {
 NO_COMPARISON = "With one model there is nothing to compare."
 VERIFY = (
     "The same command on files with these digests, the same seed and these versions gives the same "
-    "results.json, byte for byte. The PDF carries that file as an attachment."
+    "results.json, byte for byte. The PDF carries that file as an attachment. "
+    "evalreport verify RESULTS --inputs MODELS recomputes either, figure by figure."
 )
 METRIC_LIMITS = (
     "Beside the recommended interval stand the normal approximation and the bootstrap, so that a "
