@@ -93,17 +93,21 @@ def fresh(predictions: Predictions, options: Options, history: History, past: Pa
             reason=f"the predictions of {reference.spoken} are not kept, so nothing is known to be new",
         )
     new &= ~_among(keys, reference.predictions, options)
-    digests = np.array([int(digest_of(key.as_py()), 16) for key in keys] if since else (), dtype=np.uint64)
+    digests = np.array(
+        [int(digest_of(key), 16) for key in keys.to_pylist()] if since else (), dtype=np.uint64
+    )
+    unseen = np.sort(digests[new]) if since else digests
     for run in reversed(since):
         if not new.any():
             break
-        if not np.isin(_ids_of(run), digests[new]).any():
+        if not _holds_any(unseen, _ids_of(run)):
             continue
         earlier = reference_predictions(history, run)
         if earlier is None:
             why = f"run {run.id} held some of these examples, and its predictions are not kept"
             return Fresh(np.zeros(len(keys), dtype=bool), look, reason=why)
         new &= ~_among(keys, earlier, options)
+        unseen = np.sort(digests[new])
     places = np.flatnonzero(new)
     chosen = places[np.unique(np.linspace(0, len(places) - 1, min(SAMPLE, len(places))).astype(np.int64))]
     return Fresh(new, look, tuple(digest_of(keys[int(place)].as_py()) for place in chosen))
@@ -214,6 +218,13 @@ def _kept(run: Run) -> Mapping[str, Any]:
 
 def _ids_of(run: Run) -> npt.NDArray[np.uint64]:
     return np.array([int(digest, 16) for digest in _kept(run).get("ids", ())], dtype=np.uint64)
+
+
+def _holds_any(rising: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> bool:
+    if not len(rising):
+        return False
+    places = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
+    return bool((rising[places] == wanted).any())
 
 
 def _among(keys: Any, earlier: Predictions, options: Options) -> npt.NDArray[np.bool_]:

@@ -50,7 +50,8 @@ def said_aloud(now: Present, _past: Past) -> Results:
         found.append(WarningRecord("slice_fell", _said(slices), _about(slices)))
     if data:
         found.append(WarningRecord("data_changed", _said(data), _about(data)))
-    return replace(now.results, warnings=(*now.results.warnings, *found))
+    # First, because a terminal shows only the first few.
+    return replace(now.results, warnings=(*found, *now.results.warnings))
 
 
 MOST_SAID = 3

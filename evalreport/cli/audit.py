@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalreport.audit.connection import History
 
 WAIT = 600.0
+ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
 
 
 @click.command("audit")
@@ -113,9 +114,13 @@ def _audit(models: tuple[Path, ...], settings: Settings, history: History, serie
             memory_limit=memory_bytes(settings.output.memory_limit),
             progress=progress,
         )
+    warnings = audited.results.warnings
     if not quiet:
         say_found(audited.results.found)
-        say_warnings(audited.results.warnings, verbose=settings.output.verbose)
+        say_warnings(warnings, verbose=settings.output.verbose)
+    elif all(gate.outcome == "pass" for gate in audited.results.gates):
+        # Quiet success, not quiet alarm; where a gate did not pass, that is said.
+        say_warnings([w for w in warnings if w.code in ALARMING], verbose=False)
     return audited
 
 

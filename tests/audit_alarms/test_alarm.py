@@ -11,9 +11,10 @@ from evalreport.audit.confidence_sequences import condense, highest_mean, log_we
 from evalreport.audit.gates import judge
 from evalreport.audit.record import accept, prune
 from evalreport.audit.store import runs
+from evalreport.cli import main
 from evalreport.errors import UsageError
 from evalreport.results import to_json
-from tests.audit_history.sources import audited, gate_of, right, share
+from tests.audit_history.sources import audited, gate_of, right, share, write
 
 from .nights import BAD, GOOD, answer, night, series, warned
 
@@ -247,3 +248,17 @@ def test_gates_of_audits_are_refused_where_there_is_none(history):
         judge(found.results, ["alarms <= 0"])
     with pytest.raises(UsageError, match="already compares with the accepted run"):
         judge(found.results, ["alarms <= accepted"])
+
+
+def test_a_quiet_audit_is_not_quiet_about_an_alarm(tmp_path, monkeypatch, capsys):
+    """With -q a good night prints nothing; a drop is a line on standard error, and the exit is still 0."""
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for number, accuracy in enumerate((GOOD, GOOD, 0.5)):
+        folder = write(tmp_path / f"models{number}", share(round(accuracy * 300), 300), first=1000 * number)
+        words = ["audit", str(folder), "--history", "sqlite:///audits.db", "-q", "-m", "accuracy"]
+        assert main([*words, "--resamples", "1000", "-f", "json"]) == 0
+        said.append(capsys.readouterr().err.splitlines())
+    assert said[:2] == [[], []]
+    (line,) = [line for line in said[2] if "worse_than_accepted" in line]
+    assert line.startswith("warning: forest: worse than the accepted run")
