@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import escape
 
-from evalreport.report import wording
+from evalreport.report.texts import say
 
 PART = re.compile(
     r'<section id="(?P<section>[\w-]+)"'
@@ -56,23 +57,23 @@ def _anchoring() -> Callable[[re.Match[str]], str]:
             # The link is no part of the heading's name.
             of, title = match["of"], match["title"]
             named = f'<h2{match["plain"]} aria-labelledby="{of}-title"><span id="{of}-title">{title}</span>'
-            return f"{named} {_link(of, 'link')}</h2>"
+            return f"{named} {_link(of, 'page.link')}</h2>"
         elif match["summary"]:
             own = own_id(match["summary"])
-            return f'<details{match["kind"]} id="{own}"><summary>{match["summary"]}</summary>{_link(own, "link")}'
+            return f'<details{match["kind"]} id="{own}"><summary>{match["summary"]}</summary>{_link(own, "page.link")}'
         elif match["heading"]:
             own = own_id(re.sub(r"<small>.*?</small>", "", match["heading"], flags=re.DOTALL))
-            return f'<h3 id="{own}">{match["heading"]} {_link(own, "link")}</h3>'
+            return f'<h3 id="{own}">{match["heading"]} {_link(own, "page.link")}</h3>'
         elif match["table"] is not None:
             return f'{match[0]} id="{own_id("table " + match["table"])}"'
         elif match["figure"]:
             figure = match["figure"]
         elif figure:
-            return f" {_link(figure, 'link_figure')}</figcaption>"
+            return f" {_link(figure, 'page.link_figure')}</figcaption>"
         return match[0]
 
     return replacement
 
 
 def _link(target: str, word: str) -> str:
-    return f'<a class="anchor" href="#{target}" aria-label="{wording.CONTROLS[word]}">#</a>'
+    return f'<a class="anchor" href="#{target}" aria-label="{escape(say(word))}">#</a>'

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport.report.characters import visible
+from evalreport.report.texts import named, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,16 @@ def in_sentence(label: str) -> str:
     return label[0].lower() + label[1:] if ordinary else label
 
 
+def family_words(correction: str, n_pairs: int, alpha: str) -> str:
+    """Say how the pairs were corrected."""
+    if n_pairs < 2:
+        return say("verdict.family", alpha=alpha)
+    if correction == "none":
+        return say("verdict.family_unadjusted", alpha=alpha)
+    by = named("correction", correction)
+    return say("verdict.family_adjusted", correction=by, n=n_pairs, alpha=alpha)
+
+
 def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
     """Say in which direction the metric is better; values of unknown kind go by the run's option."""
     known = entry("metric", key.metric)
@@ -92,5 +103,7 @@ def spelling(key: MetricKey) -> str:
 def listed(names: list[str], limit: int = 6) -> str:
     """Join names as a sentence does: ``a, b and c``; of many, the first and how many more."""
     if len(names) > limit:
-        return f"{', '.join(names[:limit])} and {len(names) - limit} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
+        return say("list.more", names=", ".join(names[:limit]), n=len(names) - limit)
+    if len(names) < 2:
+        return "".join(names)
+    return say("list.and", names=", ".join(names[:-1]), last=names[-1])

@@ -8,9 +8,9 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.plots.matrices import confusion
-from evalreport.report import wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
+from evalreport.report.texts import say
 from evalreport.report.view import Model, View
 
 MOST_CLASSES_IN_TABLE = 15
@@ -64,9 +64,8 @@ def describe(view: View) -> Confusion | None:
     few = len(shown) <= MOST_CLASSES_IN_TABLE
     matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()
     figure = _figure(view, models) if len(shown) > 2 else None
-    return Confusion(
-        tuple(shown.values()), matrices, figure, wording.CONFUSION if few else wording.CONFUSION_OF_MANY
-    )
+    note = say("confusion.note") if few else say("confusion.many_classes")
+    return Confusion(tuple(shown.values()), matrices, figure, note)
 
 
 def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
@@ -97,10 +96,9 @@ def _figure(view: View, models: list[Model]) -> Figure:
     size = 2.4 + 0.08 * min(len(labels), 12) + 0.06 * longest
     return Figure(
         name="confusion",
-        title="Confusion matrices",
-        description=f"Heat maps of the confusion matrices of {', '.join(m.name for m in drawn)}; "
-        "the same counts stand in the tables or in results.json.",
-        caption="Each cell is coloured by its share of its row.",
+        title=say("confusion.title"),
+        description=say("confusion.described", names=", ".join(m.name for m in drawn)),
+        caption=say("confusion.caption"),
         draw=tuple(partial(_draw, view, model, labels) for model in drawn),
         width=size * columns,
         height=size * -(-len(drawn) // columns),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.records import HistoryRecord
-from evalreport.report import wording
 from evalreport.report.naming import MetricKey, label_of, metric_label
+from evalreport.report.texts import named, say
 from evalreport.report.view import View, text_of
 
 
@@ -40,7 +40,7 @@ def describe(view: View) -> History | None:
         return None
     first = records[0]
     label = metric_label(MetricKey(first.metric, first.average, first.label))
-    return History(label, tuple(_row(view, record) for record in records), wording.HISTORY)
+    return History(label, tuple(_row(view, record) for record in records), say("history.note"))
 
 
 def _row(view: View, record: HistoryRecord) -> HistoryRow:
@@ -54,7 +54,12 @@ def _row(view: View, record: HistoryRecord) -> HistoryRow:
     test = "" if record.p_value is None else f"{label_of('test', record.test)}; "
     return HistoryRow(
         model=view.model(record.model).name,
-        reference=f"{record.reference} run {record.run} of {record.time[:10]}",
+        reference=say(
+            "history.reference",
+            reference=named("history.run", record.reference),
+            run=record.run,
+            date=record.time[:10],
+        ),
         then=numbers.number(record.reference_value, decimals),
         now=numbers.number(record.value, decimals),
         difference=numbers.MISSING if missing else difference,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.report import wording
-from evalreport.report.naming import MetricKey, entry, label_of, metric_label
+from evalreport.report.naming import MetricKey, entry, family_words, label_of, metric_label
+from evalreport.report.texts import say
 from evalreport.report.view import (
     Model,
     View,
@@ -83,7 +83,7 @@ def describe(view: View) -> Leaderboard | None:
     return Leaderboard(
         headings=tuple(metric_label(key) for key in keys),
         abouts=tuple(_about(key) for key in keys),
-        bar_heading=f"{view.primary_label}, interval",
+        bar_heading=say("leaderboard.bar", metric=view.primary_label),
         difference_heading=None if reference is None else _difference_heading(view, reference),
         rows=rows,
         note=_note(view),
@@ -117,7 +117,9 @@ def reference_model(view: View) -> Model | None:
 
 
 def _difference_heading(view: View, reference: Model) -> str:
-    return f"Δ vs {'baseline' if view.results.baseline is not None else reference.short}"
+    if view.results.baseline is not None:
+        return say("leaderboard.versus_baseline")
+    return say("leaderboard.versus", model=reference.short)
 
 
 def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
@@ -134,7 +136,7 @@ def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
 def difference_cell(view: View, model: Model, reference: Model) -> Cell:
     """Give a model's difference on the primary metric from the reference."""
     if model is reference:
-        return Cell("reference", order=0.0)
+        return Cell(say("leaderboard.reference"), order=0.0)
     record = comparison_between(view, view.primary, model.id, reference.id)
     if record is None or record.difference is None:
         return Cell(numbers.MISSING)
@@ -177,7 +179,7 @@ def _bars(view: View) -> dict[str, Bar]:
 
     return {
         name: Bar(place(low), round(max(place(high) - place(low), 1.0), 2), place(value),
-                  f"{numbers.number(low, decimals)} to {numbers.number(high, decimals)}")
+                  say("report.range", low=numbers.number(low, decimals), high=numbers.number(high, decimals)))
         for name, (low, value, high) in spans.items()
     }  # fmt: skip
 
@@ -185,15 +187,16 @@ def _bars(view: View) -> dict[str, Bar]:
 def _note(view: View) -> str:
     record = metric_record(view, view.models[0].id, view.primary)
     method = record.intervals[0].method if record is not None and record.intervals else None
-    text = f"Ranked by {view.primary_words}."
+    parts = [say("leaderboard.ranked", metric=view.primary_words)]
     if method is not None:
         level = numbers.percent(view.confidence)
-        text += f" Brackets: {level} intervals, for {view.primary_words} by {label_of('interval', method)}."
+        by = label_of("interval", method)
+        parts.append(say("leaderboard.brackets", level=level, metric=view.primary_words, method=by))
     if len(view.models) > 1 and any(r.letters for r in view.results.ranking):
         alpha = f"{1 - view.confidence:.4g}"
         correction = str(view.results.options.get("correction", "none"))
-        family = wording.family(correction, len(view.results.verdicts), alpha)
-        text += f" {wording.LETTERS} ({family}.)"
+        family = family_words(correction, len(view.results.verdicts), alpha)
+        parts.append(f"{say('leaderboard.letters')} ({family}.)")
         if correction != "none" and len(view.results.verdicts) > 1:
-            text += f" {wording.EACH_ALONE}"
-    return text
+            parts.append(say("leaderboard.each_alone"))
+    return " ".join(parts)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.plots.ranks import Ranked, critical_differences
 from evalreport.records import AverageRankRecord, OmnibusRecord
-from evalreport.report import wording
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, label_of, metric_label
+from evalreport.report.texts import named, say
 from evalreport.report.view import View, ranking_record, text_of
 
-BLOCKS = {"datasets": "data sets", "folds": "folds", "examples": "examples", "seeds": "training seeds"}
 MOST_DRAWN = 24
 
 
@@ -43,7 +42,7 @@ def describe(view: View) -> Omnibus | None:
     rows = tuple(_row(view, record) for record in view.results.omnibus)
     figure = _figure(view)
     remarks = any(row.remark for row in rows)
-    return Omnibus(rows, figure, wording.OMNIBUS, remarks) if rows or figure is not None else None
+    return Omnibus(rows, figure, say("omnibus.note"), remarks) if rows or figure is not None else None
 
 
 def _row(view: View, record: OmnibusRecord) -> OmnibusRow:
@@ -53,7 +52,7 @@ def _row(view: View, record: OmnibusRecord) -> OmnibusRow:
     return OmnibusRow(
         metric=metric_label(MetricKey(record.metric)),
         test=label_of("test", record.test),
-        blocks=many + BLOCKS.get(record.by, record.by),
+        blocks=many + named("omnibus.block", record.by),
         statistic=text,
         p=numbers.p_value(record.p_value),
         remark=text_of(view, record.reason or record.caution or ""),
@@ -74,13 +73,14 @@ def _figure(view: View) -> Figure | None:
     def draw(axes: object) -> None:
         critical_differences(models, axes, groups=groups, critical_difference=distance)
 
-    where = f"{numbers.count(records[0].blocks)} {BLOCKS.get(records[0].by, records[0].by)}"
+    where = f"{numbers.count(records[0].blocks)} {named('omnibus.block', records[0].by)}"
     described = "; ".join(f"{m.label} {m.rank:.2f}" for m in sorted(models, key=lambda m: m.rank))
     return Figure(
         name="ranks",
-        title=f"Average ranks over {where}",
-        description=f"Average ranks in {view.primary_words}, 1 is best: {described}.",
-        caption=f"Average ranks in {view.primary_words} over {where}, 1 is best. {wording.CRITICAL_DIFFERENCE}",
+        title=say("omnibus.title", blocks=where),
+        description=say("omnibus.description", metric=view.primary_words, ranks=described),
+        caption=say("omnibus.caption", metric=view.primary_words, blocks=where)
+        + f" {say('omnibus.critical_difference')}",
         draw=(draw,),
         width=6.6,
         height=1.1 + 0.17 * len(models) + 0.16 * len(groups),

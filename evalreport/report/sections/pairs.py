@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 
 from evalreport import numbers
 from evalreport.plots.paired import Difference, forest
 from evalreport.plots.pairwise import p_values
-from evalreport.report import chart_wording, wording
+from evalreport.report import chart_wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
-from evalreport.report.naming import label_of
+from evalreport.report.naming import family_words, label_of
+from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
 
 MOST_FOREST_ROWS = 15
 LEAST_MAPPED, MOST_MAPPED = 4, 14
 # What a number alone would hide; "better" and "worse" its sign shows.
-SHORT_WORDS = {"undecided": "n.d.", "non-inferior": "not worse", "equivalent": "equivalent"}
+TOLD = ("undecided", "non-inferior", "equivalent")
 MOST_BESIDE, LONGEST_BESIDE = 6, 18
 
 
@@ -71,9 +73,10 @@ def describe(view: View) -> Pairs | None:
         if r.recommended and r.metric == view.primary.metric and r.slice is None
     }  # fmt: skip
     correction = str(view.results.options.get("correction", "none"))
-    family = wording.family(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
-    test = " and ".join(sorted(label_of("test", name) for name in tests))
-    note = f"Difference in {view.primary_words}, row − column, and p by {test} ({family}). n.d.: not distinguishable."
+    family = family_words(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
+    labels = sorted(label_of("test", name) for name in tests) or [""]
+    test = reduce(lambda first, last: say("list.and", names=first, last=last), labels)
+    note = say("pairs.note", metric=view.primary_words, test=test, family=family)
     heads = tuple(distinct_names([m.id for m in view.models], LONGEST_BESIDE).values())
     return Pairs(_figure(view), _map(view), view.models, heads, rows, note, _narrow(view))
 
@@ -91,7 +94,7 @@ def _matrix_cell(view: View, row: Model, column: Model) -> MatrixCell:
     if verdict is None or record is None:
         return MatrixCell(None, "", "", "", column.key)
     p = numbers.p_phrase(record.p_adjusted if record.p_adjusted is not None else record.p_value)
-    word = SHORT_WORDS.get(verdict.verdict, verdict.verdict)
+    word = named("pairs.word", verdict.verdict)
     decimals = difference_decimals(view, view.primary)
     return MatrixCell(
         verdict.verdict, numbers.number(record.difference, decimals, signed=True), word, p, column.key
@@ -103,21 +106,23 @@ def _figure(view: View) -> Figure | None:
     if not rows:
         return None
     margin = view.results.options.get("margin")
-    direction = "first is better →" if view.greater_is_better else "← first is better"
+    direction = say("pairs.first_is_better" if view.greater_is_better else "pairs.first_is_better_left")
+    axis_label = say("pairs.axis", metric=view.primary_words, direction=direction)
 
     def draw(axes: object) -> None:
-        forest(rows, axes, axis_label=f"Difference in {view.primary_words}   ({direction})", margin=margin)
+        forest(rows, axes, axis_label=axis_label, margin=margin)
 
     level = numbers.percent(view.confidence)
-    caption = f"Paired differences in {view.primary_words}. Thick: {level} interval"
     wider = {record.level for record in view.results.verdicts} - {view.confidence}
-    caption += "; thin: simultaneous over all pairs." if wider else "."
+    caption = say(
+        "pairs.caption_simultaneous" if wider else "pairs.caption", metric=view.primary_words, level=level
+    )
     if margin is not None:
-        caption += f" Shaded: region of practical equivalence (±{margin:g})."
+        caption += " " + say("pairs.margin", margin=f"{margin:g}")
     description = "; ".join(f"{row.label} {row.text}" for row in rows)
     return Figure(
         name="forest",
-        title=f"Paired differences in {view.primary_words}",
+        title=say("pairs.title", metric=view.primary_words),
         description=description,
         caption=caption,
         draw=(draw,),
@@ -164,8 +169,8 @@ def _forest_row(view: View, a: Model, b: Model) -> Difference | None:
     if record is None or verdict is None or record.difference is None:
         return None
     text = numbers.number(record.difference, difference_decimals(view, view.primary), signed=True)
-    if verdict.verdict in SHORT_WORDS:
-        text += f" {SHORT_WORDS[verdict.verdict]}"
+    if verdict.verdict in TOLD:
+        text += f" {named('pairs.word', verdict.verdict)}"
     label = a.short if view.results.baseline is not None else f"{a.short} − {b.short}"
     return Difference(
         label, record.difference, record.low, record.high, verdict.low, verdict.high, text,
