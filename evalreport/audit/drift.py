@@ -101,7 +101,7 @@ def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[
     if today.positive is not None and today.positive == then.positive:
         place = labels.index(today.positive)
         shares = [_percent(float(c[place] / c.sum())) for c in (old, new)]
-        text = f"{shares[1]} {today.positive}, {shares[0]} then"
+        text = f"{shares[1]} in class {today.positive}, {shares[0]} then"
     else:
         text = _mix_text(labels, old, new)
     yield "labels", what, found, text, None

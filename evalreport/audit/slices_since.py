@@ -100,7 +100,7 @@ def _judged(
                 low=change.low,
                 high=change.high,
                 alarm=alarm,
-                text=_text(quantity, change),
+                text=("fell: " if alarm else "") + _text(quantity, change),
                 reason=change.reason or unclear,
             )
         )
