@@ -28,6 +28,7 @@ def reference() -> str:
             HEAD,
             *_options(),
             *_audit(),
+            *_evidence(),
             *_plan(),
             *_resample(),
             *_metrics(),
@@ -62,6 +63,20 @@ def _audit() -> list[str]:
     for name, command in history_command.commands.items():
         lines += [f"`evalreport history {name}`: {_cell((command.help or '').splitlines()[0])}", ""]
         lines += _command_options(command)
+    return lines
+
+
+def _evidence() -> list[str]:
+    from evalreport.cli.compare_runs import compare_runs_command
+    from evalreport.cli.importing import import_command
+    from evalreport.cli.verify import verify_command
+
+    intro = "Of `evalreport verify RESULTS`; [evidence.md](evidence.md) says what agrees means."
+    lines = ["## Evidence", "", intro, "", *_command_options(verify_command)]
+    lines += ["Of `evalreport compare-runs OLD NEW`:", "", *_command_options(compare_runs_command)]
+    lines += ["## Imports", "", "Of `evalreport import`; [imports.md](imports.md) says what is read.", ""]
+    for name, command in import_command.commands.items():
+        lines += [f"`evalreport import {name} PATH...`:", "", *_command_options(command)]
     return lines
 
 

@@ -36,10 +36,11 @@ def compare_runs_command(
     form: str,
     output: Path | None,
 ) -> int:
-    """Say what changed from OLD to NEW: values, verdicts, gates, models, data, options.
+    """Say what changed between two runs.
 
-    Each is an output folder, a results.json or a report.pdf: the base branch and the pull request. Without --inputs
-    there is only each value with its interval, and what that cannot settle is said.
+    Values, verdicts, gates, models, data and options, from OLD to NEW, the base branch and the pull request. Each is an
+    output folder, a results.json or a report.pdf. Without --inputs there is only each value with its interval, and what
+    that cannot settle is said.
 
     Exit codes: 0 no gate of NEW failed; 1 one failed (or a model got worse, with --fail-if-worse); 2 bad input;
     3 none failed, one is undecided.

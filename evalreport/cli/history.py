@@ -33,7 +33,7 @@ def series_option(text: str) -> Callable[[F], F]:
 
 @click.group("history")
 def history_command() -> None:
-    """List, compare, accept, export and prune the runs of a history.
+    """List, compare, accept and prune recorded runs.
 
     `evalreport audit` adds to it.
     """

@@ -33,7 +33,7 @@ def shared_options(function: F) -> F:
 
 @click.group("import")
 def import_command() -> None:
-    """Turn other tools' logs into a prediction file.
+    """Turn other tools' logs into predictions.
 
     Only JSON is read; nothing is unpickled, fetched or run.
     """

@@ -43,7 +43,7 @@ def verify_command(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    """Recompute from the inputs what RESULTS says, figure by figure.
+    """Recompute a report's figures from its inputs.
 
     RESULTS is a results.json, an output folder, or a report.pdf with its attachment. Every figure is computed again
     with the recorded options: metrics, tests, verdicts, gates, slices and curves; an audit's comparisons with
