@@ -131,6 +131,11 @@ def _no_fits(pair: Pair, of: str) -> str | None:
             f"needs the metric on {of} of the same models (columns repeat and fold, or dataset): {RESAMPLE}"
         )
     undefined = int(np.isnan(fits.values).sum())
+    if undefined and fits.kind == "folds" and fits.n_test.max() <= 1:
+        return (
+            "a fold of one example has no value of this metric: ask for it on accuracy or a mean loss (log_loss, mse,"
+            " mae), or take larger folds"
+        )
     if undefined:
         return f"the metric is undefined on {undefined} of {len(fits.values)} {fits.kind}: make each larger"
     return None

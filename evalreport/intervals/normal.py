@@ -41,16 +41,26 @@ def t(estimate: Estimate, level: float) -> Bounds:
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
 
 
+FAR_FROM_POOLED = (
+    "the mean over folds is so far from the value of all folds together that its interval leaves that out: the folds"
+    " are too small for this metric"
+)
+
+
 @interval("Corrected t over folds", "fits", source="Nadeau and Bengio (2003), Mach Learn 52:239, equation 11")
 def corrected_t(estimate: Estimate, level: float) -> Bounds:
     """Mean over folds plus or minus t errors whose variance has the factor 1/J + n_test/n_train for shared training."""
     assert estimate.fits is not None
     values, ratio = estimate.fits.values, estimate.fits.test_train_ratio
     if len(values) < 2 or np.isnan(values).any():
+        if estimate.fits.n_test.max() <= 1:
+            return Bounds(None, None, "a fold of one example has no value of this metric")
         return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
     error = math.sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
     half = t_quantile((1 + level) / 2, len(values) - 1) * error
     centre = float(values.mean())
+    if not estimate.is_difference and abs(estimate.value - centre) > half > 0:
+        return Bounds(None, None, FAR_FROM_POOLED)
     return Bounds(centre - half, centre + half)
 
 

@@ -35,12 +35,22 @@ Values = Mapping[tuple[str, Quantity], Floats]
 
 NO_APPARENT = "needs the predictions of the fit to all the data on those data (part = train, replicate empty)"
 NO_WHOLE = (
-    "needs every replicate's predictions of all examples, those in its own sample too, with inbag counts"
+    "needs every replicate's predictions of all examples, those in its own sample too, with inbag counts that add up to"
+    " the number of examples"
 )
 NO_RATE = "there is no no-information rate for this metric, which .632+ is made of"
 INTERPOLATES = (
     "the fit to all the data makes nearly no error on them, so this estimate is too low by more than its own error:"
     " no interval; read the out-of-bag error"
+)
+OUT_OF_RANGE = (
+    "the replicates err less out of their samples than in them, by so much that the estimate lies outside the range of"
+    " the metric: no interval"
+)
+NO_SPREAD = "the estimate is the same for every example: nothing says how far it may be"
+OTHER_SIZE = (
+    "the replicates' samples are not as large as the data, and the weight .632 is that of samples which are; read the"
+    " out-of-bag error"
 )
 NEARLY_NONE = 0.1
 """An apparent error below this share of the out-of-bag error is next to none (docs/estimators.md)."""
@@ -112,7 +122,11 @@ def _of_losses(
     def estimated(by_example: Floats, value: float, **details: Any) -> Estimated:
         if "resubstitution" in details and interpolates(quantity, details["resubstitution"], bag.value):
             return Estimated(value, details, None, INTERPOLATES)
-        return Estimated(value, details, over_examples(by_example, cluster, level, limits, value))
+        if not limits[0] <= value <= limits[1] and not math.isnan(value):
+            return Estimated(value, details, None, OUT_OF_RANGE)
+        precision = over_examples(by_example, cluster, level, limits, value)
+        without = precision.low is None and not math.isnan(value)
+        return Estimated(value, details, precision, NO_SPREAD if without else None)
 
     found = {"bootstrap_oob": estimated(bag.by_example, bag.value, **_bag_details(bag))}
     if replicates.apparent is None:
@@ -131,6 +145,8 @@ def _of_losses(
         )
     else:
         found |= _refused(NO_WHOLE, "bootstrap_optimism")
+    if replicates.of_another_size:
+        return found | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
     parts = {"resubstitution": e_r, "out_of_bag": bag.value, "n_replicates": replicates.count}
     lecture = float(np.nanmean(bag.by_replicate))
     found["bootstrap_632"] = estimated(
@@ -268,6 +284,8 @@ def _of_values(
         found["bootstrap_optimism"] = Estimated(whole + optimism, details)
     else:
         found |= _refused(NO_WHOLE, "bootstrap_optimism")
+    if replicates.of_another_size:
+        return found | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
     parts = {"resubstitution": whole, "out_of_bag": out, **counted}
     found["bootstrap_632"] = Estimated(bootstrap_632(whole, out), parts)
     assert replicates.apparent is not None

@@ -178,8 +178,10 @@ def _clusters(whole: Predictions, replicates: Replicates, options: Options) -> n
 
 def _root(estimate: Estimated) -> Estimated:
     """Take the root of an estimate of the mean squared error; its error by the delta method."""
-    if math.isnan(estimate.value) or estimate.value <= 0:
-        return Estimated(math.nan if math.isnan(estimate.value) else 0.0, {}, reason=estimate.reason)
+    if math.isnan(estimate.value) or estimate.value < 0:
+        return Estimated(math.nan, {}, reason=estimate.reason)
+    if estimate.value == 0:
+        return Estimated(0.0, {"root_of": "mse"}, reason=estimate.reason)
     value, precision = math.sqrt(estimate.value), estimate.precision
     if precision is not None and precision.low is not None and precision.high is not None:
         error = None if precision.standard_error is None else precision.standard_error / (2 * value)

@@ -26,6 +26,7 @@ from evalreport.learning.bootstrap_errors import values_by_part
 from evalreport.learning.decomposition import decomposition_records, own_complexity, with_point
 from evalreport.learning.estimates import estimated_quantities
 from evalreport.learning.extrapolation import PointLosses, extrapolated, redrawn_errors
+from evalreport.learning.precision import NEGLIGIBLE, without_spread
 from evalreport.learning.replicates import is_mean_of_losses, model_losses, part_is
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.label_estimates import table_function
@@ -132,7 +133,7 @@ def curve_points(
                         )
                     )
         for point, table in zip(points, tables, strict=True):
-            found += _trained(table, point, series, quantities, used=used[name] is point)
+            found += _trained(table, point, series, quantities, options.weight, used=used[name] is point)
     return tuple(found)
 
 
@@ -148,7 +149,12 @@ def _of_losses(tables: Sequence[Predictions], quantity: Quantity, options: Optio
     found: list[Limits] = []
     for point, error in zip(points, errors, strict=True):
         value, half = float(point.losses.mean()), quantile(options.confidence) * float(error)
-        found.append((value, float(error), max(value - half, bottom), min(value + half, top)))
+        if half > NEGLIGIBLE * max(1.0, abs(value)):
+            found.append((value, float(error), max(value - half, bottom), min(value + half, top)))
+            continue
+        # Nothing varies at this point: at an end of [0, 1] Wilson's limits say how far it may be, elsewhere nothing.
+        units = len(np.unique(point.example))
+        found.append((value, 0.0, *without_spread(value, units, options.confidence, (bottom, top))))
     return found
 
 
@@ -173,13 +179,21 @@ def _of_values(tables: Sequence[Predictions], quantity: Quantity, options: Optio
 
 
 def _trained(
-    table: Predictions, point: Point, series: Series, quantities: Sequence[Quantity], *, used: bool
+    table: Predictions,
+    point: Point,
+    series: Series,
+    quantities: Sequence[Quantity],
+    weight: str | None,
+    *,
+    used: bool,
 ) -> Iterator[LearningPointRecord]:
     rows = np.flatnonzero(part_is(table, "train"))
     if not len(rows):
         return
     fits = parts_by(table, [name for name in FITS if name in table.keys])
-    for (model, quantity), by_fit in values_by_part(table, rows, fits.codes[rows], quantities).items():
+    weights = None if weight is None else np.asarray(table.metadata[weight].values, dtype=np.float64)[rows]
+    values = values_by_part(table, rows, fits.codes[rows], quantities, weights=weights)
+    for (model, quantity), by_fit in values.items():
         defined = by_fit[~np.isnan(by_fit)]
         yield LearningPointRecord(
             model=model,

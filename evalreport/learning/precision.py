@@ -62,14 +62,17 @@ def over_examples(
         return Precision(None, None, None, "none")
     error = float(np.sqrt((deviations**2).sum() * units / (units - 1))) / n
     if error <= NEGLIGIBLE * max(1.0, abs(mean)):
-        return _without_spread(centre, units, level, limits)
+        low, high = without_spread(centre, units, level, limits)
+        return Precision(0.0, low, high, "none" if low is None else "wilson")
     half = t_quantile((1 + level) / 2, units - 1) * error
     low, high = (float(np.clip(limit, *limits)) for limit in (centre - half, centre + half))
     return Precision(error, low, high, "t" if cluster is None else "t_clusters")
 
 
-def _without_spread(centre: float, units: int, level: float, limits: tuple[float, float]) -> Precision:
+def without_spread(
+    centre: float, units: int, level: float, limits: tuple[float, float]
+) -> tuple[float, float] | tuple[None, None]:
     """Give a width where every example says the same: at an end of [0, 1], Wilson's limits of 0 (or all) of n."""
     if limits == (0.0, 1.0) and centre in limits:
-        return Precision(0.0, *wilson_limits(centre * units, units, level), "wilson")
-    return Precision(0.0, None, None, "none")
+        return wilson_limits(centre * units, units, level)
+    return None, None

@@ -9,15 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.metrics.fits import LABEL_MEANS, is_mean_over_examples
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.views import ModelView, view
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-LABEL_LOSSES = ("error_rate", "accuracy")
-"""Metrics of the confusion table that are means over examples."""
+LABEL_LOSSES = LABEL_MEANS
+
+ANOTHER_SIZE = 0.1
+"""Samples whose mean size differs from the number of examples by more than this share are of another size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,16 @@ class Replicates:
             and bool((self.inbag.sum(axis=1) == self.n).all())
         )
 
+    @property
+    def of_another_size(self) -> bool:
+        """Whether samples are clearly larger or smaller than the data; False where in-bag rows are not all given.
+
+        Samples of whole clusters are as large on average only.
+        """
+        if self.inbag is None or not bool(self.given.all()):
+            return False
+        return abs(float(self.inbag.sum(axis=1).mean()) / self.n - 1) > ANOTHER_SIZE
+
 
 def replicates_of(predictions: Predictions) -> Replicates | None:
     """Arrange the rows by replicate and example; None where the files hold no replicates.
@@ -125,8 +137,7 @@ def _placed(example: Rows, rows: Rows, examples: Rows) -> Rows | None:
 
 def is_mean_of_losses(quantity: Quantity) -> bool:
     """Say whether a quantity is a mean of one number for each example."""
-    metric = definition(quantity)
-    return metric.function is weighted_mean or quantity.metric in LABEL_LOSSES
+    return is_mean_over_examples(quantity)
 
 
 def example_losses(view_of_model: ModelView, quantity: Quantity) -> Floats:

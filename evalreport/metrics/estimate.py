@@ -23,7 +23,7 @@ class Fits:
     Attributes
     ----------
     values
-        (J,); nan where undefined. Label metrics: 0 by convention.
+        (J,); nan where undefined, as of all but means over examples on folds of one. Label metrics: 0 by convention.
     repeat, fold
         (J,) codes in the order of the files' names.
     n_test, n_train

@@ -14,6 +14,7 @@ from evalreport.metrics.estimate import Fits
 from evalreport.metrics.label_estimates import LabelTables, table_function
 from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 
@@ -22,6 +23,9 @@ Key = tuple[str, Quantity]
 
 KINDS = {"bootstrap": "replicates", "seeds": "seeds", "datasets": "datasets"}
 """What the single fits are, by design; else folds."""
+
+LABEL_MEANS = ("error_rate", "accuracy")
+"""Metrics of the confusion table that are means over examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,10 @@ def with_fits(sample: Sample) -> Sample:
     values = fit_values(sample, layout.fits)
     sizes = fit_sizes(sample.predictions, layout.fits)
     kind = KINDS.get(sample.predictions.design, "folds")
+    if kind == "folds" and sizes.n_test.max() <= 1:
+        # On one example F1 is whether it was found, and RMSE the absolute error: the mean over folds is another metric.
+        for key in [key for key in values if not is_mean_over_examples(key[1])]:
+            values[key] = np.full(layout.fits.count, np.nan)
     repeat, fold = (_coded(layout.fits, column) for column in ("repeat", "fold"))
     estimates = {
         key: replace(e, fits=Fits(values[key], repeat, fold, sizes.n_test, sizes.n_train, kind))
@@ -48,6 +56,11 @@ def with_fits(sample: Sample) -> Sample:
         for key, e in sample.estimates.items()
     }
     return replace(sample, estimates=estimates)
+
+
+def is_mean_over_examples(quantity: Quantity) -> bool:
+    """Say whether a quantity is a mean of one number for each example, so that it has a value on a single one."""
+    return definition(quantity).function is weighted_mean or quantity.metric in LABEL_MEANS
 
 
 def _coded(parts: Parts, column: str) -> npt.NDArray[np.int64]:

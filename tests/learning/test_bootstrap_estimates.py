@@ -222,3 +222,38 @@ def test_outcomes_judged_elsewhere_have_no_632plus() -> None:
     found = estimates(evaluate(rows), "mean_outcome")
     assert found["bootstrap_632"].value is not None
     assert "no no-information rate" in (found["bootstrap_632plus"].reason or "")
+
+
+def test_samples_of_another_size_have_no_632() -> None:
+    """A sample of half the size leaves out 61 % of the examples, not 37 %: the weight .632 is not theirs."""
+    generator = np.random.default_rng(3)
+    inbag = [np.bincount(generator.integers(0, 40, 20), minlength=40).tolist() for _ in range(20)]
+    truth = [i % 2 for i in range(40)]
+    said = [[int(generator.random() < 0.7) ^ (1 - y) for y in truth] for _ in range(20)]
+    found = estimates(evaluate(replicates(truth, said, inbag, truth), task="binary"), "error_rate")
+    assert found["bootstrap_oob"].value is not None
+    for name in ("bootstrap_632", "bootstrap_632plus"):
+        assert found[name].value is None
+        assert "not as large as the data" in (found[name].reason or "")
+    assert found["bootstrap_optimism"].value is None
+
+
+def test_an_estimate_below_any_loss_has_no_limits() -> None:
+    """Fits that err in their samples alone: e_R + optimism is below 0 and no interval around it means anything."""
+    generator = np.random.default_rng(4)
+    truth = generator.normal(size=30).tolist()
+    inbag = [np.bincount(generator.integers(0, 30, 30), minlength=30).tolist() for _ in range(10)]
+    said = [[y + (3.0 if k else 0.5) for y, k in zip(truth, bag, strict=True)] for bag in inbag]
+    rows = replicates(truth, said, inbag, [y + 0.3 + 0.1 * (i % 3) for i, y in enumerate(truth)])
+    results = evaluate(rows, task="regression", metrics=("mse", "rmse"))
+    optimism = estimates(results, "mse")["bootstrap_optimism"]
+    assert optimism.value is not None
+    assert optimism.value < 0
+    assert (optimism.low, optimism.high) == (None, None)
+    assert "outside the range" in (optimism.reason or "")
+    assert estimates(results, "rmse")["bootstrap_optimism"].value is None
+    # Out of the bag every loss is 1/4: nothing tells how far that may be, which is said.
+    out = estimates(results, "mse")["bootstrap_oob"]
+    assert out.value == pytest.approx(0.25, abs=1e-12)
+    assert out.low is None
+    assert "same for every example" in (out.reason or "")

@@ -213,3 +213,27 @@ def test_a_curve_that_no_power_law_fits_is_refused(errors: list[float], reason: 
     found = extrapolated("m", "error_rate", points(errors), level=0.95, seed=0)
     assert (found.a, found.predicted, found.needed) == (None, None, None)
     assert reason in (found.reason or "")
+
+
+def test_a_point_without_errors_has_a_width() -> None:
+    """No error on 60 examples: Wilson's upper limit z^2 / (n + z^2), not limits that meet at 0."""
+    results = evaluate(curve({"a": {10.0: 0.5, 20.0: 0.0}}), task="binary")
+    last = next(p for p in results.learning_curves if (p.part, p.x) == ("test", 20.0))
+    z = 1.959963984540054
+    assert last.value == 0
+    assert (last.low, last.high) == pytest.approx((0.0, z * z / (60 + z * z)), abs=1e-12)
+
+
+def test_weights_count_on_training_rows_as_on_test_rows() -> None:
+    """One of ten training rows is wrong and weighs 11 where the others weigh 1: 11/20."""
+    rows = curve({"a": {10.0: 0.5, 20.0: 0.3}})
+    rows |= {"part": ["test"] * len(rows["id"]), "w": [1.0] * len(rows["id"])}
+    for x in (10.0, 20.0):
+        for i in range(10):
+            values = {"id": f"t{i:03d}", "model": "a", "repeat": "0", "train_size": x, "part": "train"}
+            values |= {"y_true": i % 2, "y_pred": i % 2 if i else 1, "w": 1.0 if i else 11.0}
+            for name, column in rows.items():
+                column.append(values[name])
+    results = evaluate(rows, task="binary", weight="w")
+    train = {p.x: p.value for p in results.learning_curves if p.part == "train"}
+    assert train == pytest.approx({10.0: 11 / 20, 20.0: 11 / 20})

@@ -194,3 +194,41 @@ def test_scores_without_labels_are_estimated_by_their_ranking() -> None:
     results = evaluate(rows, task="binary")
     assert results.error_estimates[0].metric == "roc_auc"
     assert estimates(results, "roc_auc")["cv"].value is not None
+
+
+def test_metrics_that_one_example_has_not_are_not_judged_by_folds_of_one() -> None:
+    """Leave-one-out: F1 on one example is whether it was found, so no limits and no test come from such folds.
+
+    F1 by hand from the pooled table; its limits hold it, which those of the mean over folds of one do not.
+    """
+    rows = folds([str(i) for i in range(N)])
+    other = {**rows, "model": ["k"] * N, "y_pred": [1 - y if i % 9 == 0 else y for i, y in enumerate(TRUTH)]}
+    results = evaluate({name: rows[name] + other[name] for name in rows}, task="binary")
+    truth, said = np.array(TRUTH), np.array(SAID)
+    by_hand = 2 * (truth & said).sum() / (truth.sum() + said.sum())
+    (f1,) = [m for m in results.metrics if (m.model, m.metric, m.label) == ("m", "f1", None)]
+    first = f1.intervals[0]
+    assert f1.value == pytest.approx(by_hand, abs=1e-15)
+    assert first.method != "corrected_t"
+    assert first.low is not None
+    assert first.high is not None
+    assert first.low < by_hand < first.high
+    tests = {c.metric: c for c in results.comparisons if c.test == "corrected_resampled_t"}
+    assert tests["accuracy"].p_value is not None
+    assert tests["f1"].p_value is None
+    assert "a fold of one example" in (tests["f1"].reason or "")
+
+
+def test_limits_over_folds_that_leave_the_value_out_are_not_given() -> None:
+    """Folds without positives have F1 = 0: their mean is 1/4, far from the pooled 1, with all answers right."""
+    rows = folds([str(i // 10) for i in range(N)])
+    truth = [int(i < 10 or i == 11) for i in range(N)]
+    said = [int(i < 10 or i == 12) for i in range(N)]
+    results = evaluate({**rows, "y_true": truth, "y_pred": said}, task="binary")
+    (f1,) = [m for m in results.metrics if (m.metric, m.label) == ("f1", None)]
+    # TP 10, FP 1, FN 1.
+    assert f1.value == pytest.approx(20 / 22, abs=1e-15)
+    first = f1.intervals[0]
+    assert first.low is not None
+    assert first.high is not None
+    assert first.low <= 20 / 22 <= first.high
