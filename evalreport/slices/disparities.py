@@ -91,8 +91,12 @@ def test_family(family: Sequence[Side], options: Options) -> tuple[dict[tuple[st
             if known:
                 leaders[_place(side)] = _place(group[0]) if twins else _place(side)
     own = [place for place, leader in leaders.items() if place == leader]
-    p_values = [outcomes[place].p_value for place in own]
-    adjusted = dict(zip(own, adjust([p for p in p_values if p is not None], options.correction), strict=True))
+    # Clusters that reach over both of two slices give each its own degrees of freedom: the larger p-value counts.
+    p_values = [
+        max(outcomes[place].p_value or 0.0 for place, leader in leaders.items() if leader == one)
+        for one in own
+    ]
+    adjusted = dict(zip(own, adjust(p_values, options.correction), strict=True))
     tested = {
         place: replace(outcome, p_adjusted=adjusted[leaders[place]]) if place in leaders else outcome
         for place, outcome in outcomes.items()

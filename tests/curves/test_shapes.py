@@ -249,3 +249,14 @@ def test_the_interpolated_area_is_that_of_false_positives_rising_in_line(ranking
     wrong = one.wrong[begin] + share * (one.wrong[end] - one.wrong[begin])
     # The midpoint rule: precision is steepest at recall 0, where it may begin at 0 and rise at once.
     assert interpolated_area(one) == pytest.approx((recalls / (recalls + wrong)).mean(), abs=1e-3)
+
+
+def test_examples_of_weight_zero_are_no_step_of_the_rejection_curve():
+    """The same curve and area as without the example that counts nothing, wherever it would stand."""
+    p, came_true = np.array([0.9, 0.8, 0.7, 0.6]), np.array([1.0, 0.0, 1.0, 1.0])
+    held = np.array([True, True, False, True])
+    every = Forecasts("m", p, came_true, p, came_true, held.astype(float))
+    some = Forecasts("m", p[held], came_true[held], p[held], came_true[held], np.ones(3))
+    for one, other in zip(every.kept_and_right, some.kept_and_right, strict=True):
+        assert one.tolist() == other.tolist()
+    assert rejection_area(*every.kept_and_right[1:]) == rejection_area(*some.kept_and_right[1:])

@@ -185,7 +185,8 @@ class Forecasts:
             np.cumsum(np.bincount(group, weights=weights)).astype(np.float64)
             for weights in (self.weights, self.weights * self.right)
         )
-        held = kept > 0
+        # Examples of weight 0 are no step along the curve.
+        held = np.diff(kept, prepend=0.0) > 0
         return -distinct[held], kept[held], right[held]
 
 
