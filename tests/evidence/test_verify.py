@@ -205,6 +205,32 @@ def test_another_pdf_in_the_folder_is_found(copy, verify):
     assert "report.pdf of the same folder: its attachment results.json" in said
 
 
+@pytest.mark.parametrize("names", [(), ("results.json", "results.json"), ("other.json",)])
+def test_a_pdf_must_hold_one_results_json(made, verify, tmp_path, names):
+    """None leaves nothing to verify; of two nobody could say which one is meant."""
+    from pypdf import PdfWriter
+
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    for name in names:
+        writer.add_attachment(name, (made / "out/results.json").read_bytes())
+    writer.write(tmp_path / "report.pdf")
+    code, said = verify(tmp_path / "report.pdf", "--inputs", made / "models")
+    assert code == 2
+    assert f"the PDF has {names.count('results.json')} attachments called results.json" in said
+
+
+def test_an_attachment_survives_that_another_tool_saved_the_pdf(made, verify, tmp_path):
+    """A PDF that was written anew, as by one that signs or compresses it."""
+    import pikepdf
+
+    with pikepdf.open(made / "out/report.pdf") as document:
+        document.save(
+            tmp_path / "saved.pdf", object_stream_mode=pikepdf.ObjectStreamMode.generate, linearize=True
+        )
+    assert verify(tmp_path / "saved.pdf", "--inputs", made / "models", "-q") == (0, "")
+
+
 def test_missing_inputs_are_exit_2(made, verify, tmp_path):
     """Each is named with where it was looked for."""
     code, said = verify(made / "out", "--inputs", tmp_path)
