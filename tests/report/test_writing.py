@@ -16,7 +16,10 @@ from evalreport.errors import OutputError
 from evalreport.report import pdf, render
 from evalreport.results import Results, to_json
 
-ALL = {"report.html", "report.pdf", "results.json", "summary.md", "forest.svg", "pr.svg", "roc.svg"}
+ALL = {
+    *("report.html", "report.pdf", "results.json", "summary.md"),
+    *("forest.svg", "p-values.svg", "pr.svg", "roc.svg", "count-sets.svg", "f1-at-recall.svg"),
+}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
