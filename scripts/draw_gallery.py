@@ -140,7 +140,9 @@ def pictures() -> dict[str, tuple[Draw, float, float, str]]:
         "error_estimates": (lambda ax: plots.error_estimates(parts, ax), 5.6, 2.6, "Error estimates"),
         "learning_curves": (lambda ax: plots.learning_curves(sizes, ax), 4.6, 3.4, "Learning curves"),
         "bias_variance": (lambda ax: plots.bias_variance(parts, ax), 5.2, 4.6, "Bias and variance"),
-        "replicates": (lambda ax: plots.replicates(parts, of_parts, ax), 4.4, 3.4, "Single replicates"),
+        "bias_variance_course": (
+            lambda ax: plots.bias_variance_course(parts, of_parts, ax), 4.4, 3.4, "Bias and variance by complexity",
+        ),
         "f1_at_recall": (plots.f1_at_recall, 4.2, 3.2, "F1 against precision at fixed recall"),
         "count_sets": (lambda ax: plots.count_sets(two, first, ax), 6.0, 2.2, "True and predicted positives"),
     }  # fmt: skip
