@@ -12,6 +12,7 @@ from evalreport.report.view import (
     View,
     comparison_between,
     difference_decimals,
+    ranking_record,
     verdict_between,
     view_of,
 )
@@ -78,15 +79,30 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
 
 
 def oneliner(results: Results) -> str:
-    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy 0.915 [0.903, 0.925], ...``."""
+    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy 0.915 [0.903, 0.925], ...``.
+
+    A model *leads* only where it is better than every other one; else it *is first on* the metric, or shares that.
+    """
     view = view_of(results)
     outcomes = {gate.outcome for gate in results.gates}
     state = "FAILED" if "fail" in outcomes else "UNDECIDED" if "undecided" in outcomes else "OK"
     leader = view.models[0]
     cell = leaderboard.metric_cell(view, leader, view.primary)
-    verb = "leads on" if len(view.models) > 1 else "reaches"
-    text = f"{leader.name} {verb} {view.primary_words} {cell.value} {cell.beside}".rstrip()
-    return f"[evalreport {state}] {text}{_against(view)}, n = {numbers.count(results.n)}{_open_pairs(view)}."
+    text = f"{_first(view)} {view.primary_words} {cell.value} {cell.beside}".rstrip()
+    return f"[evalreport {state}] {text}{_against(view)}, n = {numbers.count(results.n)}{_not_beaten(view)}."
+
+
+def _first(view: View) -> str:
+    """Name who stands first and say how firmly; two models of one value share the place."""
+    leader = view.models[0]
+    if len(view.models) == 1:
+        return f"{leader.name} reaches"
+    shared = [m.name for m in view.models if (r := ranking_record(view, m.id)) is not None and r.rank == 1]
+    if len(shared) > 1:
+        return f"{listed(shared, 3)} are first on"
+    verdicts = [verdict_between(view, leader.id, other.id) for other in view.models[1:]]
+    beats_all = all(found is not None and found.verdict == "better" for found in verdicts)
+    return f"{leader.name} {'leads' if beats_all else 'is first'} on"
 
 
 def _against(view: View) -> str:
@@ -107,11 +123,19 @@ def _against(view: View) -> str:
     return f", {difference} vs {other.name} ({name}{p})"
 
 
-def _open_pairs(view: View) -> str:
-    leader = view.models[0]
-    open_ = [
-        model.name
-        for model in view.models[1:]
-        if (found := verdict_between(view, leader.id, model.id)) is not None and found.verdict == "undecided"
-    ]
-    return f"; {leader.name} and {listed(open_, 3)} not distinguishable" if open_ else ""
+def _not_beaten(view: View) -> str:
+    """Name the models that the first one is not shown to be better than."""
+    leader, kinds = (
+        view.models[0],
+        {"undecided": "not distinguishable", "equivalent": "equivalent by the margin"},
+    )
+    said = []
+    for kind, words in kinds.items():
+        names = [
+            model.name
+            for model in view.models[1:]
+            if (found := verdict_between(view, leader.id, model.id)) is not None and found.verdict == kind
+        ]
+        if names:
+            said.append(f"; {leader.name} and {listed(names, 3)} {words}")
+    return "".join(said)

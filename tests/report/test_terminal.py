@@ -40,8 +40,30 @@ def test_chat_line_says_the_state_of_the_gates(simulate: Callable[..., Results])
     states = {"pass": "OK", "undecided": "UNDECIDED", "fail": "FAILED"}
     for outcome, state in states.items():
         line = oneliner(gated(simulate(), outcome))
-        assert line.startswith(f"[evalreport {state}] forest leads on accuracy 0.823 [0.801, 0.844]")
+        assert line.startswith(f"[evalreport {state}] forest is first on accuracy 0.823 [0.801, 0.844]")
         assert line.endswith("vs boosting (Holm p = 1), n = 1,200; forest and boosting not distinguishable.")
+
+
+def test_chat_line_says_leads_only_of_a_model_that_beats_all_others(simulate: Callable[..., Results]) -> None:
+    """A model better than each other one leads; one of the same value shares the place; alone it reaches a value."""
+    assert " forest leads on accuracy " in oneliner(simulate({"forest": 1.9, "tree": 0.6}))
+    results = simulate()
+    shared = [dataclasses.replace(r, rank=max(1, r.rank - 1)) for r in results.ranking]
+    line = oneliner(dataclasses.replace(results, ranking=tuple(shared)))
+    assert " boosting and forest are first on accuracy " in line
+    assert " only reaches accuracy " in oneliner(simulate({"only": 1.0}))
+
+
+def test_chat_line_names_equivalents(simulate: Callable[..., Results]) -> None:
+    """Models that a declared margin makes equivalent to the first are named as such, never as beaten."""
+    results = simulate()
+    verdicts = tuple(
+        dataclasses.replace(v, verdict="equivalent") if set(v.about) == {"boosting", "forest"} else v
+        for v in results.verdicts
+    )
+    line = oneliner(dataclasses.replace(results, verdicts=verdicts))
+    assert " forest is first on accuracy " in line
+    assert line.endswith("; forest and boosting equivalent by the margin.")
 
 
 def test_notebook_table_has_a_row_for_each_model(simulate: Callable[..., Results]) -> None:
