@@ -67,6 +67,7 @@ def _audit() -> list[str]:
 
 
 def _evidence() -> list[str]:
+    from evalreport.cli.comment import comment_command
     from evalreport.cli.compare_runs import compare_runs_command
     from evalreport.cli.importing import import_command
     from evalreport.cli.verify import verify_command
@@ -74,6 +75,13 @@ def _evidence() -> list[str]:
     intro = "Of `evalreport verify RESULTS`; [evidence.md](evidence.md) says what agrees means."
     lines = ["## Evidence", "", intro, "", *_command_options(verify_command)]
     lines += ["Of `evalreport compare-runs OLD NEW`:", "", *_command_options(compare_runs_command)]
+    lines += [
+        "## Reviews",
+        "",
+        "Of `evalreport comment`; [reviews.md](reviews.md) says what pipelines do with it.",
+        "",
+    ]
+    lines += _command_options(comment_command)
     lines += ["## Imports", "", "Of `evalreport import`; [imports.md](imports.md) says what is read.", ""]
     for name, command in import_command.commands.items():
         lines += [f"`evalreport import {name} PATH...`:", "", *_command_options(command)]

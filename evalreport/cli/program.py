@@ -31,6 +31,7 @@ COMMANDS = {
     "resample": "evalreport.cli.resample",
     "audit": "evalreport.cli.audit",
     "history": "evalreport.cli.history",
+    "comment": "evalreport.cli.comment",
     "verify": "evalreport.cli.verify",
     "compare-runs": "evalreport.cli.compare_runs",
     "import": "evalreport.cli.importing",
@@ -51,6 +52,7 @@ evalreport audit models/ --history URL    a scheduled run: compared with earlier
 evalreport history list --history URL     the runs that were recorded
 evalreport import mlflow|lm-eval PATH -o FILE    other tools' logs as a prediction file
 evalreport compare-runs OLD NEW    what changed between two runs, base branch against pull request
+evalreport comment OUTPUT     the summary as one comment on a pull request, updated in place
 evalreport verify RESULTS     recompute what a results.json or a report.pdf says
 
 Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at least

@@ -1,0 +1,273 @@
+"""One comment on a pull request or merge request, written once and then updated in place.
+
+The comment is known by a hidden marker at its beginning, so it is found again among all others, whoever runs next. What
+the host is, and where its interface stands, is read from the variables that its pipelines set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+from evalreport.errors import OutputError, UsageError
+
+Host = Literal["github", "gitlab"]
+
+MARKER = re.compile(r"\A<!-- evalreport:[0-9a-f]{12} -->")
+LONGEST: Mapping[Host, int] = {"github": 65_536, "gitlab": 1_000_000}
+"""Characters that the host takes in one comment."""
+A_PAGE = 100
+MOST_PAGES = 100
+"""A review with more than 10,000 comments is not searched to its end."""
+SECONDS = 20.0
+PAUSES = (1.0, 3.0)
+"""Before each further try, after an answer that the host was busy or none at all."""
+BUSY = frozenset({429, 500, 502, 503, 504})
+REFUSED = frozenset({429, 503})
+"""Answers that say that nothing was done: after any other a comment may have been created all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Where comments go: the address of the list of them, of one of them, and the token's header."""
+
+    host: Host
+    comments: str
+    comment: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was done, and to which comment."""
+
+    done: Literal["created", "updated"]
+    id: int
+
+
+def review_of(environment: Mapping[str, str], *, number: int | None = None) -> Review | None:
+    """Find the review that a pipeline runs for; None: it runs for none.
+
+    Parameters
+    ----------
+    environment
+        The variables of GitHub Actions or GitLab CI.
+    number
+        Of the pull or merge request, where the event does not say it.
+
+    Raises
+    ------
+    UsageError
+        Neither host's variables are set, or the token is not.
+    """
+    if environment.get("GITLAB_CI") and environment.get("CI_API_V4_URL"):
+        return _gitlab(environment, number)
+    if environment.get("GITHUB_REPOSITORY"):
+        return _github(environment, number)
+    raise UsageError(
+        "no review is known here: set GITHUB_REPOSITORY, GITHUB_TOKEN and --number (GitHub), or GITLAB_CI,"
+        " CI_API_V4_URL, CI_PROJECT_ID, GITLAB_TOKEN and --number (GitLab)"
+    )
+
+
+def marker_of(key: str) -> str:
+    """Return the marker of a comment that is told apart by a key, such as a workflow and its job.
+
+    Examples
+    --------
+    >>> marker_of("nightly/audit")
+    '<!-- evalreport:d0aa6f3e8727 -->'
+    """
+    return f"<!-- evalreport:{hashlib.sha256(key.encode()).hexdigest()[:12]} -->"
+
+
+def body_of(summary: str, *, host: Host, key: str | None = None, links: str = "") -> str:
+    """Return a comment: the summary with the marker of the key at its beginning (or its own), and links at its end.
+
+    Raises
+    ------
+    UsageError
+        Without a key, the summary has no marker.
+    """
+    found = MARKER.match(summary)
+    if key is None and found is None:
+        raise UsageError("this summary.md has no marker of evalreport in its first line; name one with --key")
+    text = summary[found.end() :] if found else f"\n{summary}"
+    marker = marker_of(key) if key is not None else found[0] if found else ""
+    end = f"\n{links}\n" if links else ""
+    room = LONGEST[host] - len(marker) - len(end)
+    if len(text) > room:
+        cut = "\n\n*Cut here: the rest stands in the report.*\n"
+        text = text[: room - len(cut)] + cut
+    return marker + text + end
+
+
+def publish(review: Review, body: str) -> Published:
+    """Create the comment, or update the one that begins with the same marker.
+
+    Raises
+    ------
+    OutputError
+        The host cannot be reached, or refuses.
+    """
+    marker = body.split("-->", 1)[0] + "-->"
+    there = _find(review, marker)
+    if there is None:
+        made = _call(review, "POST", review.comments, {"body": body})
+        return Published("created", int(made["id"]))
+    method = "PATCH" if review.host == "github" else "PUT"
+    _call(review, method, review.comment.format(id=there), {"body": body})
+    return Published("updated", there)
+
+
+# --- hosts ----------------------------------------------------------------------------------------------------------
+
+
+def _github(environment: Mapping[str, str], number: int | None) -> Review | None:
+    repository = environment["GITHUB_REPOSITORY"]
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise UsageError(f"GITHUB_REPOSITORY={repository!r}: expected OWNER/NAME")
+    number = number if number is not None else _number_of_event(environment.get("GITHUB_EVENT_PATH"))
+    if number is None:
+        return None
+    token = _token(environment, "GITHUB_TOKEN", "GH_TOKEN")
+    root = f"{_root(environment.get('GITHUB_API_URL', 'https://api.github.com'))}/repos/{repository}/issues"
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/vnd.github+json",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+    return Review("github", f"{root}/{number}/comments", f"{root}/comments/{{id}}", headers)
+
+
+def _gitlab(environment: Mapping[str, str], number: int | None) -> Review | None:
+    said = environment.get("CI_MERGE_REQUEST_IID", "")
+    number = number if number is not None else int(said) if said.isdecimal() else None
+    if number is None:
+        return None
+    # CI_JOB_TOKEN may not write notes, so a token of the project's own is asked for.
+    token = _token(environment, "GITLAB_TOKEN", "EVALREPORT_TOKEN")
+    project = quote(environment.get("CI_PROJECT_ID", ""), safe="")
+    root = f"{_root(environment['CI_API_V4_URL'])}/projects/{project}/merge_requests/{number}/notes"
+    return Review("gitlab", root, f"{root}/{{id}}", {"PRIVATE-TOKEN": token})
+
+
+def _number_of_event(path: str | None) -> int | None:
+    """Read the number of the pull request from the event; None where the event is about none."""
+    if not path:
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - an empty Path would be the current folder
+            event = json.load(file)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"GITHUB_EVENT_PATH={path}: cannot be read ({error}); give --number") from None
+    pull = event.get("pull_request") or (event["issue"] if "pull_request" in event.get("issue", {}) else {})
+    number = pull.get("number")
+    return number if isinstance(number, int) else None
+
+
+def _token(environment: Mapping[str, str], *names: str) -> str:
+    for name in names:
+        token = environment.get(name, "").strip()
+        if token.isprintable() and token:
+            return token
+    raise UsageError(f"no token to comment with: set {' or '.join(names)}")
+
+
+def _root(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"{address!r} is no address of an interface; expected https://...")
+    return address.rstrip("/")
+
+
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token is for one host only."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _find(review: Review, marker: str) -> int | None:
+    """Return the number of the oldest comment that begins with the marker; None: there is none."""
+    for page in range(1, MOST_PAGES + 1):
+        order = "&sort=asc&order_by=created_at" if review.host == "gitlab" else ""
+        found = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}")
+        for comment in found:
+            if str(comment.get("body") or "").lstrip().startswith(marker):
+                return int(comment["id"])
+        if len(found) < A_PAGE:
+            return None
+    return None
+
+
+def _call(review: Review, method: str, address: str, content: Mapping[str, str] | None = None) -> Any:
+    """Make one call, and try again where the host was busy."""
+    for pause in (*PAUSES, None):
+        try:
+            return _once(review, method, address, content)
+        except urllib.error.HTTPError as error:
+            said = _said(error)
+            again = REFUSED if method == "POST" else BUSY
+            if error.code not in again or pause is None:
+                raise OutputError(
+                    f"the comment could not be written: {method} {address}: {said}{_hint(error.code)}"
+                ) from error
+        except (OSError, ValueError) as error:
+            if pause is None or method == "POST":
+                reason = getattr(error, "reason", error)
+                raise OutputError(
+                    f"the comment could not be written: {method} {address}: {reason}"
+                ) from error
+        time.sleep(pause)
+    raise AssertionError("the last try returns or raises")
+
+
+def _once(review: Review, method: str, address: str, content: Mapping[str, str] | None) -> Any:
+    data = None if content is None else json.dumps(content).encode()
+    headers = {**review.headers, "User-Agent": "evalreport", "Content-Type": "application/json"}
+    request = urllib.request.Request(address, data=data, headers=headers, method=method)  # noqa: S310 - _root checked it
+    with urllib.request.build_opener(_Staying).open(request, timeout=SECONDS) as answer:
+        return json.loads(answer.read())
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    """Return the host's own words, cut: they are from outside."""
+    try:
+        answer = json.loads(error.read(2000))
+        words = answer.get("message") or answer.get("error") or ""
+    except (OSError, ValueError, AttributeError):
+        words = ""
+    return f"{error.code} {error.reason}" + (f" ({str(words)[:200]})" if words else "")
+
+
+def _hint(code: int) -> str:
+    if code in (401, 403, 404):
+        return (
+            "; the token may not comment here (GitHub: permissions: pull-requests: write; none from a fork)"
+        )
+    return ""
+
+
+def links_of(environment: Mapping[str, str], extra: Sequence[tuple[str, str]] = ()) -> str:
+    """Return links in Markdown to the report's artefacts and to the pipeline's run."""
+    found = [(words, address) for words, address in extra if address]
+    server, run = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_RUN_ID")
+    if server and run:
+        found.append(("run", f"{server}/{environment.get('GITHUB_REPOSITORY', '')}/actions/runs/{run}"))
+    elif environment.get("CI_JOB_URL"):
+        found.append(("job", environment["CI_JOB_URL"]))
+    return " · ".join(
+        f"[{words}]({address})" for words, address in found if re.fullmatch(r"https?://[^\s()<>]+", address)
+    )

@@ -1,0 +1,64 @@
+"""``evalreport comment``: the summary of a report as one comment on a pull request, updated in place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from evalreport.errors import UsageError
+
+SUMMARY = "summary.md"
+NOT_MADE = "**evalreport made no report**\n\n"
+
+
+@click.command("comment")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("evalreport-out"), metavar="[OUTPUT]")
+@click.option("--key", metavar="TEXT",
+              help="Tells this comment from others of evalreport on the same review, such as a job's name (default:"
+              " the report's title and primary metric).")  # fmt: skip
+@click.option("--number", type=click.IntRange(min=1), metavar="N",
+              help="Of the pull or merge request (default: that of the pipeline's event).")  # fmt: skip
+@click.option("--failed", metavar="TEXT",
+              help="There is no report: say so, and why, in the place of the summary. Needs --key.")  # fmt: skip
+@click.option("--link", "links", multiple=True, metavar="WORDS=ADDRESS",
+              help="Repeatable: a link below the summary.")  # fmt: skip
+def comment_command(
+    folder: Path, key: str | None, number: int | None, failed: str | None, links: tuple[str, ...]
+) -> int:
+    """Write the summary as one comment on a review.
+
+    The text is summary.md of the folder OUTPUT, for the pull request or merge request of this pipeline. The comment is found again by a hidden marker, so there is one however often it runs. GitHub: GITHUB_REPOSITORY,
+    GITHUB_TOKEN and the event's file; GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID and GITLAB_TOKEN.
+    Outside of a review nothing is done.
+    """
+    from evalreport.audit.reviews import body_of, links_of, publish, review_of
+
+    if failed is not None and key is None:
+        raise UsageError("--failed needs --key: without a summary nothing says which comment it is about")
+    extra = [(words, address) for words, _, address in (link.partition("=") for link in links)]
+    summary = f"{NOT_MADE}{_quoted(failed)}\n" if failed is not None else _read(folder / SUMMARY)
+    review = review_of(os.environ, number=number)
+    if review is None:
+        click.echo("this run is for no pull or merge request: no comment")
+        return 0
+    body = body_of(summary, host=review.host, key=key, links=links_of(os.environ, extra))
+    published = publish(review, body)
+    click.echo(f"comment {published.id} {published.done}")
+    return 0
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise UsageError(
+            f"{path}: {reason}; name the folder of a report that was made with -f md among others"
+        ) from None
+
+
+def _quoted(text: str) -> str:
+    """Return a text from outside as a block of code that it cannot end."""
+    return "\n".join(f"    {line}" for line in text.splitlines()[-30:])
