@@ -155,12 +155,12 @@ def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
         matrix[rows.model[some].astype(np.int64) * count + cell[some]] = np.arange(some.start, some.stop)
     if np.count_nonzero(matrix >= 0) < rows.n:
         return None
-    matrix = matrix.reshape(len(rows.models), count)
+    by_model = matrix.reshape(len(rows.models), count)
     if rows.coded is None or len(parts) > 1:
-        return matrix
+        return by_model
     # Among the ids there are those of the file of true values: one that no model predicts is no cell.
-    predicted = (matrix >= 0).any(axis=0)
-    return matrix if predicted.all() else matrix[:, predicted]
+    predicted = (by_model >= 0).any(axis=0)
+    return by_model if predicted.all() else by_model[:, predicted]
 
 
 def _ranks(array: Any) -> tuple[Indices, int]:
