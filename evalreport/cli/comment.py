@@ -29,9 +29,10 @@ def comment_command(
 ) -> int:
     """Write the summary as one comment on a review.
 
-    The text is summary.md of the folder OUTPUT, for the pull request or merge request of this pipeline. The comment is found again by a hidden marker, so there is one however often it runs. GitHub: GITHUB_REPOSITORY,
-    GITHUB_TOKEN and the event's file; GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID and GITLAB_TOKEN.
-    Outside of a review nothing is done.
+    The text is summary.md of the folder OUTPUT, for the pull request or merge request of this pipeline. It is found
+    again by a hidden marker, so there is one however often it runs. GitHub: GITHUB_REPOSITORY, GITHUB_TOKEN and the
+    event's file; GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID and GITLAB_TOKEN. Outside of a review
+    nothing is done.
     """
     from evalreport.audit.reviews import body_of, links_of, publish, review_of
 
