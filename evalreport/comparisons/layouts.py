@@ -11,6 +11,7 @@ import numpy as np
 
 from evalreport.comparisons.measured import measured_size
 from evalreport.comparisons.registry import TESTS, Pair
+from evalreport.metrics.estimate import Fits
 from evalreport.metrics.quantities import Quantity, definition
 
 RESAMPLE = "evalreport resample PLAN makes them"
@@ -46,7 +47,7 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         "datasets": "wilcoxon",
         "bootstrap": "bootstrap_difference",
     }
-    if pair.design in by_design and delta.fits is not None:
+    if pair.design in by_design and delta.fits is not None and not _of_one_example(delta.fits):
         return by_design[pair.design]
     if delta.weighted and delta.clusters is None:
         return "bootstrap_difference"
@@ -131,7 +132,7 @@ def _no_fits(pair: Pair, of: str) -> str | None:
             f"needs the metric on {of} of the same models (columns repeat and fold, or dataset): {RESAMPLE}"
         )
     undefined = int(np.isnan(fits.values).sum())
-    if undefined and fits.kind == "folds" and fits.n_test.max() <= 1:
+    if _of_one_example(fits):
         return (
             "a fold of one example has no value of this metric: ask for it on accuracy or a mean loss (log_loss, mse,"
             " mae), or take larger folds"
@@ -139,6 +140,11 @@ def _no_fits(pair: Pair, of: str) -> str | None:
     if undefined:
         return f"the metric is undefined on {undefined} of {len(fits.values)} {fits.kind}: make each larger"
     return None
+
+
+def _of_one_example(fits: Fits) -> bool:
+    """Say whether the fits are folds of one example each, on which the metric has no value."""
+    return fits.kind == "folds" and bool(fits.n_test.max() <= 1 and np.isnan(fits.values).any())
 
 
 def _no_folds(pair: Pair) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,10 +120,9 @@ def _of_losses(
     limits = value_range(definition(quantity), predictions)
 
     def estimated(by_example: Floats, value: float, **details: Any) -> Estimated:
-        if "resubstitution" in details and interpolates(quantity, details["resubstitution"], bag.value):
-            return Estimated(value, details, None, INTERPOLATES)
-        if not limits[0] <= value <= limits[1] and not math.isnan(value):
-            return Estimated(value, details, None, OUT_OF_RANGE)
+        reason = _no_limits(quantity, details.get("resubstitution"), bag.value, value, limits)
+        if reason is not None:
+            return Estimated(value, details, None, reason)
         precision = over_examples(by_example, cluster, level, limits, value)
         without = precision.low is None and not math.isnan(value)
         return Estimated(value, details, precision, NO_SPREAD if without else None)
@@ -147,21 +146,29 @@ def _of_losses(
         found |= _refused(NO_WHOLE, "bootstrap_optimism")
     if replicates.of_another_size:
         return found | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
-    parts = {"resubstitution": e_r, "out_of_bag": bag.value, "n_replicates": replicates.count}
-    lecture = float(np.nanmean(bag.by_replicate))
-    found["bootstrap_632"] = estimated(
+    gamma = no_information_rate(view(predictions, model).of(replicates.apparent), quantity)
+    return found | _mixed(
+        apparent, bag, gamma, estimated, better=definition(quantity).greater_is_better is True
+    )
+
+
+def _mixed(
+    apparent: Floats, bag: OutOfBag, gamma: float | None, estimated: Callable[..., Estimated], *, better: bool
+) -> dict[str, Estimated]:
+    """Mix the apparent error (n,) with the out-of-bag error: .632, and .632+ where there is a no-information rate."""
+    e_r, lecture = float(apparent.mean()), float(np.nanmean(bag.by_replicate))
+    parts = {"resubstitution": e_r, "out_of_bag": bag.value, "n_replicates": len(bag.by_replicate)}
+    mixed = estimated(
         bootstrap_632(1.0, 0.0) * apparent + bootstrap_632(0.0, 1.0) * bag.by_example,
         bootstrap_632(e_r, bag.value),
         **parts,
         with_mean_over_replicates=bootstrap_632(e_r, lecture),
     )
-    gamma = no_information_rate(view(predictions, model).of(replicates.apparent), quantity)
     if gamma is None:
-        return found | _refused(NO_RATE, "bootstrap_632plus")
-    better = definition(quantity).greater_is_better is True
+        return {"bootstrap_632": mixed} | _refused(NO_RATE, "bootstrap_632plus")
     plus = bootstrap_632plus(e_r, bag.value, gamma, greater_is_better=better)
     # The weight is taken as known, and the cap at gamma as not reached: the error is that of the two means.
-    found["bootstrap_632plus"] = estimated(
+    by_weight = estimated(
         (1 - plus.omega) * apparent + plus.omega * bag.by_example,
         plus.value,
         **parts,
@@ -170,7 +177,21 @@ def _of_losses(
         omega=plus.omega,
         with_mean_over_replicates=bootstrap_632plus(e_r, lecture, gamma, greater_is_better=better).value,
     )
-    return found
+    return {"bootstrap_632": mixed, "bootstrap_632plus": by_weight}
+
+
+def _no_limits(
+    quantity: Quantity,
+    apparent: float | None,
+    out_of_bag_error: float,
+    value: float,
+    limits: tuple[float, float],
+) -> str | None:
+    """Say why no interval of an estimate would be honest; None where one may be."""
+    if apparent is not None and interpolates(quantity, apparent, out_of_bag_error):
+        return INTERPOLATES
+    outside = not math.isnan(value) and not limits[0] <= value <= limits[1]
+    return OUT_OF_RANGE if outside else None
 
 
 def interpolates(quantity: Quantity, apparent: float, out_of_bag_error: float) -> bool:

@@ -19,7 +19,6 @@ from evalreport.metrics.layout import Parts
 from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
 
-NO_RANKING = "folds of one example each have no ranking: take more examples to a fold"
 FOLDED = ("cross-validation", "5x2cv")
 LEAST_IN_A_FOLD = 3
 """With fewer examples of the second most frequent class in a fold, even shares say nothing about the intention."""
@@ -81,11 +80,6 @@ def split_records(sample: Sample, level: float) -> list[ErrorEstimateRecord]:
 
 
 def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> ErrorEstimateRecord:
-    if name == "loocv" and definition(estimate.quantity).family in ("ranking", "rows"):
-        spelled = estimate.quantity.spelled
-        return ErrorEstimateRecord(
-            estimate.model, name, spelled, None, None, None, None, {}, estimate.reason or NO_RANKING
-        )
     known = not math.isnan(estimate.value)
     error, low, high, method = None, None, None, None
     if known:

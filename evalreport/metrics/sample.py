@@ -24,6 +24,8 @@ from evalreport.metrics.views import ModelView, undefined, view
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
+ONE_EXAMPLE = "a fold of one example has no value of this metric: take more examples to a fold"
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -82,19 +84,29 @@ def estimate_all(
         Otherwise, up to so many rows.
     """
     layout = layout_of(predictions)
-    missing = {(m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))}
+    single = [q for q in quantities if definition(q).family in ("ranking", "rows")] if _of_one(layout) else []
+    missing = {(m.name, q): ONE_EXAMPLE for m in predictions.models for q in single}
+    missing |= {
+        (m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))
+    }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
     tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
     if tables is not None:
         estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
-    rows = prepare_rows(predictions, quantities, units, layout)
+    by_row = [q for q in quantities if q not in single]
+    rows = prepare_rows(predictions, by_row, units, layout)
     if exact or predictions.n <= most_exact:
         rows = replace(rows, exact=exact)
     else:
         rows = _with_bins(rows, predictions) if n_resamples else replace(rows, many=True)
-    estimates |= row_estimates(predictions, rows, quantities, n_resamples=n_resamples, seed=seed)
+    estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
+
+
+def _of_one(layout: Layout) -> bool:
+    """Say whether rankings would be of one example each, of which every one is perfect and no error the median."""
+    return layout.ranked.count > 1 and int(np.bincount(layout.ranked.codes).max()) == 1
 
 
 def lacks(outputs: ModelOutputs, quantity: Quantity) -> str | None:

@@ -260,3 +260,11 @@ def test_examples_of_weight_zero_are_no_step_of_the_rejection_curve():
     for one, other in zip(every.kept_and_right, some.kept_and_right, strict=True):
         assert one.tolist() == other.tolist()
     assert rejection_area(*every.kept_and_right[1:]) == rejection_area(*some.kept_and_right[1:])
+
+
+def test_a_corner_that_stands_twice_is_kept():
+    """An example of weight 0 repeats a point of the curve: thinning leaves the corner where it is."""
+    x, y = np.array([0.0, 0.0, 0.0, 0.5, 1.0, 1.0]), np.array([0.0, 0.6, 0.6, 0.8, 1.0, 1.0])
+    kept = visible_points(x, y, 500)
+    assert [(x[i], y[i]) for i in kept] == [(0.0, 0.0), (0.0, 0.6), (1.0, 1.0)]
+    assert kept[-1] == 5

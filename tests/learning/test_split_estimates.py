@@ -184,7 +184,7 @@ def test_folds_of_one_example_have_no_ranking() -> None:
     rows = folds([str(i) for i in range(N)], score=[float(i % 7) for i in range(N)])
     found = estimates(evaluate(rows, task="binary"), "average_precision")["loocv"]
     assert found.value is None
-    assert "no ranking" in (found.reason or "")
+    assert "a fold of one example" in (found.reason or "")
 
 
 def test_scores_without_labels_are_estimated_by_their_ranking() -> None:
@@ -215,8 +215,7 @@ def test_metrics_that_one_example_has_not_are_not_judged_by_folds_of_one() -> No
     assert first.low < by_hand < first.high
     tests = {c.metric: c for c in results.comparisons if c.test == "corrected_resampled_t"}
     assert tests["accuracy"].p_value is not None
-    assert tests["f1"].p_value is None
-    assert "a fold of one example" in (tests["f1"].reason or "")
+    assert "f1" not in tests
 
 
 def test_limits_over_folds_that_leave_the_value_out_are_not_given() -> None:
@@ -232,3 +231,38 @@ def test_limits_over_folds_that_leave_the_value_out_are_not_given() -> None:
     assert first.low is not None
     assert first.high is not None
     assert first.low <= 20 / 22 <= first.high
+
+
+def test_folds_of_one_leave_rmse_to_a_test_over_examples() -> None:
+    """The mean over folds of one of RMSE is MAE: the test that leads swaps the models' predictions, and says so."""
+    generator = np.random.default_rng(5)
+    truth = generator.normal(size=N)
+    rows = folds([str(i) for i in range(N)])
+    both = {name: rows[name] * 2 for name in ("id", "fold")}
+    both |= {"model": ["a"] * N + ["b"] * N, "y_true": [*truth, *truth]}
+    said = {m: truth + generator.normal(size=N) for m in "ab"}
+    results = evaluate({**both, "y_pred": [*said["a"], *said["b"]]}, task="regression")
+    (leading,) = [c for c in results.comparisons if c.metric == "rmse" and c.recommended]
+    root = {m: np.sqrt(np.mean((p - truth) ** 2)) for m, p in said.items()}
+    assert leading.test == "permutation"
+    assert leading.difference == pytest.approx(root["a"] - root["b"], abs=1e-12)
+    assert leading.p_value is not None
+    assert "these fitted models" in (leading.caution or "")
+
+
+def test_folds_of_one_have_no_rankings_and_no_medians() -> None:
+    """A ranking of one positive is perfect, and the median error of one example is its error: neither is a value."""
+    generator = np.random.default_rng(6)
+    p = generator.random(N).round(3).tolist()
+    rows = folds([str(i) for i in range(N)])
+    results = evaluate({**{k: v for k, v in rows.items() if k != "y_pred"}, "p_1": p}, task="binary")
+    found = {m.metric: m for m in results.metrics}
+    for name in ("roc_auc", "average_precision", "pr_auc", "max_accuracy", "r_precision"):
+        assert found[name].value is None
+        assert "one example" in (found[name].reason or "")
+    truth = generator.normal(size=N).tolist()
+    values = evaluate({**rows, "y_true": truth, "y_pred": p}, task="regression")
+    errors = {m.metric: m.value for m in values.metrics}
+    assert errors["mae"] == pytest.approx(np.abs(np.array(truth) - p).mean(), abs=1e-12)
+    assert errors["medae"] is None
+    assert errors["max_error"] is None

@@ -226,6 +226,13 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
         evenly = np.linspace(0, len(x) - 1, MOST_LOOKED_AT // 2).round().astype(np.int64)
         looked_at = np.unique(np.concatenate([ends, evenly, len(x) - 1 - ends]))
         return looked_at[visible_points(x[looked_at], y[looked_at], most)]
+    moves = (np.diff(x) != 0) | (np.diff(y) != 0)
+    if not moves.all() and moves.any():
+        # A point that stands twice would seem to lie on a straight run, both times.
+        places = np.flatnonzero(np.concatenate([[True], moves]))
+        found = places[visible_points(x[places], y[places], most)]
+        found[-1] = len(x) - 1
+        return np.asarray(found)
     keep = np.ones(len(x), dtype=bool)
     x, y = _to_unit(x), _to_unit(y)
     dx, dy = np.diff(x), np.diff(y)
