@@ -8,7 +8,7 @@ from typing import Any
 
 from evalreport.curve_records import CurveRecord
 from evalreport.numbers import to_digits
-from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
+from evalreport.plots.style import BEHIND, INK, MUTED, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
 MOST_TOLD, FIRST = 6, 4
@@ -231,7 +231,7 @@ def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
         dot = axes.plot([curve.x[i]], [curve.y[i]], marker=".", color=mark_of(index).colour, markersize=5)[0]
         text = axes.annotate(
             to_digits(at), (curve.x[i], curve.y[i]), xytext=(3, -3), textcoords="offset points", ha="left",
-            va="top", fontsize=7, color=MUTED, parse_math=False,
+            va="top", fontsize=7, color=MUTED, parse_math=False, bbox=BEHIND,
         )  # fmt: skip
         dot.set_gid(own_id(axes, index, f"threshold-{number}"))
         text.set_gid(own_id(axes, index, f"threshold-text-{number}"))

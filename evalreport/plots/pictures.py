@@ -87,13 +87,13 @@ def count_sets(
     middle = (max(-radii[0], apart - radii[1]) + min(radii[0], apart + radii[1])) / 2
     tall = max(radii) or 1.0
     rows = (
-        (middle, 0.0, f"TP {count(tp)}", "center"),
-        (left - 0.08, 0.55 * tall, f"truly positive, missed: FN {count(fn)}", "right"),
-        (right + 0.08, 0.55 * tall, f"predicted, not positive: FP {count(fp)}", "left"),
-        (right + 0.08, -0.75 * tall, f"neither: TN {count(tn)}", "left"),
+        (middle, 0.0, f"TP {count(tp)}\nfound", "center"),
+        (left - 0.08, 0.5 * tall, f"FN {count(fn)}\nmissed", "right"),
+        (right + 0.08, 0.5 * tall, f"FP {count(fp)}\nfalse alarms", "left"),
+        (right + 0.08, -0.7 * tall, f"TN {count(tn)}\nneither", "left"),
     )
     for x, y, text, side in rows:
-        axes.text(x, y, text, ha=side, va="center", color=INK, fontsize=9, parse_math=False)
+        axes.text(x, y, text, ha=side, va="center", color=INK, fontsize=9, linespacing=1.3, parse_math=False)
     axes.set(xlim=(left - 0.04, right + 0.04), ylim=(-1.05 * tall, 1.05 * tall), aspect="equal")
     axes.set_axis_off()
     if name is not None:

@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord
 from evalreport.results import Results
 
+SHORT_FOR = frozenset(
+    [
+        *("f1", "f2", "mcc", "npv", "fpr", "fnr", "roc", "auc", "pr", "eer", "ece", "mce"),
+        *("r2", "mse", "rmse", "mae", "mape", "rae", "rrse", "aic", "bic", "mdl"),
+    ]
+)
+"""Words that are written in capitals."""
+
 
 @dataclass(frozen=True, slots=True)
 class Paired:
@@ -28,8 +36,8 @@ def ranked(results: Results) -> list[str]:
 
 
 def words(metric: str) -> str:
-    """Give a metric's name as words: ``f1_macro`` becomes ``f1 macro``."""
-    return metric.replace("_", " ")
+    """Give a metric's name as words: ``f1_macro`` becomes ``F1 macro``."""
+    return " ".join(part.upper() if part in SHORT_FOR else part for part in metric.split("_"))
 
 
 def primary_words(results: Results) -> str:

@@ -44,7 +44,7 @@ def values(
     >>> labels = {"forest": {"y_pred": [1, 0, 1, 1]}, "logreg": {"y_pred": [0, 0, 1, 0]}}
     >>> results = er.evaluate(labels, truth=[1, 0, 1, 0], resamples=100)
     >>> plots.values(results, metric="f1").get_xlabel()
-    'f1'
+    'F1'
     """
     axes = axes_or_new(ax)
     wanted = metric if metric is not None else results.primary_metric

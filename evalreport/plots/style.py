@@ -46,6 +46,9 @@ TOKENS: dict[str, str] = {
     **{mark.colour: f"m{i}" for i, mark in enumerate(MARKS)},
 }
 
+BEHIND: Any = {"facecolor": PAPER, "alpha": 0.7, "linewidth": 0, "pad": 0.6}
+"""What lies behind a text that stands among lines."""
+
 # Typed as Any: matplotlib lists every key as a literal.
 SETTINGS: Any = {
     "font.family": ["Inter", "DejaVu Sans"],

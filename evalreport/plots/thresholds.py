@@ -9,7 +9,7 @@ from typing import Any
 from evalreport.numbers import number, to_digits
 from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, own_id, with_legend
 from evalreport.plots.primary import words
-from evalreport.plots.style import INK, PAPER, axes_or_new, mark_of
+from evalreport.plots.style import BEHIND, INK, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
 SKEWED = 0.05
@@ -97,7 +97,7 @@ def _draw_equal_errors(axes: Any, at: float, value: float, index: int) -> None:
     point.set_gid(own_id(axes, index, "eer"))
     text = axes.annotate(
         f"EER {number(value)}", (at, value), xytext=(4, 9), textcoords="offset points", fontsize=8, color=INK,
-        parse_math=False,
+        parse_math=False, bbox=BEHIND,
     )  # fmt: skip
     text.set_gid(own_id(axes, index, "eer-text"))
 

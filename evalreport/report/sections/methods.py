@@ -81,7 +81,7 @@ def _pictures(view: View) -> tuple[Figure, ...]:
         Figure(
             name="count-sets", title="The sets behind F1", caption=chart_wording.count_sets(first.name),
             description=f"True and predicted positives of {first.name} as two overlapping circles.",
-            draw=(lambda axes: count_sets(results, first.id, axes),), width=6.0, height=2.2,
+            draw=(lambda axes: count_sets(results, first.id, axes),), width=4.4, height=2.2,
         ),
         Figure(
             name="f1-at-recall", title="F1 against precision at fixed recall", caption=chart_wording.F1_AT_RECALL,

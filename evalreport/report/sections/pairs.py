@@ -138,15 +138,16 @@ def _map(view: View) -> Figure | None:
         return None
     names = {model.id: model.short for model in view.models}
     longest = max(map(len, names.values()))
-    side = 0.62 * (len(view.models) - 1)
+    # Cells are wide where they are few, so that the map is read at the size of the text.
+    cells = len(view.models) - 1
     return Figure(
         name="p-values",
         title=f"p-values of all pairs, {view.primary_words}",
         description="Adjusted p-values and verdicts of all pairs as a map; the same numbers stand in the table.",
         caption=chart_wording.P_VALUES,
         draw=(lambda axes: p_values(view.results, axes, names=names),),
-        width=side + 0.3 + 0.07 * longest,
-        height=0.8 * side + 0.3 + 0.045 * longest,
+        width=max(0.62 * cells + 0.3 + 0.07 * longest, 6.6),
+        height=0.46 * cells + 0.3 + 0.045 * longest,
     )
 
 
