@@ -10,10 +10,10 @@ from evalreport import numbers
 from evalreport.plots.calibration import reliability
 from evalreport.plots.curves import MOST_BANDS, MOST_TOLD, precision_recall, prevalence_of, roc
 from evalreport.plots.thresholds import error_rates
-from evalreport.report import curve_wording, wording
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import MetricKey, listed, metric_label
+from evalreport.report.texts import say
 from evalreport.report.view import Model, View, metric_decimals, metric_record
 
 MOST_CLASSES = 9
@@ -40,15 +40,17 @@ def describe(view: View) -> Curves | None:
     figures = []
     by_decisions = view.results.positive is not None and bool(view.results.confusion)
     if by_decisions or any(c.curve == "roc" for c in curves):
-        caption = wording.ROC if any(c.curve == "roc" for c in curves) else wording.ROC_POINTS
-        figures.append(_figure(view, "roc", "ROC curves", "roc_auc", roc, caption + _about_roc(view)))
+        caption = say("curves.roc" if any(c.curve == "roc" for c in curves) else "curves.roc_points")
+        figures.append(
+            _figure(view, "roc", say("curves.roc_title"), "roc_auc", roc, caption + _about_roc(view))
+        )
     if any(c.curve == "pr" for c in curves):
-        note = wording.PR
+        note = say("curves.pr")
         prevalence = prevalence_of(view.results)
         if prevalence is not None:
-            note += f" Here it is {numbers.percent(round(prevalence, 3))}."
+            note += " " + say("curves.prevalence", share=numbers.percent(round(prevalence, 3)))
         figures.append(
-            _figure(view, "pr", "Precision-recall curves", "average_precision", precision_recall, note)
+            _figure(view, "pr", say("curves.pr_title"), "average_precision", precision_recall, note)
         )
     panels = [*_error_rates(view), *_reliability(view)]
     if not figures and not panels:
@@ -64,22 +66,21 @@ def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., 
         any(r.metric == metric and r.value is not None for r in view.results.metrics),
     )
     if has_value and labels == [None]:
-        caption += f" In the legend: {metric_label(MetricKey(metric))}."
+        caption += " " + say("curves.legend", metric=metric_label(MetricKey(metric)))
     shown = labels[:MOST_CLASSES]
     more = {"annotated": _annotated(view)} if kind == "roc" and labels == [None] else {}
+    titles = {k: say("curves.against_rest", label=shorten(visible(k), 30)) for k in shown if k is not None}
 
     def draw(label: str | None, legend: bool) -> Callable[[Any], Any]:
         def onto(axes: Any) -> None:
             plot(view.results, axes, label=label, names=names, legend=legend, **more)
             if label is not None:
-                axes.set_title(
-                    f"{shorten(visible(label), 30)} against the rest", fontsize=9, parse_math=False
-                )
+                axes.set_title(titles[label], fontsize=9, parse_math=False)
 
         return onto
 
     if len(labels) > len(shown):
-        caption += f" The first {len(shown)} of {len(labels)} classes; the others stand in results.json."
+        caption += " " + say("report.first_classes", shown=len(shown), n=len(labels))
     columns = 1 if len(shown) == 1 else 2 if len(shown) in (2, 4) else 3
     rows = -(-len(shown) // columns)
     return Figure(
@@ -100,12 +101,12 @@ def _about_roc(view: View) -> str:
     of_roc = [c for c in view.results.curves if c.curve == "roc"]
     text = ""
     if any(c.band for c in of_roc):
-        text += curve_wording.roc_band(numbers.percent(view.confidence))
+        text += " " + say("curves.roc_band", level=numbers.percent(view.confidence))
         if len(view.models) > MOST_BANDS:
-            text += " Drawn for the two models that rank first."
+            text += " " + say("curves.bands_of_two")
     first = _annotated(view)
     if first is not None and view.results.operating_points:
-        text += curve_wording.roc_thresholds(view.model(first).name)
+        text += " " + say("curves.roc_thresholds", model=view.model(first).name)
     return text
 
 
@@ -114,18 +115,20 @@ def _panels(view: View, curve: str) -> tuple[list[Model], str]:
     drawn = {c.model for c in view.results.curves if c.curve == curve}
     models = [m for m in view.models if m.id in drawn]
     more = len(models) - MOST_PANELS
-    return models[:MOST_PANELS], curve_wording.panels_left_out(MOST_PANELS, len(models)) if more > 0 else ""
+    return models[:MOST_PANELS], (
+        " " + say("report.first_of_all", shown=MOST_PANELS, n=len(models)) if more > 0 else ""
+    )
 
 
 def _error_rates(view: View) -> list[Figure]:
     models, left_out = _panels(view, "far")
     if not models:
         return []
-    named = listed([m.short for m in models], 12)
+    names = listed([m.short for m in models], 12)
     return [
         grid(
-            "error-rates", "Error rates by threshold", f"False acceptance and false rejection rates of {named}.",
-            curve_wording.ERROR_RATES + left_out,
+            "error-rates", say("curves.error_rates_title"), say("curves.error_rates_described", names=names),
+            say("curves.error_rates") + left_out,
             [_error_panel(view, m) for m in models],
         )
     ]  # fmt: skip
@@ -139,14 +142,15 @@ def _reliability(view: View) -> list[Figure]:
     models, left_out = _panels(view, "reliability")
     if not models:
         return []
-    caption = curve_wording.RELIABILITY + (
-        curve_wording.RELIABILITY_OF_CLASSES if view.results.positive is None else ""
-    )
+    caption = say("curves.reliability")
+    if view.results.positive is None:
+        caption += " " + say("curves.reliability_of_classes")
     if any(c.curve == "reliability" and c.band for c in view.results.curves):
-        caption += curve_wording.reliability_limits(numbers.percent(view.confidence))
+        caption += " " + say("curves.reliability_limits", level=numbers.percent(view.confidence))
+    names = listed([m.short for m in models], 12)
     return [
         grid(
-            "reliability", "Reliability diagrams", f"Reliability of {listed([m.short for m in models], 12)}.",
+            "reliability", say("curves.reliability_title"), say("curves.reliability_described", names=names),
             caption + left_out, [_reliability_panel(view, m) for m in models],
         )
     ]  # fmt: skip
@@ -170,7 +174,8 @@ def _names(view: View, key: MetricKey) -> dict[str, str]:
 
 def _description(view: View, title: str, names: dict[str, str]) -> str:
     drawn = {c.model for c in view.results.curves}
-    return f"{title} of {listed([' '.join(names[m.id].split()) for m in view.models if m.id in drawn], 12)}."
+    of = listed([" ".join(names[m.id].split()) for m in view.models if m.id in drawn], 12)
+    return say("curves.described", title=title, names=of)
 
 
 def _notes(view: View) -> tuple[str, ...]:
@@ -178,7 +183,7 @@ def _notes(view: View) -> tuple[str, ...]:
     missing = [m.name for m in view.models if m.id not in drawn]
     notes = []
     if missing and any(c.curve == "roc" for c in view.results.curves):
-        notes.append(f"{listed(missing)}: labels only, so a point and no curve, and no area under one.")
+        notes.append(say("curves.labels_only", names=listed(missing)))
     if len(view.models) > MOST_TOLD:
-        notes.append(curve_wording.HIGHLIGHTED)
+        notes.append(say("curves.highlighted"))
     return tuple(notes)

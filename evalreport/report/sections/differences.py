@@ -10,29 +10,16 @@ from statistics import fmean, stdev
 from evalreport import numbers
 from evalreport.plots.strip import Strip, strip
 from evalreport.records import AgreementRecord, EffectRecord
-from evalreport.report import wording
 from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import listed
 from evalreport.report.sections.leaderboard import Cell
+from evalreport.report.texts import group_of, has, named, say
 from evalreport.report.view import Model, View, metric_decimals, text_of
 
-SIZES = {
-    "odds_ratio_discordant": "Odds of disagreement",
-    "cohen_g": "Cohen’s g",
-    "cohen_d": "Cohen’s d",
-    "rank_biserial": "Rank-biserial",
-    "probability_of_superiority": "Probability of superiority",
-    "misses_per_1000": "Misses per 1,000 cases",
-    "false_alarms_per_1000": "False alarms per 1,000 cases",
-    "errors_per_1000": "Errors per 1,000 cases",
-}
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
-UNITS = {"fold": "folds", "replicate": "replicates", "seed": "seeds", "dataset": "data sets"}
-FITS = {
-    "cross-validation": "folds", "5x2cv": "folds", "repeated-holdout": "repeats", "bootstrap": "replicates",
-    "datasets": "data sets", "seeds": "training seeds",
-}  # fmt: skip
+SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap"})
+"""Designs whose fits share training data."""
 MOST_PAIRS, MOST_TABLES, MOST_STRIPS, MOST_COLUMNS = 45, 15, 15, 12
 LONGEST_CELL = 40
 
@@ -101,19 +88,19 @@ class Differences:
 
 def describe(view: View) -> Differences | None:
     """Lay out the section; nothing where no pair has a size and no model has several fits."""
-    heads, sizes = _sizes(view)
+    effects, heads, sizes = _sizes(view)
     fit_heads, fits = _fits(view)
     answering, examples, note = _examples(view)
     if not (sizes or fits or examples):
         return None
-    kind = FITS.get(view.results.design, "fits")
+    kind = named("differences.fits", view.results.design, say("differences.fits.other"))
     return Differences(
         size_heads=heads,
         sizes=sizes,
-        size_note=_size_note(heads),
+        size_note=_size_note(effects),
         agreement=tuple(_agreement(view)),
         figure=_figure(view, kind),
-        fit_title=f"Values on single {kind}",
+        fit_title=say("differences.fits_title", kind=kind),
         fit_heads=fit_heads,
         fits=fits,
         answering=answering,
@@ -125,7 +112,7 @@ def describe(view: View) -> Differences | None:
 # --- sizes ----------------------------------------------------------------------------------------------------------
 
 
-def _sizes(view: View) -> tuple[tuple[str, ...], tuple[SizeRow, ...]]:
+def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[SizeRow, ...]]:
     """Put the sizes of all pairs into one table; over right and wrong answers, rank-biserial only repeats g."""
     repeated = bool(view.results.agreement)
     shown = [
@@ -140,18 +127,20 @@ def _sizes(view: View) -> tuple[tuple[str, ...], tuple[SizeRow, ...]]:
         by_column = {(r.effect, r.unit): r for r in records}
         cells = tuple(_cell(view, by_column.get(column)) for column in columns)
         rows.append(SizeRow(known[a], known[b], cells))
-    return tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
+    effects = list(dict.fromkeys(effect for effect, _ in columns))
+    return effects, tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
 
 
-def _size_note(heads: tuple[str, ...]) -> str:
+def _size_note(effects: list[str]) -> str:
     """Say what the sizes mean, those that are shown."""
-    held = {effect for effect, label in SIZES.items() if any(head.startswith(label) for head in heads)}
-    return " ".join([wording.SIZES, *(text for effect, text in wording.SIZE_NOTES.items() if effect in held)])
+    notes = [text for effect, text in group_of("differences.size_note").items() if effect in effects]
+    return " ".join([say("differences.sizes_note"), *notes])
 
 
 def _head(effect: str, unit: str) -> str:
-    label = SIZES.get(effect, effect.replace("_", " "))
-    return label + (f" ({UNITS[unit]})" if unit in UNITS else "")
+    label = named("differences.size", effect, effect.replace("_", " "))
+    key = f"differences.unit.{unit}"
+    return label + (f" ({say(key)})" if has(key) else "")
 
 
 def _cell(view: View, record: EffectRecord | None) -> Cell:
@@ -184,12 +173,14 @@ def _table(a: Model, b: Model, record: AgreementRecord) -> Agreement:
     n = record.both + record.only_a + record.only_b + record.neither
     counts = ((record.both, record.only_a), (record.only_b, record.neither))
     rows = tuple(tuple(Cell(numbers.count(c), numbers.share(c, n)) for c in row) for row in counts)
-    words = ("right", "wrong") if record.metric == "accuracy" else ("outcome 1", "outcome 0")
+    kinds = ("right", "wrong") if record.metric == "accuracy" else ("outcome_1", "outcome_0")
+    words = (say(f"differences.{kinds[0]}"), say(f"differences.{kinds[1]}"))
     only_a, only_b = numbers.count(record.only_a), numbers.count(record.only_b)
-    note = f"Where they differ: {only_a} for {a.name}, {only_b} for {b.name}"
+    note = say("differences.where", only_a=only_a, a=a.name, only_b=only_b, b=b.name)
     if record.only_a and record.only_b:
-        note += f"; odds {numbers.number(record.only_a / record.only_b, 2)}"
-    return Agreement(a, b, words, rows, note + ".")
+        odds = numbers.number(record.only_a / record.only_b, 2)
+        note = say("differences.where_odds", only_a=only_a, a=a.name, only_b=only_b, b=b.name, odds=odds)
+    return Agreement(a, b, words, rows, note)
 
 
 # --- single fits ----------------------------------------------------------------------------------------------------
@@ -220,8 +211,11 @@ def _fits(view: View) -> tuple[tuple[str, ...], tuple[FitRow, ...]]:
                      if (r.model, r.source) == (model.id, source) and _is_primary(view, r.metric)]  # fmt: skip
             cells.append(numbers.number(found[0] ** 0.5, decimals + 1) if found else numbers.MISSING)
         rows.append(FitRow(model, (numbers.count(len(values)), *cells)))
-    heads = ("Number", "Mean", "Standard deviation", "Lowest", "Highest")
-    return (*heads, *(f"Spread due to {source}" for source in sources)), tuple(rows)
+    heads = (
+        say("differences.number"), say("differences.mean"), say("differences.standard_deviation"),
+        say("differences.lowest"), say("differences.highest"),
+    )  # fmt: skip
+    return (*heads, *(say("differences.spread", source=source) for source in sources)), tuple(rows)
 
 
 def _is_primary(view: View, metric: str) -> bool:
@@ -242,19 +236,21 @@ def _figure(view: View, kind: str) -> Figure | None:
     rows = [_strip(a, b, folds) for a, b in pairs if len(folds[a.id]) == len(folds[b.id]) > 1]
     if not rows:
         return None
+    axis_label = say("differences.axis", metric=view.primary_words)
 
     def draw(axes: object) -> None:
-        strip(rows, axes, axis_label=f"Difference in {view.primary_words}")
+        strip(rows, axes, axis_label=axis_label)
 
-    shared = f" {wording.STRIP}" if kind in ("folds", "repeats", "replicates") else ""
+    shared = f" {say('differences.shared')}" if view.results.design in SHARING else ""
     described = "; ".join(
-        f"{r.label}: mean {numbers.number(fmean(r.differences), 4, signed=True)}" for r in rows
+        say("differences.strip", pair=r.label, value=numbers.number(fmean(r.differences), 4, signed=True))
+        for r in rows
     )
     return Figure(
         name="strip",
-        title=f"Differences in {view.primary_words} on single {kind}",
+        title=say("differences.title", metric=view.primary_words, kind=kind),
         description=described,
-        caption=f"Differences in {view.primary_words} on single {kind}; the line is their mean.{shared}",
+        caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
         draw=(draw,),
         width=6.2,
         height=0.6 + 0.34 * max(len(rows), 2),
@@ -287,6 +283,12 @@ def _examples(view: View) -> tuple[tuple[Model, ...], tuple[Example, ...], str]:
         examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
     if not records:
         return (), (), ""
-    note = wording.disagreements(records[0].measure)
+    measure = records[0].measure
+    if measure.startswith("pairs"):
+        note = say("differences.furthest_pairs", measure=measure)
+    else:
+        note = say("differences.furthest", measure=measure)
     left_out = [m.name for m in view.models if m.id in held and m not in models]
-    return models, tuple(examples), note + (f" Left out here: {listed(left_out)}." if left_out else "")
+    if left_out:
+        note += " " + say("report.left_out", names=listed(left_out))
+    return models, tuple(examples), note

@@ -10,9 +10,9 @@ from typing import Any
 from evalreport import numbers
 from evalreport.plots.regression import predicted_true, residuals, value_calibration
 from evalreport.plots.scores import score_histogram
-from evalreport.report import chart_wording as words
 from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import listed
+from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View
 
 MOST_PANELS = 12
@@ -30,18 +30,16 @@ def describe(view: View) -> Distributions | None:
     figures: list[Figure] = []
     scored = _models(view, {record.model for record in view.results.score_histograms})
     if scored:
-        figures.append(_figure(view, "scores", "Scores by class", words.SCORES, score_histogram, scored))
+        figures.append(_figure(view, "scores", score_histogram, scored))
     valued = _models(view, {record.model for record in view.results.residuals})
     if valued:
         level = numbers.percent(view.confidence)
         limited = any(low is not None for record in view.results.residuals for low in record.bin_low)
-        calibration = words.VALUE_CALIBRATION + (words.bin_limits(level) if limited else "")
+        bins = say("distributions.bins", level=level) if limited else ""
         figures += [
-            _figure(
-                view, "predicted-true", "Predicted and true values", words.PREDICTED, predicted_true, valued
-            ),
-            _figure(view, "residuals", "Residuals", words.RESIDUALS, residuals, valued),
-            _figure(view, "value-calibration", "Calibration", calibration, value_calibration, valued),
+            _figure(view, "predicted-true", predicted_true, valued),
+            _figure(view, "residuals", residuals, valued),
+            _figure(view, "value-calibration", value_calibration, valued, also=bins),
         ]
     return Distributions(tuple(figures)) if figures else None
 
@@ -51,16 +49,19 @@ def _models(view: View, held: set[str]) -> list[Model]:
 
 
 def _figure(
-    view: View, name: str, title: str, caption: str, plot: Callable[..., Any], models: list[Model]
+    view: View, name: str, plot: Callable[..., Any], models: list[Model], *, also: str = ""
 ) -> Figure:
     shown = models[:MOST_PANELS]
+    title = named("distributions.title", name)
+    parts = [named("distributions.caption", name), also]
     if len(models) > len(shown):
-        caption += words.panels_left_out(len(shown), len(models))
+        parts.append(say("report.first_of_all", shown=len(shown), n=len(models)))
+    names = listed([model.short for model in shown], MOST_PANELS)
     return grid(
         name,
         title,
-        f"{title} of {listed([model.short for model in shown], MOST_PANELS)}.",
-        caption,
+        say("curves.described", title=title, names=names),
+        " ".join(filter(None, parts)),
         [partial(_draw, view, plot, model) for model in shown],
         shared=True,
     )

@@ -10,9 +10,9 @@ from evalreport import numbers
 from evalreport.plots.calibration import accuracy_rejection
 from evalreport.plots.gains import gain, lift
 from evalreport.plots.thresholds import sweep
-from evalreport.report import curve_wording
 from evalreport.report.figures import Figure
 from evalreport.report.naming import listed
+from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View
 
 
@@ -34,18 +34,12 @@ class Gains:
     note: str
 
 
-# Name of the figure, of the curve, title, caption, function.
-CHARTS: tuple[tuple[str, str, str, str, Callable[..., Any]], ...] = (
-    (
-        "rejection",
-        "accuracy_rejection",
-        "Accuracy-rejection curves",
-        curve_wording.REJECTION,
-        accuracy_rejection,
-    ),
-    ("sweep", "sweep_f1", "F1 by threshold", curve_wording.SWEEP, sweep),
-    ("gain", "gain", "Cumulative gain", curve_wording.GAIN, gain),
-    ("lift", "lift", "Lift", curve_wording.LIFT, lift),
+# Name of the figure, of the curve, function.
+CHARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+    ("rejection", "accuracy_rejection", accuracy_rejection),
+    ("sweep", "sweep_f1", sweep),
+    ("gain", "gain", gain),
+    ("lift", "lift", lift),
 )
 
 
@@ -53,31 +47,25 @@ def describe(view: View) -> Gains | None:
     """Lay out the curves; nothing where no model gives scores or probabilities."""
     names = {m.id: m.short for m in view.models}
     figures = []
-    for name, curve, title, caption, plot in CHARTS:
+    for name, curve, plot in CHARTS:
         drawn = {c.model for c in view.results.curves if c.curve == curve}
         if name == "sweep":
             drawn &= {c.model for c in view.results.curves if c.curve == "reliability"}
         if drawn:
-            said = f"{title} of {listed([m.short for m in view.models if m.id in drawn], 12)}."
-            figures.append(_figure(view, name, title, said, caption, plot, names))
+            of = listed([m.short for m in view.models if m.id in drawn], 12)
+            figures.append(_figure(view, name, of, plot, names))
     if not figures:
         return None
     headings, rows = _risks(view)
-    note = curve_wording.rejection_table(numbers.percent(view.confidence)) if rows else ""
+    note = say("gains.note", level=numbers.percent(view.confidence)) if rows else ""
     return Gains(tuple(figures), headings, rows, note)
 
 
-def _figure(
-    view: View,
-    name: str,
-    title: str,
-    said: str,
-    caption: str,
-    plot: Callable[..., Any],
-    names: dict[str, str],
-) -> Figure:
+def _figure(view: View, name: str, of: str, plot: Callable[..., Any], names: dict[str, str]) -> Figure:
+    title = named("gains.title", name)
     return Figure(
-        name=name, title=title, description=said, caption=caption, width=4.4, height=3.4,
+        name=name, title=title, description=say("curves.described", title=title, names=of),
+        caption=named("gains.caption", name), width=4.4, height=3.4,
         draw=(lambda axes: plot(view.results, ax=axes, names=names),),
     )  # fmt: skip
 
@@ -90,7 +78,7 @@ def _risks(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     }
     places = list(dict.fromkeys((quantity, at) for _, quantity, at in known))
     headings = tuple(
-        "Area" if at is None else f"Error rate on the surest {numbers.percent(at)}" for _, at in places
+        say("gains.area") if at is None else say("gains.risk", share=numbers.percent(at)) for _, at in places
     )
     rows = []
     for model in view.models:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from evalreport.plots.pictures import count_sets, f1_at_recall
-from evalreport.report import chart_wording, wording
 from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, label_of
 from evalreport.report.reasons import holds_here, why_chosen
 from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.texts import say
 from evalreport.report.view import View, text_of
 
 
@@ -46,6 +46,15 @@ class Methods:
 
 
 MOST_TEXTS = 8
+# What intervals and tests are about, by design.
+SCOPES = {
+    "cross-validation": "methods.by_folds",
+    "5x2cv": "methods.by_folds",
+    "repeated-holdout": "methods.by_folds",
+    "datasets": "methods.by_datasets",
+    "bootstrap": "methods.by_fits",
+    "seeds": "methods.by_fits",
+}
 
 
 def describe(view: View) -> Methods:
@@ -56,10 +65,10 @@ def describe(view: View) -> Methods:
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     tests = dict.fromkeys([*(r.test for r in results.comparisons), *(r.test for r in results.omnibus)])
     short = {key.metric for key in key_metrics(view)}
-    scope = wording.SCOPES.get(results.design, wording.CONDITIONAL)
+    scope = say(SCOPES.get(results.design, "methods.conditional"))
     apart = results.options.get("join") == "independent"
-    overlap = wording.OVERLAP_APART if apart else wording.OVERLAP
-    principles = [wording.NOT_EQUAL, overlap, scope, wording.EXPLORATORY]
+    overlap = say("methods.overlap_apart" if apart else "methods.overlap")
+    principles = [say("methods.not_equal"), overlap, scope, say("methods.exploratory")]
     return Methods(
         found=tuple((f.what, text_of(view, f.value), text_of(view, f.why)) for f in results.found),
         principles=tuple(principles if len(view.models) > 1 else [scope]),
@@ -79,39 +88,31 @@ def _pictures(view: View) -> tuple[Figure, ...]:
         return ()
     return (
         Figure(
-            name="count-sets", title="The sets behind F1", caption=chart_wording.count_sets(first.name),
-            description=f"True and predicted positives of {first.name} as two overlapping circles.",
+            name="count-sets", title=say("methods.sets_title"), caption=say("methods.sets", model=first.name),
+            description=say("methods.sets_described", model=first.name),
             draw=(lambda axes: count_sets(results, first.id, axes),), width=4.4, height=2.2,
         ),
         Figure(
-            name="f1-at-recall", title="F1 against precision at fixed recall", caption=chart_wording.F1_AT_RECALL,
-            description="F1 against precision at a recall of 0.9, 0.6 and 0.3.", draw=(f1_at_recall,), width=4.4,
+            name="f1-at-recall", title=say("methods.f1_title"), caption=say("methods.f1"),
+            description=say("methods.f1_described"), draw=(f1_at_recall,), width=4.4,
             height=3.0,
         ),
     )  # fmt: skip
-
-
-TITLES = {
-    "formula": "Formula",
-    "source": "Source",
-    "null_hypothesis": "Null hypothesis",
-    "assumptions": "Assumes",
-}
 
 
 def _method(kind: str, name: str, attributes: tuple[str, ...], is_key: bool = True) -> Method:
     known = entry(kind, name)
     if known is None:
         return Method(label_of(kind, name), "", (), is_key)
-    lines = tuple((TITLES[a], str(getattr(known, a, "") or "")) for a in attributes)
+    lines = tuple((say(f"methods.{a}"), str(getattr(known, a, "") or "")) for a in attributes)
     return Method(str(known.label), str(known.summary), tuple(line for line in lines if line[1]), is_key)
 
 
 def _test(view: View, name: str) -> Method:
     """Describe a test, why it is here and what is known of its assumptions on these data."""
     method = _method("test", name, ("null_hypothesis", "assumptions", "source"))
-    here = [("Why this test", why_chosen(view, name)), ("Here", holds_here(view, name))]
-    last = [line for line in method.lines if line[0] == TITLES["source"]]
+    here = [(say("methods.why"), why_chosen(view, name)), (say("methods.here"), holds_here(view, name))]
+    last = [line for line in method.lines if line[0] == say("methods.source")]
     first = [line for line in method.lines if line not in last]
     return replace(method, lines=(*first, *(line for line in here if line[1]), *last))
 

@@ -9,7 +9,6 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.paired import Difference, forest
 from evalreport.plots.pairwise import p_values
-from evalreport.report import chart_wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
 from evalreport.report.naming import family_words, label_of
@@ -142,9 +141,9 @@ def _map(view: View) -> Figure | None:
     cells = len(view.models) - 1
     return Figure(
         name="p-values",
-        title=f"p-values of all pairs, {view.primary_words}",
-        description="Adjusted p-values and verdicts of all pairs as a map; the same numbers stand in the table.",
-        caption=chart_wording.P_VALUES,
+        title=say("pairs.map_title", metric=view.primary_words),
+        description=say("pairs.map_described"),
+        caption=say("pairs.map"),
         draw=(lambda axes: p_values(view.results, axes, names=names),),
         width=max(0.62 * cells + 0.3 + 0.07 * longest, 6.6),
         height=0.46 * cells + 0.3 + 0.045 * longest,

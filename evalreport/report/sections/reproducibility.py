@@ -10,8 +10,8 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.config import Options
-from evalreport.report import wording
 from evalreport.report.characters import shorten, visible
+from evalreport.report.texts import say
 from evalreport.report.view import View
 
 EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b")
@@ -53,7 +53,7 @@ def describe(view: View) -> Reproducibility:
     inputs = tuple(
         InputRow(
             shorten(visible(i.path), 80),
-            "several" if i.model is None else names.get(i.model, visible(i.model)),
+            say("reproducibility.several") if i.model is None else names.get(i.model, visible(i.model)),
             numbers.count(i.rows),
             i.sha256,
         )
@@ -69,7 +69,7 @@ def describe(view: View) -> Reproducibility:
         ),
         inputs=inputs,
         environment=tuple(sorted(results.environment.items())),
-        verify=wording.VERIFY,
+        verify=say("reproducibility.verify"),
     )
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.curve_records import DominanceRecord, OperatingPointRecord
-from evalreport.report import curve_wording
 from evalreport.report.naming import MetricKey, in_sentence, metric_label
+from evalreport.report.texts import has, say
 from evalreport.report.view import Model, View, text_of
 
 MOST_SENTENCES = 12
@@ -78,10 +78,10 @@ def describe(view: View) -> Thresholds | None:
     tables = []
     if best:
         tables.append(
-            _table(view, "Best thresholds on these examples", best, curve_wording.best_thresholds(level))
+            _table(view, say("thresholds.best_title"), best, say("thresholds.best_note", level=level))
         )
     if fixed:
-        tables.append(_table(view, "At fixed rates", fixed, curve_wording.FIXED_RATES))
+        tables.append(_table(view, say("thresholds.fixed_title"), fixed, say("thresholds.fixed_note")))
     place = {model.id: i for i, model in enumerate(view.models)}
     sentences = sorted(results.dominance, key=lambda r: (_telling(r), *sorted((place[r.a], place[r.b]))))
     left = len(sentences) - MOST_SENTENCES
@@ -92,7 +92,7 @@ def describe(view: View) -> Thresholds | None:
         ),
         dominance=tuple(text_of(view, record.text) for record in sentences[:MOST_SENTENCES]),
         brief_dominance=tuple(text_of(view, record.text) for record in sentences[:MOST_BRIEF]),
-        more=curve_wording.more_curves(left) if left > 0 else "",
+        more=say("thresholds.more_curves", n=left) if left > 0 else "",
         changes=tuple(text_of(view, record.text) for record in results.threshold_changes),
     )
 
@@ -122,28 +122,29 @@ def _table(view: View, title: str, points: list[OperatingPointRecord], note: str
         for m in models[:MOST_IN_TABLE]
     )
     if len(models) > MOST_IN_TABLE:
-        note += f" The first {MOST_IN_TABLE} of {len(models)} models; the others stand in results.json."
+        note += " " + say("report.first_of_all", shown=MOST_IN_TABLE, n=len(models))
     return Table(title, tuple(_heading(key) for key in keys), rows, note)
 
 
 def _cell(point: OperatingPointRecord) -> Cell:
-    return Cell(
-        numbers.number(point.value), numbers.interval(point.low, point.high), f"at {_threshold(point)}"
-    )
+    at = say("thresholds.at", threshold=_threshold(point))
+    return Cell(numbers.number(point.value), numbers.interval(point.low, point.high), at)
 
 
 def _threshold(point: OperatingPointRecord) -> str:
-    return "no call" if point.threshold is None else numbers.to_digits(point.threshold)
+    return say("thresholds.no_call") if point.threshold is None else numbers.to_digits(point.threshold)
 
 
 def _heading(key: Key) -> str:
     criterion, metric, at = key
     if criterion in FIXED:
-        other = "FPR" if criterion == "fixed_fpr" else "recall"
         assert at is not None
-        return f"{metric_label(MetricKey(metric))} at {other} {numbers.percent(at)}"
-    words = curve_wording.CRITERIA.get(criterion)
-    return words if words is not None else f"Best {in_sentence(metric_label(MetricKey(metric)))}"
+        rate = say("thresholds.fpr" if criterion == "fixed_fpr" else "thresholds.recall")
+        label = metric_label(MetricKey(metric))
+        return say("thresholds.fixed", metric=label, rate=rate, share=numbers.percent(at))
+    if has(f"thresholds.criterion.{criterion}"):
+        return say(f"thresholds.criterion.{criterion}")
+    return say("thresholds.best", metric=in_sentence(metric_label(MetricKey(metric))))
 
 
 def _counts(view: View, point: OperatingPointRecord) -> CountRow:
