@@ -48,12 +48,3 @@ def test_the_gates_of_the_page_can_be_read():
     lines = re.findall(r"^    ((?:forest\.|n )\S.*?)\s{3,}", PAGE, re.MULTILINE)
     gates = [parse(line, models=["forest"]) for line in [*lines, "n >= accepted - 100"]]
     assert [gate.reference for gate in gates] == ["accepted", "last", "accepted"]
-
-
-def test_the_scheduled_lines_name_options_that_there_are():
-    """Cron's and systemd's commands: every flag is one of `audit`."""
-    flags = {flag for parameter in audit_command.params for flag in parameter.opts}
-    lines = [line for line in PAGE.splitlines() if "evalreport audit nightly/" in line]
-    assert len(lines) == 2
-    for line in lines:
-        assert set(re.findall(r"(?<=\s)-{1,2}[a-z-]+", line)) <= flags
