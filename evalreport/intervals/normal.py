@@ -41,6 +41,9 @@ def t(estimate: Estimate, level: float) -> Bounds:
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
 
 
+MOST_BY_CONVENTION = 0.05
+"""Above this share of folds on which a metric is 0/0, their mean does not stand for the value of all of them."""
+
 FAR_FROM_POOLED = (
     "the mean over folds is so far from the value of all folds together that its interval leaves that out: the folds"
     " are too small for this metric"
@@ -56,6 +59,11 @@ def corrected_t(estimate: Estimate, level: float) -> Bounds:
         if estimate.fits.n_test.max() <= 1:
             return Bounds(None, None, "a fold of one example has no value of this metric")
         return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
+    if estimate.fits.by_convention > MOST_BY_CONVENTION * len(values) and not estimate.is_difference:
+        share = f"{estimate.fits.by_convention} of {len(values)} folds"
+        return Bounds(
+            None, None, f"0/0 on {share}, which count 0: their mean is too low to stand for the value"
+        )
     error = math.sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
     half = t_quantile((1 + level) / 2, len(values) - 1) * error
     centre = float(values.mean())

@@ -30,6 +30,8 @@ class Fits:
         (J,) examples tested on and trained on; the latter nan where the files do not say.
     kind
         ``folds`` (folds or repeated hold-out: training sets overlap), ``replicates``, ``seeds`` or ``datasets``.
+    by_convention
+        On how many fits a label metric is 0/0 and counts 0.
     """
 
     values: Floats
@@ -38,6 +40,7 @@ class Fits:
     n_test: Floats
     n_train: Floats
     kind: str = "folds"
+    by_convention: int = 0
 
     @property
     def test_train_ratio(self) -> float:

@@ -42,6 +42,7 @@ def with_fits(sample: Sample) -> Sample:
     if layout.fits.count == 1:
         return sample
     values = fit_values(sample, layout.fits)
+    undefined = {key: int(np.isnan(found).sum()) for key, found in _of_labels(sample, layout.fits).items()}
     sizes = fit_sizes(sample.predictions, layout.fits)
     kind = KINDS.get(sample.predictions.design, "folds")
     if kind == "folds" and sizes.n_test.max() <= 1:
@@ -50,7 +51,9 @@ def with_fits(sample: Sample) -> Sample:
             values[key] = np.full(layout.fits.count, np.nan)
     repeat, fold = (_coded(layout.fits, column) for column in ("repeat", "fold"))
     estimates = {
-        key: replace(e, fits=Fits(values[key], repeat, fold, sizes.n_test, sizes.n_train, kind))
+        key: replace(
+            e, fits=Fits(values[key], repeat, fold, sizes.n_test, sizes.n_train, kind, undefined.get(key, 0))
+        )
         if key in values
         else e
         for key, e in sample.estimates.items()
@@ -90,7 +93,7 @@ def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
 def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:
     """Evaluate every quantity of every model on each part: (J,), nan where it is undefined there."""
     found: dict[Key, Floats] = {}
-    found |= _of_labels(sample, parts)
+    found |= {key: np.nan_to_num(by_part) for key, by_part in _of_labels(sample, parts).items()}
     layout = Layout(parts, parts, parts)
     rows = prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
     block = ColumnBlock.of({k: c for k, c in rows.columns.items() if all_finite(c)}, sample.units, layout)
@@ -119,7 +122,7 @@ def _of_labels(sample: Sample, parts: Parts) -> Mapping[Key, Floats]:
     if tables is None:
         return {}
     return {
-        (name, quantity): np.nan_to_num(table_function(quantity, sample.predictions)(tables.point(j)))
+        (name, quantity): table_function(quantity, sample.predictions)(tables.point(j))
         for j, name in enumerate(tables.models)
         for quantity in labelled
     }

@@ -266,3 +266,16 @@ def test_folds_of_one_have_no_rankings_and_no_medians() -> None:
     assert errors["mae"] == pytest.approx(np.abs(np.array(truth) - p).mean(), abs=1e-12)
     assert errors["medae"] is None
     assert errors["max_error"] is None
+
+
+def test_folds_on_which_recall_is_undefined_give_it_no_limits() -> None:
+    """Ten folds, five without positives: recall is 0/0 there, so the mean over folds is half of what it should be."""
+    truth = [int(i % 4 == 0 and i < 20) for i in range(N)]
+    rows = folds([str(i // 4) for i in range(N)])
+    results = evaluate({**rows, "y_true": truth, "y_pred": [int(y and i != 8) for i, y in enumerate(truth)]})
+    (recall,) = [m for m in results.metrics if (m.metric, m.label) == ("recall", None)]
+    assert recall.value == pytest.approx(4 / 5, abs=1e-15)
+    assert recall.intervals[0].method != "corrected_t"
+    assert "0/0 on 5 of 10 folds" in (recall.intervals[0].reason or "")
+    (accuracy,) = [m for m in results.metrics if m.metric == "accuracy"]
+    assert accuracy.intervals[0].method == "corrected_t"
