@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from evalreport.plots.matrices import confusion
 from evalreport.plots.curves import precision_recall, prevalence_of, roc
+from evalreport.plots.matrices import confusion
 from evalreport.plots.paired import Difference, forest
 from evalreport.plots.style import MARKS
 from evalreport.plots.svg import to_svg
