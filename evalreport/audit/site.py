@@ -20,12 +20,12 @@ from evalreport.audit.timeline import Audit, Timeline, Track, timelines
 from evalreport.errors import OutputError
 from evalreport.plots.control import control
 from evalreport.plots.svg import inline
-from evalreport.report import wording
 from evalreport.report.anchors import with_anchors
 from evalreport.report.brand import brand_of, with_colours
 from evalreport.report.characters import visible
 from evalreport.report.figures import Figure, drawn
 from evalreport.report.page import environment, font_faces, rendered, source
+from evalreport.report.texts import group_of
 
 PAGE = "index.html"
 OUTCOMES = {
@@ -120,7 +120,7 @@ def site_page(
         "policy": policy,
         "brand": brand,
         "logo": Markup(brand.logo),  # noqa: S704
-        "words": wording.CONTROLS,
+        "words": group_of("page"),
         "version": __version__,
     }
     return with_anchors(rendered(env, "site.html.j2", context))
@@ -226,8 +226,9 @@ def _figure(place: int, number: int, track: Track, level: float) -> Figure:
     left_out = f" {_counted(track.other, 'audit')} about another metric left out." if track.other else ""
     caption = (
         f"Each dot: {track.metric} at one audit, with its {numbers.percent(level)} interval. Dashed: the accepted run's"
-        " value. Shaded: limits of one audit, three standard errors around it, both runs' uncertainty counted: about 1"
-        f" audit in 370 lies outside by chance, whoever looks often will see some.{left_out}"
+        " value. Shaded: limits of one audit, three standard errors around it, both runs' uncertainty counted: on"
+        " average 1 audit in 370 lies outside by chance, more where the accepted run itself was a lucky one."
+        f"{left_out}"
     )
     return Figure(
         name=name,

@@ -138,14 +138,22 @@ def _draw_values(axes: Any, looks: Sequence[Look], index: int) -> list[Any]:
     known = [(look.time, look.value, look.low, look.high) for look in looks if look.value is not None]
     times = [time for time, *_ in known]
     parts = axes.plot(
-        times, [value for _, value, *_ in known], color=mark.colour, marker=mark.marker, linewidth=1.2,
+        times, [value for _, value, *_ in known], color=mark.colour, marker=mark.marker, linewidth=1.2 if few else 0.5,
         markersize=5 if few else 2.6, zorder=4, label="value and interval",
     )  # fmt: skip
     limits = [(time, low, high) for time, _, low, high in known if low is not None and high is not None]
     if limits:
         along, low, high = zip(*limits, strict=True)
         parts.append(
-            axes.vlines(along, low, high, color=mark.colour, linewidth=1.3 if few else 0.7, zorder=3)
+            axes.vlines(
+                along,
+                low,
+                high,
+                color=mark.colour,
+                linewidth=1.3 if few else 0.7,
+                alpha=1.0 if few else 0.4,
+                zorder=3,
+            )
         )
     pinned = [look for look in looks if look.accepted and look.value is not None]
     if pinned:
