@@ -6,6 +6,11 @@ import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+LEAST, LARGEST = 1e-290, 1e300
+"""Axes that end beyond are not drawn: the distance of two such numbers may be more, or less, than a double holds."""
+
 PAD = 3.0
 """Points between labels, and between them and the edge."""
 
@@ -50,13 +55,28 @@ def panels(
         for place in range(len(draw))
     ]
     for function, ax in zip(draw, axes, strict=True):
-        function(ax)
+        _drawn(function, ax)
     if shared:
         _share(axes)
     if outer:
         _label_outer(axes, columns)
     arrange(figure, axes, columns)
     return figure
+
+
+def _drawn(function: Callable[[Any], Any], ax: Any) -> None:
+    """Draw a panel, or say in it that its numbers are too far apart, or too near each other, for any axis."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            function(ax)
+            spans = [abs(high) + abs(low) for low, high in (ax.get_xlim(), ax.get_ylim())]
+        except np.linalg.LinAlgError:  # a scale that cannot be turned round
+            spans = [0.0]
+        if all(LEAST < span < LARGEST for span in spans):
+            return
+        ax.clear()
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "out of any axis's reach", ha="center", va="center", transform=ax.transAxes)
 
 
 def _share(axes: Sequence[Any]) -> None:
