@@ -4,20 +4,116 @@ from __future__ import annotations
 
 import html
 import json
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from scripts.screenshots import EXAMPLES, REPORTS
+from scripts.screenshots import report as example_report
 
 from .programs import output_of, pdf_conformance, program
 
 pytestmark = pytest.mark.system
 
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "x" * 10_000,
+    "</svg><b>&amp;]]>",
+    "\u202egnorts \u2066isolate",
+    "🚀 Модель 模型 نموذج",
+    "=1+1|\t\x07\x1b[31m",
+)
 
-def test_the_pdf_is_archival_and_accessible(pdf: Path):
-    """The veraPDF engine finds PDF/A-3a and PDF/UA-1 fulfilled."""
+
+def assert_conformance(pdf: Path):
+    """Assert that the veraPDF engine finds both standards fulfilled."""
     findings = pdf_conformance("3a", "ua1", pdf=pdf)
     verdicts = [line.split()[0] for line in findings.splitlines() if line and not line.startswith(" ")]
     assert verdicts == ["PASS", "PASS"], findings
+
+
+MAKE = """
+import json, resource, sys, time
+import evalreport
+source, output, options, form = json.loads(sys.argv[1])
+results = evalreport.evaluate(source, resamples=200, **options)
+begun = time.process_time()
+evalreport.render(results, output, detail="full", **form)
+print(time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def make(
+    source: Path, output: Path, *, slices: tuple[str, ...] = (), title: str | None = None
+) -> list[float]:
+    """Make a report in full detail in a process of its own.
+
+    Returns the seconds of processor time that the report took (all four formats) and the largest size in bytes that
+    the process had, analysis included.
+    """
+    asked = json.dumps([str(source), str(output), {"slices": slices}, {"title": title}])
+    return [float(word) for word in output_of(sys.executable, "-c", MAKE, asked).split()]
+
+
+def predictions(target: Path, *, models: Iterable[str], n: int, slices: tuple[str, ...] = ()):
+    """Write predictions of a binary task, the models of different quality, the rows dealt out to the slices."""
+    rng = np.random.default_rng(3)
+    truth, shared = rng.random(n) < 0.4, rng.normal(size=n)
+    with target.open("w", encoding="utf-8") as lines:
+        for place, model in enumerate(models):
+            score = truth * (0.6 + 0.12 * place) - 0.5 + 0.6 * shared + 0.8 * rng.normal(size=n)
+            for i, p in enumerate(1 / (1 + np.exp(-score))):
+                row = {"id": f"e{i}", "model": model, "y_true": int(truth[i]), "p_1": round(float(p), 6)}
+                lines.write(json.dumps(row | ({"ward": slices[i % len(slices)]} if slices else {})) + "\n")
+
+
+def test_the_pdf_is_archival_and_accessible(pdf: Path):
+    """The veraPDF engine finds PDF/A-3a and PDF/UA-1 fulfilled."""
+    assert_conformance(pdf)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_pdf_of_every_example_is_archival_and_accessible(name: str, tmp_path: Path):
+    """PDF/A-3a and PDF/UA-1 hold for every report that this repository shows, those of templates included."""
+    assert_conformance(example_report(name, tmp_path) / "report.pdf")
+
+
+def test_no_example_is_left_out():
+    """Every folder of examples/ has its report among those that are checked and pictured."""
+    assert {path.name for path in EXAMPLES.iterdir() if path.is_dir()} == set(REPORTS)
+
+
+def test_the_pdf_of_hostile_names_is_archival_and_accessible(tmp_path: Path):
+    """Markup, control characters, bidi overrides, emoji and 10,000 letters in names break no conformance."""
+    predictions(
+        tmp_path / "hostile.jsonl", models=HOSTILE, n=200, slices=("a<b>", "\u202egnorts", "🚀", "x" * 3000)
+    )
+    title = "<script>alert(1)</script> \u202e 🚀"
+    make(tmp_path / "hostile.jsonl", tmp_path / "out", slices=("ward",), title=title)
+    assert_conformance(tmp_path / "out" / "report.pdf")
+
+
+@pytest.mark.parametrize("n_models, n_slices", [(12, 0), (5, 40)])
+def test_a_large_report_in_full_detail_stays_small(n_models: int, n_slices: int, tmp_path: Path):
+    """12 models, or 40 slices of five: under 60 pages, 20 s of processor time and 1 GB."""
+    names = [f"model_{i:02}" for i in range(n_models)]
+    predictions(
+        tmp_path / "many.jsonl", models=names, n=4000, slices=tuple(f"ward {i}" for i in range(n_slices))
+    )
+    slices = ("ward",) if n_slices else ()
+    seconds, memory = make(tmp_path / "many.jsonl", tmp_path / "out", slices=slices)
+    pdf = tmp_path / "out" / "report.pdf"
+    import pikepdf
+
+    with pikepdf.open(pdf) as document:
+        n_pages = len(document.pages)
+    assert n_pages < 60
+    assert seconds < 20
+    assert memory < 1e9
+    assert_conformance(pdf)
 
 
 def test_qpdf_finds_the_file_sound(pdf: Path):
