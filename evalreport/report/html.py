@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalreport.numbers import count
 from evalreport.plots.svg import inline
-from evalreport.report import wording
 from evalreport.report.anchors import with_anchors
 from evalreport.report.brand import brand_of, running_foot, with_colours
 from evalreport.report.page import (
@@ -26,6 +24,7 @@ from evalreport.report.page import (
     source,
 )
 from evalreport.report.sections import Described
+from evalreport.report.texts import group_of, in_words, named, say
 from evalreport.report.view import View
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def _page(
     env = environment(templates)
     brand = brand_of(templates)
     context = {
-        "title": title or wording.title(len(view.models)),
+        "title": title or say("report.title", n=len(view.models), number=in_words(len(view.models))),
         "subtitle": subtitle(view),
         "view": view,
         "sections": sections,
@@ -125,8 +124,7 @@ def _page(
         "breakable": breakable,
         # A data URI of our own making: as a text it would be cut like any endless word.
         "brand": dataclasses.replace(brand, logo=Markup(brand.logo)),  # noqa: S704
-        "words": wording.CONTROLS,
-        "wording": wording,
+        "words": group_of("page"),
         "version": view.results.environment.get("evalreport", ""),
     }
     context["part"] = _parts(env, context, sections)
@@ -154,15 +152,15 @@ def subtitle(view: View) -> str:
     """Say in one line what was evaluated."""
     results = view.results
     parts = [
-        wording.TASKS.get(results.task, results.task),
-        wording.DESIGNS.get(results.design, results.design),
+        named("task", results.task),
+        named("design", results.design),
+        say("report.examples", n=results.n),
+        say("report.models", n=len(results.models)),
     ]
-    parts.append(f"n = {count(results.n)}")
-    parts.append(f"{len(results.models)} model" + ("" if len(results.models) == 1 else "s"))
     if results.task == "multiclass":
-        parts.append(f"{len(results.classes)} classes")
+        parts.append(say("report.classes", n=len(results.classes)))
     if results.positive is not None:
-        parts.append(f"positive class: {results.positive}")
+        parts.append(say("report.positive", label=results.positive))
     return " · ".join(parts)
 
 

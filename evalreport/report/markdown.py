@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from evalreport import numbers
-from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.page import environment, rendered
 from evalreport.report.sections import audit, history, leaderboard, methods, reproducibility, slices, verdict
@@ -71,7 +70,6 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "reproducibility": said,
         "command": Verbatim(said.command),
         "oneliner": Verbatim(oneliner(view.results)),
-        "wording": wording,
     }
     return rendered(environment(templates, escaped), "summary.md.j2", context)
 

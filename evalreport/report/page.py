@@ -13,6 +13,7 @@ from evalreport.errors import UsageError
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
 from evalreport.report.brand import TOKEN, TemplateError
 from evalreport.report.characters import visible
+from evalreport.report.texts import say
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
@@ -61,7 +62,7 @@ def environment(
         if not user_folder.is_dir():
             raise UsageError(f"--templates {user_folder}: no such folder")
         loaders.insert(0, jinja2.FileSystemLoader(user_folder))
-    return SandboxedEnvironment(
+    made = SandboxedEnvironment(
         loader=jinja2.ChoiceLoader(loaders),
         autoescape=finalize is None,
         finalize=finalize or _visible,
@@ -70,6 +71,8 @@ def environment(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.globals["say"] = say
+    return made
 
 
 def _visible(value: Any) -> Any:

@@ -6,35 +6,9 @@ from collections.abc import Callable, Iterator
 
 from evalreport import numbers
 from evalreport.records import ComparisonRecord
+from evalreport.report.texts import has, named, say
 from evalreport.report.view import View, key_of, text_of
 
-LEADS = {
-    "mcnemar_midp": "right or wrong answers of two models to the same examples: only those on which they disagree tell "
-    "them apart; the mid-p form keeps its level and gives less power away than the exact one",
-    "delong": "areas under ROC curves on the same examples are correlated; the test takes that from the data",
-    "paired_t": "the metric is a mean of losses over the same examples",
-    "permutation": "the metric is no plain mean, or examples come in clusters or repeatedly: swapping the two models’ "
-    "answers needs no formula for its error",
-    "bootstrap_difference": "no test with a formula fits these data: examples are drawn anew, the same for both models",
-    "corrected_resampled_t": "training sets of the fits overlap; the correction widens the error for it",
-    "5x2cv_f": "five repeats of two halves: the combined F has lower type I error and more power than the t",
-    "wilcoxon": "values on different data sets have no common scale: their order within a data set has",
-    "two_proportions_z": "each model was tested on examples of its own, so nothing is paired",
-}
-BESIDE = {
-    "mcnemar_exact": "shown beside the leading test: never above its level, at the price of power",
-    "mcnemar": "shown because it is widely taught; the approximation needs many disagreements",
-    "mcnemar_corrected": "shown because it is widely taught; the correction makes it as cautious as the exact test",
-    "cv_paired_t": "shown because it is widely taught; it never leads, since it takes folds as independent",
-    "5x2cv_t": "shown beside F: it depends on which of the ten differences stands first",
-    "bayes_correlated_t": "the same data and correlation, read as probabilities of the three cases",
-    "tost": "a margin was declared",
-    "binomial_exact": "each model alone, against always answering the most frequent class",
-    "cochran_q": "asks whether any model differs from any other; it decides no pair",
-    "friedman": "asks whether any model differs from any other, by ranks; it decides no pair",
-    "iman_davenport": "Friedman’s test with a better approximation; it decides no pair",
-    "nemenyi": "all pairs of average ranks at once, as a critical-difference diagram needs them",
-}
 INDEPENDENT_EXAMPLES = frozenset(
     {"mcnemar_midp", "mcnemar_exact", "mcnemar", "mcnemar_corrected", "delong", "paired_t", "permutation",
      "bootstrap_difference", "two_proportions_z", "wilcoxon", "sign", "cochran_q", "binomial_exact"}
@@ -48,11 +22,14 @@ def why_chosen(view: View, test: str) -> str:
     """Say why a test leads here, or why it is shown; nothing where there is no more to say than its summary."""
     if any(r.recommended and r.test == test for r in view.results.comparisons):
         metrics = {key_of(r) for r in view.results.comparisons if r.recommended and r.test == test}
-        where = "" if view.primary in metrics else " (not on the primary metric)"
-        return f"leads here{where}: {LEADS[test]}" if test in LEADS else f"leads here{where}"
+        here = view.primary in metrics
+        if not has(f"reasons.why.{test}"):
+            return say("reasons.leads" if here else "reasons.leads_elsewhere")
+        why = named("reasons.why", test)
+        return say("reasons.leads_why" if here else "reasons.leads_elsewhere_why", why=why)
     if test in view.results.options.get("tests", ()):
-        return "it was asked for"
-    return BESIDE.get(test, "shown beside the leading test, to see whether the choice of the test matters")
+        return say("reasons.asked")
+    return named("reasons.why_beside", test, say("reasons.beside"))
 
 
 def holds_here(view: View, test: str) -> str:
@@ -67,9 +44,9 @@ def _of_examples(view: View, test: str) -> Iterator[str]:
         return
     cluster = view.results.options.get("cluster")
     if cluster:
-        yield f"whole clusters of {cluster} are taken as independent, as declared"
+        yield say("reasons.clusters", column=cluster)
     elif view.results.design == "test-set":
-        yield "independence of the examples is assumed: the files cannot show it (--cluster names groups)"
+        yield say("reasons.independence")
 
 
 def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Iterator[str]:
@@ -80,18 +57,16 @@ def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Itera
         r.p_value is None and r.test != "bayes_correlated_t" and r.reason is not None for r in records
     )
     if lacking and not test.startswith("bayes"):
-        yield f"refused on {numbers.count(lacking)} of {numbers.count(len(records))} comparisons, each with its reason"
+        yield say("reasons.refused", n=lacking, total=numbers.count(len(records)))
 
 
 def _discordant(view: View) -> Iterator[str]:
     found = [r.only_a + r.only_b for r in view.results.agreement]
     if found:
         low, high = numbers.count(min(found)), numbers.count(max(found))
-        many = low if low == high else f"{low} to {high}"
+        many = low if low == high else say("report.range", low=low, high=high)
         enough = min(found) >= FEW_DISCORDANT
-        yield f"b + c is {many}: " + (
-            "enough for the approximation" if enough else "too few for it in some pairs"
-        )
+        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=many)
 
 
 def _class_sizes(view: View) -> Iterator[str]:
@@ -99,22 +74,18 @@ def _class_sizes(view: View) -> Iterator[str]:
     cells = [c for c in view.results.confusion if c.model == first]
     sizes = [sum(c.count for c in cells if c.true == label) for label in view.results.classes]
     if sizes:
-        smallest = numbers.count(min(sizes))
         enough = min(sizes) >= FEW_OF_A_CLASS
-        yield f"the rarest class has {smallest} examples: " + (
-            "enough" if enough else "few; read the bootstrap too"
-        )
+        yield say("reasons.rarest" if enough else "reasons.rarest_few", n=min(sizes))
 
 
 def _resamples(view: View) -> Iterator[str]:
     drawn = view.results.options.get("resamples")
     if isinstance(drawn, int):
-        yield f"{numbers.count(drawn)} replicates: " + ("enough" if drawn >= FEW_RESAMPLES else "too few")
+        yield say("reasons.resamples" if drawn >= FEW_RESAMPLES else "reasons.resamples_few", n=drawn)
 
 
 def _examples(view: View) -> Iterator[str]:
-    n = numbers.count(view.results.n)
-    yield f"n = {n}; the mean difference is nearly normal unless a few large losses dominate it"
+    yield say("reasons.mean", n=view.results.n)
 
 
 _NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {

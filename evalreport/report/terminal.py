@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
-from evalreport.report import wording
 from evalreport.report.naming import listed
 from evalreport.report.sections import leaderboard, verdict
+from evalreport.report.texts import has, named, say
 from evalreport.report.view import (
     View,
     comparison_between,
@@ -47,8 +47,7 @@ def summary(results: Results) -> RenderableType:
     ]
     n = sum(warning.level != "info" for warning in results.warnings)
     if n:
-        said_where = "1 caution; it stands" if n == 1 else f"{n} cautions; all stand"
-        parts.append(Text(f"{said_where} in the report.", style="dim"))
+        parts.append(Text(say("terminal.cautions", n=n), style="dim"))
     return Group(*parts)
 
 
@@ -58,13 +57,14 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("#", justify="right")
-    table.add_column("Model")
+    table.add_column(say("leaderboard.rank"), justify="right")
+    table.add_column(say("table.model"))
     for heading in board.headings[:1]:
-        table.add_column(Text(f"{heading} [{numbers.percent(view.confidence)} interval]"), justify="right")
+        level = numbers.percent(view.confidence)
+        table.add_column(Text(say("terminal.heading", metric=heading, level=level)), justify="right")
     if board.difference_heading is not None:
         table.add_column(Text(board.difference_heading), justify="right")
-        table.add_column("Group")
+        table.add_column(say("table.group"))
     for row in board.rows:
         first, difference = row.cells[0], row.difference
         cells = [
@@ -88,21 +88,22 @@ def oneliner(results: Results) -> str:
     state = "FAILED" if "fail" in outcomes else "UNDECIDED" if "undecided" in outcomes else "OK"
     leader = view.models[0]
     cell = leaderboard.metric_cell(view, leader, view.primary)
-    text = f"{_first(view)} {view.primary_words} {cell.value} {cell.beside}".rstrip()
-    return f"[evalreport {state}] {text}{_against(view)}, n = {numbers.count(results.n)}{_not_beaten(view)}."
+    text = _first(view, f"{cell.value} {cell.beside}".rstrip())
+    return f"[evalreport {state}] {text}{_against(view)}, {say('report.examples', n=results.n)}{_not_beaten(view)}."
 
 
-def _first(view: View) -> str:
+def _first(view: View, value: str) -> str:
     """Name who stands first and say how firmly; two models of one value share the place."""
     leader = view.models[0]
     if len(view.models) == 1:
-        return f"{leader.name} reaches"
+        return say("summary.reaches", model=leader.name, metric=view.primary_words, value=value)
     shared = [m.name for m in view.models if (r := ranking_record(view, m.id)) is not None and r.rank == 1]
     if len(shared) > 1:
-        return f"{listed(shared, 3)} are first on"
+        return say("summary.are_first", models=listed(shared, 3), metric=view.primary_words, value=value)
     verdicts = [verdict_between(view, leader.id, other.id) for other in view.models[1:]]
     beats_all = all(found is not None and found.verdict == "better" for found in verdicts)
-    return f"{leader.name} {'leads' if beats_all else 'is first'} on"
+    key = "summary.leads" if beats_all else "summary.is_first"
+    return say(key, model=leader.name, metric=view.primary_words, value=value)
 
 
 def _against(view: View) -> str:
@@ -116,26 +117,21 @@ def _against(view: View) -> str:
         return ""
     difference = numbers.number(record.difference, difference_decimals(view, view.primary), signed=True)
     adjusted = record.p_adjusted is not None
-    name = (
-        wording.CORRECTIONS.get(record.correction or "", "") + " " if adjusted and record.correction else ""
-    )
     p = numbers.p_phrase(record.p_adjusted if adjusted else record.p_value)
-    return f", {difference} vs {other.name} ({name}{p})"
+    if adjusted and record.correction and has(f"correction.{record.correction}"):
+        p = f"{named('correction', record.correction)} {p}"
+    return ", " + say("summary.versus", difference=difference, model=other.name, p=p)
 
 
 def _not_beaten(view: View) -> str:
     """Name the models that the first one is not shown to be better than."""
-    leader, kinds = (
-        view.models[0],
-        {"undecided": "not distinguishable", "equivalent": "equivalent by the margin"},
-    )
-    said = []
-    for kind, words in kinds.items():
+    leader, said = view.models[0], []
+    for kind, key in (("undecided", "summary.not_distinguishable"), ("equivalent", "summary.equivalent")):
         names = [
             model.name
             for model in view.models[1:]
             if (found := verdict_between(view, leader.id, model.id)) is not None and found.verdict == kind
         ]
         if names:
-            said.append(f"; {leader.name} and {listed(names, 3)} {words}")
+            said.append("; " + say(key, leader=leader.name, others=listed(names, 3)))
     return "".join(said)

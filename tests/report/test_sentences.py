@@ -9,10 +9,10 @@ import pytest
 
 from evalreport.plots.style import MARKS, mark_of
 from evalreport.records import GateRecord
-from evalreport.report import wording
 from evalreport.report.characters import distinct_names
 from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, verdict
+from evalreport.report.texts import say
 from evalreport.report.view import view_of
 from evalreport.results import Results
 
@@ -53,7 +53,7 @@ def test_the_note_says_whether_the_letters_are_adjusted(
     board = leaderboard.describe(view)
     assert board is not None
     assert said in board.note
-    assert (wording.EACH_ALONE in board.note) == (correction != "none")
+    assert (say("leaderboard.each_alone") in board.note) == (correction != "none")
 
 
 def test_a_close_call_is_called_borderline(simulate: Simulate) -> None:
@@ -77,7 +77,7 @@ def test_points_without_a_curve_have_no_threshold(simulate: Simulate) -> None:
     section = curves.describe(view_of(dataclasses.replace(simulate(), curves=())))
     assert section is not None
     (figure,) = section.figures
-    assert figure.caption.startswith(wording.ROC_POINTS)
+    assert figure.caption.startswith(say("curves.roc_points"))
     assert "threshold" not in figure.caption
 
 
@@ -141,7 +141,7 @@ def test_the_scope_of_the_intervals_is_that_of_the_design(
     """What an interval is about depends on what was repeated; exactly one sentence of the methods says it."""
     said = methods.describe(view_of(dataclasses.replace(simulate(), design=design))).principles
     assert sum(words in text for text in said) == 1
-    assert (wording.CONDITIONAL in said) == (design == "test-set")
+    assert (say("methods.conditional") in said) == (design == "test-set")
 
 
 def test_independent_test_sets_are_not_said_to_share_examples(simulate: Simulate) -> None:

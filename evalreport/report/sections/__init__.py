@@ -1,7 +1,7 @@
 """The sections of the report, in order: each is described from results, then drawn by a template.
 
 To add one: write ``describe(view) -> record | None`` in a module here, a template of the same name in
-``templates/sections``, and add a line to ``SECTIONS``.
+``templates/sections``, its heading in ``texts/en.toml``, and add a line to ``SECTIONS``.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from evalreport.report.sections import (
     thresholds,
     verdict,
 )
+from evalreport.report.texts import named
 from evalreport.report.view import View
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its anchor and template, title, description; whether a brief PDF has it, and its title there."""
+    """One section: its anchor, template and heading, description; whether a brief PDF has it, and its heading there."""
 
     name: str
-    title: str
     describe: Callable[[View], Any | None]
     brief: bool = True
-    brief_title: str | None = None
+    brief_heading: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +55,25 @@ class Described:
 
 
 SECTIONS = (
-    Section("verdict", "Verdict", verdict.describe),
-    Section("leaderboard", "Leaderboard", leaderboard.describe),
-    Section("history", "Since earlier runs", history.describe),
-    Section("audit", "Worse, or other data?", audit.describe),
-    Section("pairs", "Who beats whom?", pairs.describe),
-    Section("omnibus", "All models at once", omnibus.describe),
-    Section("differences", "Where they differ", differences.describe, brief=False),
-    Section("curves", "Curves and calibration", curves.describe),
-    Section("thresholds", "Thresholds", thresholds.describe),
-    Section("gains", "Rejection, gain and lift", gains.describe, brief=False),
-    Section("distributions", "How predictions are distributed", distributions.describe, brief=False),
-    Section("metrics", "All metrics", metrics.describe, brief_title="Key metrics"),
-    Section("confusion", "Confusion matrices", confusion.describe, brief=False),
-    Section("slices", "Slices", slices.describe, brief=False),
-    Section("estimates", "Error estimates", estimates.describe),
-    Section("learning", "Learning curves", learning.describe),
-    Section("decomposition", "Bias and variance", decomposition.describe),
-    Section("methods", "Methods and limits", methods.describe),
-    Section("reproducibility", "Reproducibility", reproducibility.describe),
+    Section("verdict", verdict.describe),
+    Section("leaderboard", leaderboard.describe),
+    Section("history", history.describe),
+    Section("audit", audit.describe),
+    Section("pairs", pairs.describe),
+    Section("omnibus", omnibus.describe),
+    Section("differences", differences.describe, brief=False),
+    Section("curves", curves.describe),
+    Section("thresholds", thresholds.describe),
+    Section("gains", gains.describe, brief=False),
+    Section("distributions", distributions.describe, brief=False),
+    Section("metrics", metrics.describe, brief_heading="key_metrics"),
+    Section("confusion", confusion.describe, brief=False),
+    Section("slices", slices.describe, brief=False),
+    Section("estimates", estimates.describe),
+    Section("learning", learning.describe),
+    Section("decomposition", decomposition.describe),
+    Section("methods", methods.describe),
+    Section("reproducibility", reproducibility.describe),
 )
 
 
@@ -83,6 +83,6 @@ def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
     for section in SECTIONS:
         content = section.describe(view) if section.brief or not brief else None
         if content is not None:
-            title = section.brief_title if brief and section.brief_title else section.title
-            described.append(Described(section.name, title, content))
+            heading = section.brief_heading if brief and section.brief_heading else section.name
+            described.append(Described(section.name, named("heading", heading), content))
     return tuple(described)

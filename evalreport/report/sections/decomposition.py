@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -16,10 +16,10 @@ from evalreport.plots.decomposition import (
     replicate_predictions,
     stacked_parts,
 )
-from evalreport.report import wording_algorithms as wording
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.sections.leaderboard import Cell
+from evalreport.report.texts import has, named, say
 from evalreport.report.view import Model, View, text_of
 
 MOST_EXAMPLES, MOST_PANELS, LEAST_POINTS, LONGEST_CELL = 6, 6, 3, 40
@@ -68,10 +68,6 @@ class Decomposition:
     examples: tuple[VariableRow, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
-    words: Mapping[str, str]
-
-
-WORDS: Mapping[str, str] = {"variable": wording.VARIABLE}
 
 
 def describe(view: View) -> Decomposition | None:
@@ -80,17 +76,16 @@ def describe(view: View) -> Decomposition | None:
     if not records:
         return None
     losses = list(dict.fromkeys(r.loss for r in records))
-    notes = [wording.MONTE_CARLO, wording.AVERAGED]
+    notes = [say("decomposition.monte_carlo"), say("decomposition.averaged_note")]
     if any(r.loss in ("squared", "brier") for r in records):
         known = any(r.noise is not None for r in records)
-        notes.insert(0, wording.NOISE_APART if known else wording.NOISE_INSIDE)
+        notes.insert(0, say("decomposition.noise_apart" if known else "decomposition.noise_inside"))
     return Decomposition(
         figures=tuple(_figures(view, losses[0])),
         tables=tuple(_table(view, loss) for loss in losses),
         examples=tuple(_examples(view)),
         notes=tuple(notes),
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
-        words=WORDS,
     )
 
 
@@ -115,19 +110,21 @@ def _table(view: View, loss: str) -> PartTable:
     )
     noise = any(r.noise is not None for _, r in rows)
     along = any(_at(r) is not None for _, r in rows)
-    heads = ["Expected loss", "Bias" if loss == "0-1" else "Bias²", "Variance"]
-    heads += ["unbiased", "biased"] if loss == "0-1" else ["with K − 1"]
-    heads += ["Noise"] if noise else []
-    heads += ["Averaged"] if loss != "kohavi_wolpert" else []
+    heads = ["expected_loss", "bias" if loss == "0-1" else "bias_squared", "variance"]
+    heads += ["unbiased", "biased"] if loss == "0-1" else ["with_k_minus_1"]
+    heads += ["noise"] if noise else []
+    heads += ["averaged"] if loss != "kohavi_wolpert" else []
     by_train = any(r.train_size is not None and r.complexity is None for _, r in rows)
+    at = say("decomposition.training_size" if by_train else "decomposition.complexity") if along else ""
+    note = f"decomposition.note.{'squared' if loss == 'brier' else loss}"
     return PartTable(
-        title=wording.LOSSES.get(loss, visible(loss)),
-        at="" if not along else "Training size" if by_train else "Complexity",
-        heads=tuple(heads),
+        title=named("decomposition.loss", loss, visible(loss)),
+        at=at,
+        heads=tuple(named("decomposition", head) for head in heads),
         rows=tuple(
             PartRow(m, "" if (x := _at(r)) is None else f"{x:g}", _cells(r, decimals, noise)) for m, r in rows
         ),
-        note=wording.DECOMPOSITION.get(loss, wording.DECOMPOSITION["squared"] if loss == "brier" else ""),
+        note=say(note) if has(note) else "",
     )
 
 
@@ -197,26 +194,30 @@ def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figur
     bars = [
         Bar(m.short, r.bias, _net(r), r.noise or 0.0, r.expected_loss, r.low, r.high, m.key) for m, r in rows
     ]
-    words = wording.LOSSES.get(loss, loss)
-    first = "bias" if net else "bias²" if any(r.noise for _, r in rows) else "bias² + noise"
-    if net:
-        names = ("bias", "net variance (unbiased − biased)")
-    else:
-        names = (first, "variance")
+    words = named("decomposition.loss", loss)
+    first = "bias_squared" if any(r.noise for _, r in rows) else "bias_and_noise"
+    kinds = ("bias", "net_variance") if net else (first, "variance")
+    names = (named("decomposition.part", kinds[0]), named("decomposition.part", kinds[1]))
+    axis_label = say("decomposition.bars_axis", loss=words)
 
     def draw(axes: object) -> None:
-        stacked_parts(bars, axes, axis_label=f"Expected loss: {words}", names=names)
+        stacked_parts(bars, axes, axis_label=axis_label, names=names)
 
-    noise = "noise, " if any(b.noise for b in bars) else ""
+    key = "decomposition.bars_caption_noise" if any(b.noise for b in bars) else "decomposition.bars_caption"
     described = "; ".join(
-        f"{b.label} {numbers.number(b.bias, 3)} and {numbers.number(b.variance, 3)}" for b in bars
+        say(
+            "decomposition.bars_value",
+            model=b.label,
+            first=numbers.number(b.bias, 3),
+            second=numbers.number(b.variance, 3),
+        )
+        for b in bars
     )
     return Figure(
         name="decomposition",
-        title="Bias and variance of each model",
-        description=f"{names[0]} and {names[1]}: {described}.",
-        caption=f"{words}: {noise}{names[0]} and {names[1]} add up to the expected loss (the mark), with its"
-        " interval over examples.",
+        title=say("decomposition.bars_title"),
+        description=say("decomposition.bars_description", first=names[0], second=names[1], values=described),
+        caption=say(key, loss=words, first=names[0], second=names[1]),
         draw=(draw,),
         width=6.6,
         height=1.05 + 0.36 * len(bars),
@@ -254,13 +255,17 @@ def _parts(records: Sequence[DecompositionRecord]) -> Course:
 def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figure:
     shown = curves[:MOST_PANELS]
     by_train = all(r.complexity is None for r in view.results.decomposition)
-    axis = "Training size" if by_train else "Complexity"
-    net = loss == "0-1"
-    names = ("bias", "net variance", "expected loss") if net else ("bias²", "variance", "expected loss")
+    axis = say("decomposition.training_size" if by_train else "decomposition.complexity")
+    axis_words = say(
+        "decomposition.training_size_in_sentence" if by_train else "decomposition.complexity_in_sentence"
+    )
+    kinds = ("bias", "net") if loss == "0-1" else ("bias_squared", "variance")
+    first, second = (named("decomposition.part", kind) for kind in kinds)
+    third = say("decomposition.part.expected_loss")
 
     def panel(title: str, parts: Course, legend: bool) -> Callable[[object], None]:
         def onto(axes: object) -> None:
-            drawn = course(parts, axes, axis_label=axis, names=names, legend=legend)
+            drawn = course(parts, axes, axis_label=axis, names=(first, second, third), legend=legend)
             if title:
                 drawn.set_title(title, fontsize=9, parse_math=False)
 
@@ -268,15 +273,30 @@ def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figu
 
     columns = min(len(shown), 3)
     lowest = "; ".join(
-        f"{name or 'all models'} least at {parts.x[parts.total.index(min(parts.total))]:g}"
+        say(
+            "decomposition.least",
+            model=name or say("decomposition.all_models"),
+            x=f"{parts.x[parts.total.index(min(parts.total))]:g}",
+        )
         for name, parts in shown
     )
-    more = f" The first {len(shown)} of {len(curves)} models." if len(curves) > len(shown) else ""
+    parts = [f"{named('decomposition.loss', loss)}."]
+    if not by_train:
+        parts.append(say("decomposition.course"))
+    if len(curves) > len(shown):
+        parts.append(say("report.first_of", shown=len(shown), n=len(curves)))
     return Figure(
         name="complexity",
-        title=f"Bias and variance against {axis.lower()}",
-        description=f"{names[0]}, {names[1]} and {names[2]} against {axis.lower()}: {lowest}.",
-        caption=f"{wording.LOSSES.get(loss, loss)}. {wording.COURSE if not by_train else ''}{more}".strip(),
+        title=say("decomposition.course_title", axis=axis_words),
+        description=say(
+            "decomposition.course_description",
+            first=first,
+            second=second,
+            third=third,
+            axis=axis_words,
+            lowest=lowest,
+        ),
+        caption=" ".join(parts),
         draw=tuple(panel(name, parts, i == 0) for i, (name, parts) in enumerate(shown)),
         width=4.6 if columns == 1 else 3.1 * columns,
         height=3.1 * -(-len(shown) // columns),
@@ -306,9 +326,9 @@ def _replicates(view: View) -> Figure | None:
     columns = min(len(shown), 3)
     return Figure(
         name="replicates",
-        title="What single replicates predict",
-        description=f"Predictions of single replicates, their mean and the truth against x, for {len(shown)} models.",
-        caption=wording.REPLICATES,
+        title=say("decomposition.replicates_title"),
+        description=say("decomposition.replicates_description", n=len(shown)),
+        caption=say("decomposition.replicates_caption"),
         draw=tuple(panel(model, i == 0) for i, model in enumerate(shown)),
         width=4.6 if columns == 1 else 3.1 * columns,
         height=3.0 * -(-len(shown) // columns),

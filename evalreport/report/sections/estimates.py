@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,11 @@ from evalreport import numbers
 from evalreport.algorithm_records import ErrorEstimateRecord
 from evalreport.plots.estimates import Dot, EstimatorRow
 from evalreport.plots.estimates import estimates as plot_estimates
-from evalreport.report import wording_algorithms as wording
 from evalreport.report.characters import visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label
 from evalreport.report.sections.leaderboard import Cell
+from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, text_of
 
 TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_folds", "few_replicates")
@@ -23,10 +23,11 @@ TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_fold
 MOST_CHOSEN = 8
 MADE_WITH = "makes them with "
 """What stands before the plan in the reason of a missing estimate."""
-WORDS: Mapping[str, str] = {
-    "estimates": wording.ESTIMATES, "pooled": wording.POOLED, "plus": wording.PLUS, "nested": wording.NESTED,
-    "criteria": wording.CRITERIA,
-}  # fmt: skip
+ESTIMATORS = (
+    "resubstitution", "holdout", "repeated_holdout", "cv", "stratified_cv", "loocv", "nested_cv",
+    "bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus",
+)  # fmt: skip
+"""In the order of their rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,6 @@ class Estimates:
     criteria: tuple[PlainRow, ...]
     missing: str
     warnings: tuple[str, ...]
-    words: Mapping[str, str]
 
 
 def describe(view: View) -> Estimates | None:
@@ -92,7 +92,6 @@ def describe(view: View) -> Estimates | None:
         criteria=criteria,
         missing=_missing(records) if resampled else "",
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
-        words=WORDS,
     )
 
 
@@ -104,9 +103,7 @@ def metric_words(view: View, metric: str) -> str:
 
 def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:
     """Name the estimators that have a row; where folds are stratified, plain folds say the same."""
-    names = [
-        name for name in wording.ESTIMATORS if any(r.estimator == name and r.metric == metric for r in valued)
-    ]
+    names = [name for name in ESTIMATORS if any(r.estimator == name and r.metric == metric for r in valued)]
     return [name for name in names if name != "cv" or "stratified_cv" not in names]
 
 
@@ -116,7 +113,7 @@ def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Es
     rows = tuple(
         EstimateRow(
             _label(name, own),
-            wording.ESTIMATORS[name][1],
+            named("estimates.about", name),
             tuple(_cell(view, own.get((model.id, name)), decimals) for model in view.models),
         )
         for name in _shown(valued, metric)
@@ -126,19 +123,21 @@ def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Es
 
 def _label(name: str, own: dict[tuple[str, str], ErrorEstimateRecord]) -> str:
     """Name an estimator, with the number of folds, hold-outs or replicates."""
-    label = wording.ESTIMATORS[name][0]
+    label = named("estimates.estimator", name)
     details: dict[str, Any] = next((dict(r.details) for (_, other), r in own.items() if other == name), {})
     folds, repeats = details.get("n_folds"), details.get("n_repeats", 1)
     if name in ("cv", "stratified_cv", "nested_cv") and folds:
         each = folds // max(repeats, 1)
-        return f"{label}, {f'{repeats} × ' if repeats > 1 else ''}{each} folds"
+        if repeats > 1:
+            return say("estimates.repeated_folds", label=label, repeats=repeats, n=each)
+        return say("estimates.folds", label=label, n=each)
     if name == "repeated_holdout" and folds:
-        return f"{label}, {folds} times"
+        return say("estimates.times", label=label, n=folds)
     replicates = details.get("n_replicates")
     if name == "bootstrap_oob" and replicates:
-        return f"{label}, {numbers.count(replicates)} replicates"
+        return say("estimates.replicates", label=label, n=replicates)
     if name == "holdout" and replicates:
-        return f"{label}, mean over {numbers.count(replicates)} replicates"
+        return say("estimates.mean_of_replicates", label=label, n=replicates)
     return label
 
 
@@ -176,10 +175,11 @@ def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> F
     )
     return Figure(
         name="estimates",
-        title=f"Estimates of {words}",
-        description=f"{len(names)} estimates of {words} for each model. {_label(names[-1], own)}: {best}.",
-        caption=f"Estimates of {words} with their {numbers.percent(view.confidence)} intervals; marks and colours are"
-        " those of the leaderboard.",
+        title=say("estimates.title", metric=words),
+        description=say(
+            "estimates.description", n=len(names), metric=words, estimator=_label(names[-1], own), values=best
+        ),
+        caption=say("estimates.caption", metric=words, level=numbers.percent(view.confidence)),
         draw=(draw,),
         width=6.6,
         height=0.75 + len(rows) * max(0.3, 0.1 + 0.085 * len(view.models)),
@@ -235,6 +235,6 @@ def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
         if record.estimator in held or record.reason is None or "see " in record.reason:
             continue
         _, _, made_with = record.reason.partition(MADE_WITH)
-        label = in_sentence(wording.ESTIMATORS[record.estimator][0])
+        label = in_sentence(named("estimates.estimator", record.estimator))
         found.setdefault(record.estimator, f"{label} ({made_with or record.reason})")
-    return f"{wording.NOT_TO_BE_HAD}{listed(list(found.values()), len(found))}." if found else ""
+    return say("estimates.missing", names=listed(list(found.values()), len(found))) if found else ""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
 from evalreport.algorithm_records import LearningFitRecord, LearningPointRecord
 from evalreport.plots.learning import LearningCurve
 from evalreport.plots.learning import learning as plot_learning
-from evalreport.report import wording_algorithms as wording
 from evalreport.report.figures import Figure
 from evalreport.report.naming import in_sentence
 from evalreport.report.sections.estimates import metric_words
 from evalreport.report.sections.leaderboard import Cell
+from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, text_of
 
 MOST_PANELS, LEAST_POINTS = 6, 2
-AXES = {"train_size": "Training examples", "complexity": "Complexity"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,6 @@ class Learning:
     fits: tuple[FitRow, ...]
     with_need: bool
     notes: tuple[str, ...]
-    words: Mapping[str, str]
 
 
 def describe(view: View) -> Learning | None:
@@ -69,18 +67,17 @@ def describe(view: View) -> Learning | None:
     own = [p for p in points if p.metric == metric]
     axis = own[0].axis
     fits = tuple(f for f in view.results.learning_fits if f.metric == metric)
-    notes = [wording.LEARNING if axis == "train_size" else wording.COMPLEXITY]
+    notes = [say("learning.note" if axis == "train_size" else "learning.note_complexity")]
     notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
-        title="Learning curves" if axis == "train_size" else "Complexity curves",
-        axis=AXES[axis],
+        title=say("heading.learning" if axis == "train_size" else "heading.complexity"),
+        axis=named("learning.axis", axis),
         metric=in_sentence(metric_words(view, metric)),
         figure=_figure(view, own, fits),
         points=_points(view, own),
         fits=tuple(_fit(view, fit, own) for fit in fits),
         with_need=any(f.needed is not None for f in fits),
         notes=tuple(notes),
-        words={"ahead": wording.AHEAD},
     )
 
 
@@ -148,13 +145,14 @@ def _figure(
     axis = points[0].axis
     together = axis == "train_size" or len(curves) == 1
     shown = [curves] if together else [[curve] for curve in curves[:MOST_PANELS]]
-    words = metric_words(view, points[0].metric)
+    words, axis_label = metric_words(view, points[0].metric), named("learning.axis", axis)
+    axis_words = named("learning.axis_in_sentence", axis)
 
     def panel(some: Sequence[LearningCurve], first: bool) -> Callable[[object], None]:
         def onto(axes: object) -> None:
             named = some if together else [replace(curve, label="") for curve in some]
             drawn = plot_learning(
-                named, axes, x_label=AXES[axis], y_label=words if first else "", legend=together or first
+                named, axes, x_label=axis_label, y_label=words if first else "", legend=together or first
             )
             if not together:
                 drawn.set_title(some[0].label, fontsize=9, parse_math=False)
@@ -163,13 +161,15 @@ def _figure(
 
     columns = min(len(shown), 3)
     last = "; ".join(
-        f"{c.label} {numbers.number(c.test[-1][1], 3)} at {c.test[-1][0]:g}" for c in curves if c.test
+        say("learning.last", model=c.label, value=numbers.number(c.test[-1][1], 3), x=f"{c.test[-1][0]:g}")
+        for c in curves
+        if c.test
     )
     return Figure(
         name="learning" if together else "learning-panels",
-        title=f"{words} against {AXES[axis].lower()}",
-        description=f"{words} on test and training rows against {AXES[axis].lower()}: {last}.",
-        caption=f"{words[0].upper()}{words[1:]} against {in_sentence(AXES[axis])}.",
+        title=say("learning.title", metric=words, axis=axis_words),
+        description=say("learning.description", metric=words, axis=axis_words, last=last),
+        caption=say("learning.caption", metric=words[0].upper() + words[1:], axis=axis_words),
         draw=tuple(panel(some, i == 0) for i, some in enumerate(shown)),
         width=6.0 if columns == 1 else 3.1 * columns,
         height=3.6 if columns == 1 else 3.1 * -(-len(shown) // columns),
@@ -197,7 +197,7 @@ def _curves(
     if len(test) < LEAST_POINTS:
         return []
     first = view.models[0]
-    return [LearningCurve("all models", test, train, None, first.index, "all")]
+    return [LearningCurve(say("learning.all_models"), test, train, None, first.index, "all")]
 
 
 Drawn = tuple[tuple[float, float, float | None, float | None], ...]

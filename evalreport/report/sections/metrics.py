@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from evalreport import numbers
 from evalreport.records import MetricRecord
-from evalreport.report import wording
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
-from evalreport.report.sections.tests_table import TestRow, fitting, tests_of, without_shared_remark
 from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.sections.tests_table import TestRow, fitting, tests_of, without_shared_remark
+from evalreport.report.texts import has, named, say
 from evalreport.report.view import Model, View, key_of, metric_decimals, overall_keys, text_of
 
 MOST_TEST_ROWS = 1500
@@ -29,12 +29,6 @@ HEADLINES = frozenset(
 BY_ORDER = frozenset(
     {"roc_auc_ovr", "roc_auc_ovo", "soft_auc", "top_2_accuracy", "top_3_accuracy", "top_5_accuracy"}
 )
-BASELINES = {
-    "majority_class": "majority class",
-    "random_prevalence": "random guess",
-    "random_even": "even guess",
-    "mean_truth": "mean of the truth",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +134,12 @@ def describe(view: View) -> Metrics | None:
         other_tests=other[:MOST_TEST_ROWS],
         primary_on_paper=fitting(primary),
         other_on_paper=fitting(tuple(row for row in other if row.recommended)),
-        notes=tuple(filter(None, (wording.METRIC_LIMITS, _rules(view)))),
-        tests_note=" ".join(filter(None, (wording.EXPLORATORY, wording.unless_said(shared)))),
+        notes=tuple(filter(None, (say("metrics.limits"), _rules(view)))),
+        tests_note=" ".join(
+            [say("methods.exploratory"), *([say("metrics.unless_said", remark=shared)] if shared else [])]
+        ),
         missing=_missing(view, [key for key in keys if key not in valued]),
-        cut=wording.left_out(cut) if cut else "",
+        cut=f"{say('report.left_out', names=', '.join(cut))} {say('report.cut')}" if cut else "",
     )
 
 
@@ -156,7 +152,8 @@ def _families(view: View, keys: list[MetricKey], others: tuple[str, ...]) -> tup
 
 
 def _family(name: str, groups: list[MetricGroup]) -> Family:
-    title, note = wording.FAMILIES.get(name, wording.FAMILIES["other"])
+    known = name if has(f"metrics.family.{name}") else "other"
+    title, note = say(f"metrics.family.{known}"), say(f"metrics.family_note.{known}")
     if not any(group.is_open for group in groups):
         return Family(title, note, tuple(groups), _rest_title(groups))
     # The headline metrics stand first, in the order of the registry, as do the others below them.
@@ -186,7 +183,7 @@ def _fitting(groups: tuple[MetricGroup, ...], most_rows: int) -> tuple[MetricGro
 
 
 def _rest_title(groups: list[MetricGroup]) -> str:
-    return wording.more_metrics([group.label for group in groups])
+    return say("metrics.more", n=len(groups), names=", ".join(group.label for group in groups))
 
 
 def _family_of(key: MetricKey) -> str:
@@ -205,15 +202,18 @@ def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
         ]
         by_reason.setdefault(text_of(view, reasons[0]) if reasons else "", []).append(metric_label(key))
     return tuple(
-        f"{wording.NOT_COMPUTED}{listed(labels, 12)}{f'; {reason}' if reason else ''}."
+        say("metrics.not_computed_why", names=listed(labels, 12), reason=reason)
+        if reason
+        else say("metrics.not_computed", names=listed(labels, 12))
         for reason, labels in by_reason.items()
     )
 
 
 def _rules(view: View) -> str:
     """Say once what the rules do that need no model."""
-    texts = {BASELINES.get(r.name, visible(r.name)): visible(r.text) for r in view.results.baselines}
-    return wording.rules_without_model(texts) if texts else ""
+    texts = {named("metrics.rule", r.name, visible(r.name)): visible(r.text) for r in view.results.baselines}
+    said = [say("metrics.rule_said", name=name, text=text) for name, text in texts.items()]
+    return say("metrics.rules", rules="; ".join(said)) if said else ""
 
 
 def _other_methods(view: View) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ def _group(view: View, key: MetricKey, others: tuple[str, ...]) -> MetricGroup:
 
 def _baselines(view: View, key: MetricKey, decimals: int) -> str:
     return " · ".join(
-        f"{BASELINES.get(r.name, visible(r.name))} {numbers.number(r.value, decimals)}"
+        f"{named('metrics.rule', r.name, visible(r.name))} {numbers.number(r.value, decimals)}"
         for r in view.results.baselines
         if MetricKey(r.metric, r.average, r.label) == key
     )

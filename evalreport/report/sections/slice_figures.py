@@ -7,10 +7,10 @@ from typing import Any
 
 from evalreport.plots.slices import SliceValue, slice_values
 from evalreport.records import DisparityRecord, MetricRecord
-from evalreport.report import slice_wording as words
 from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import listed
+from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, key_of, metric_record
 
 Panel = tuple[Model, tuple[SliceValue, ...]]
@@ -44,9 +44,9 @@ def figures_of(
     shown = view.models[:MOST_PANELS]
     panels = [(model, _rows(view, model, names, of_primary, tested)) for model in shown]
     limits = _limits(view, panels)
-    caption = words.FIGURE
+    caption = say("slices.figure")
     if len(view.models) > len(shown):
-        caption += f" The first {len(shown)} of {len(view.models)} models."
+        caption += " " + say("report.first_of", shown=len(shown), n=len(view.models))
     starts = range(0, len(panels), PANELS_A_ROW)
     return tuple(
         _figure(view, column, f"slices-{place}-{row}", panels[i : i + PANELS_A_ROW], limits,
@@ -63,7 +63,7 @@ def _figure(
     limits: tuple[float, float] | None,
     caption: str,
 ) -> Figure:
-    title = f"{view.primary_label} by {shorten(column)}"
+    title = say("slices.by", metric=view.primary_label, column=shorten(column))
     draw = tuple(_panel(view, model, rows, limits, labelled=i == 0) for i, (model, rows) in enumerate(panels))
     # The last row has as many places as the others, so that all panels have one size.
     columns = min(len(view.models), PANELS_A_ROW)
@@ -93,7 +93,7 @@ def _rows(
         first = record.intervals[0] if record is not None and record.intervals else None
         word = ""
         if test is not None and test.flagged and test.difference:
-            word = "better" if (test.difference > 0) == view.greater_is_better else "worse"
+            word = named("chip", "better" if (test.difference > 0) == view.greater_is_better else "worse")
         found.append(
             SliceValue(
                 label=name,
@@ -151,7 +151,13 @@ def _panel(
 
 def _description(title: str, panels: Sequence[Panel]) -> str:
     flagged = [
-        f"{row.label} {row.word} for {model.short}" for model, rows in panels for row in rows if row.word
+        say("slices.described_flagged", slice=row.label, word=row.word, model=model.short)
+        for model, rows in panels
+        for row in rows
+        if row.word
     ]
-    said = f"{title} of {listed([model.short for model, _ in panels], 12)}."
-    return said + (f" Flagged: {listed(flagged, 12)}." if flagged else " No slice is flagged.")
+    said = say("curves.described", title=title, names=listed([model.short for model, _ in panels], 12))
+    flags = (
+        say("slices.described_flags", slices=listed(flagged, 12)) if flagged else say("slices.described_none")
+    )
+    return f"{said} {flags}"

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.records import DisparityRecord, MetricRecord
-from evalreport.report import slice_wording as words
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.slice_figures import LONGEST_LABEL, figures_of
+from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, key_of, metric_decimals, text_of
 
 MOST_SENTENCES = 8
 MOST_SMALL = 12
+MOST_NAMED = 4
 MODELS_ON_PAPER = 4
 MOST_ROWS_ON_PAPER = 24
 MOST_SLICES_ON_PAPER = 12
@@ -131,7 +132,7 @@ def describe(view: View) -> Slices | None:
         return None
     columns = tuple(_column(view, name, place, sliced) for place, name in enumerate(names))
     family = [r for r in view.results.disparities if r.reference == "rest"]
-    return Slices(columns, _note(view, family), words.SMALL, words.DIFFERENCES)
+    return Slices(columns, _note(view, family), say("slices.small"), say("slices.differences"))
 
 
 def summary_line(view: View) -> str:
@@ -142,7 +143,7 @@ def summary_line(view: View) -> str:
     flagged = [r for r in family if r.flagged]
     tested = sum(r.p_adjusted is not None for r in family)
     if not flagged:
-        return words.none_flagged(tested)
+        return say("slices.none_flagged", n=tested) if tested else say("slices.none_large")
     groups: dict[tuple[str, str, str], list[str]] = {}
     for r in sorted(flagged, key=lambda r: -abs(r.difference or 0.0)):
         groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(
@@ -150,10 +151,20 @@ def summary_line(view: View) -> str:
         )
     names = distinct_names(list(dict.fromkeys(value for _, value, _ in groups)))
     shown = [
-        f"{column} = {names[value]} ({word} for {listed(models, 3)})"
+        say(
+            "slices.flagged_slice",
+            column=column,
+            value=names[value],
+            word=named("chip", word),
+            models=listed(models, 3),
+        )
         for (column, value, word), models in groups.items()
     ]
-    return words.flagged_line(shown, view.primary_words)
+    key, more = (
+        "slices.flagged_and_more" if len(shown) > MOST_NAMED else "slices.flagged",
+        len(shown) - MOST_NAMED,
+    )
+    return say(key, metric=view.primary_words, slices="; ".join(shown[:MOST_NAMED]), n=more)
 
 
 def _column(view: View, name: str, place: int, sliced: Sequence[MetricRecord]) -> Column:
@@ -173,7 +184,7 @@ def _column(view: View, name: str, place: int, sliced: Sequence[MetricRecord]) -
             view, visible(name), place, distinct_names(values, LONGEST_LABEL), (records, rest)
         ),
         flags=tuple(text_of(view, r.text or "") for r in flagged[:MOST_SENTENCES]),
-        more=words.more_flagged(more) if more > 0 else "",
+        more=say("slices.more_flagged", n=more) if more > 0 else "",
         small=_small(view, rest, names),
         turned=tuple(
             text_of(view, w.text)
@@ -198,10 +209,12 @@ def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]
             reasons.setdefault(record.slice.value, []).append(record.reason)
     found = []
     for value, given in reasons.items():
-        some = f" (for {len(given)} of {len(view.models)} models)" if len(given) < len(view.models) else ""
-        found.append(f"{names[value]}: {visible(given[0])}{some}")
+        text = f"{names[value]}: {visible(given[0])}"
+        if len(given) < len(view.models):
+            text = say("slices.some_models", text=text, some=len(given), n=len(view.models))
+        found.append(text)
     more = len(found) - MOST_SMALL
-    return (*found[:MOST_SMALL], *([words.more_small(more)] if more > 0 else []))
+    return (*found[:MOST_SMALL], *([say("slices.more_small", n=more)] if more > 0 else []))
 
 
 def _table(
@@ -232,14 +245,14 @@ def _cell(view: View, record: MetricRecord | None, tested: DisparityRecord | Non
         return Cell(numbers.MISSING, note="" if record is None else visible(record.reason or ""))
     first = record.intervals[0] if record.intervals else None
     beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
-    word = word_of(view, tested)
-    tone = word if word in ("better", "worse") else ""
+    tone = word_of(view, tested)
+    word = named("chip", tone) if tone else ""
     note = visible(record.reason or "")
     return Cell(numbers.number(record.value, decimals), beside, word, tone, record.value, note)
 
 
 def word_of(view: View, tested: DisparityRecord | None) -> str:
-    """Say of a flagged slice whether it is better or worse than the rest; empty where it is not flagged."""
+    """Say of a flagged slice whether it is ``better`` or ``worse`` than the rest; empty where it is not flagged."""
     if tested is None or not tested.flagged or not tested.difference:
         return ""
     return "better" if (tested.difference > 0) == view.greater_is_better else "worse"
@@ -273,9 +286,13 @@ def _difference_row(
         model=model,
         rest=nothing if rest is None else _difference(rest, decimals),
         p="" if rest is None or rest.p_adjusted is None else numbers.p_value(rest.p_adjusted),
-        best=Cell("the best") if own_best else nothing if best is None else _difference(best, decimals),
+        best=Cell(say("slices.the_best"))
+        if own_best
+        else nothing
+        if best is None
+        else _difference(best, decimals),
         ratio=nothing if best is None else _ratio(best),
-        remark=word_of(view, rest)
+        remark=(named("chip", word) if (word := word_of(view, rest)) else "")
         or ("" if rest is None or rest.p_value is not None else visible(rest.reason or "")),
         flagged=rest is not None and rest.flagged,
     )
@@ -298,4 +315,13 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
     level = numbers.percent(round(tested[0].level, 4)) if tested else ""
     tests = {r.test for r in tested}
     # Of a column with two values each slice is the other's rest: the same test, written twice.
-    return words.multiplicity(in_sentence(view.primary_label), len(tested), correction, level, tests)
+    if not tested:
+        return f"{say('slices.none_tested')} {say('slices.not_caused')}"
+    if correction == "none":
+        adjusted = say("slices.unadjusted", level=level)
+    else:
+        adjusted = say("slices.adjusted", correction=named("correction", correction), level=level)
+    how = listed([named("slices.test", name) for name in sorted(tests, key=str) if name is not None])
+    metric = in_sentence(view.primary_label)
+    said = say("slices.tested", n=len(tested), metric=metric, tests=how, adjusted=adjusted)
+    return f"{said} {say('slices.not_caused')}"

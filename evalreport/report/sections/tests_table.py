@@ -8,6 +8,7 @@ from evalreport import numbers
 from evalreport.records import ComparisonRecord
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, label_of, metric_label
+from evalreport.report.texts import say
 from evalreport.report.view import Model, View, difference_decimals, key_of
 
 MOST_PAPER_ROWS = 150
@@ -83,6 +84,6 @@ def _test_row(models: dict[str, Model], record: ComparisonRecord, decimals: int)
         statistic=numbers.statistic(record.statistic) + degrees,
         p=numbers.p_value(record.p_value),
         adjusted="" if record.p_adjusted is None else numbers.p_value(record.p_adjusted),
-        remark="recommended" if record.recommended and not remark else visible(remark),
+        remark=say("metrics.recommended") if record.recommended and not remark else visible(remark),
         recommended=record.recommended,
     )

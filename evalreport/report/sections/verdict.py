@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.report import wording
 from evalreport.report.naming import listed
+from evalreport.report.texts import has, in_words, named, say
 from evalreport.report.view import (
     Model,
     View,
@@ -22,15 +21,17 @@ from evalreport.report.view import (
 )
 
 MOST_FACTS = 5
+KINDS = ("better", "worse", "undecided", "equivalent", "non-inferior", "caution")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact: the kind of its chip, the chip's word, the sentence."""
+    """One fact: the kind of its chip, the chip's word, the sentence; of a gate the outcome alone."""
 
     kind: str
     word: str
     text: str
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def describe(view: View) -> Verdict:
     if len(view.models) == 1:
         headline, tone, facts = _single(view)
     elif not view.results.verdicts:
-        headline, tone, facts = wording.no_verdict(view.primary_words), "caution", []
+        headline, tone, facts = say("verdict.no_verdict", metric=view.primary_words), "caution", []
     elif view.results.baseline is not None:
         headline, tone, facts = _against_baseline(view, view.model(view.results.baseline))
     else:
@@ -58,45 +59,60 @@ def describe(view: View) -> Verdict:
 
 
 def _fact(kind: str, text: str) -> Fact:
-    return Fact(kind, wording.CHIPS[kind], text)
+    return Fact(kind, named("chip", kind), text)
 
 
 def _single(view: View) -> tuple[str, str, list[Fact]]:
     model = view.models[0]
     record = metric_record(view, model.id, view.primary)
     if record is None:
-        return wording.no_verdict(view.primary_words), "caution", []
+        return say("verdict.no_verdict", metric=view.primary_words), "caution", []
     decimals = metric_decimals(view, view.primary)
     value = numbers.number(record.value, decimals)
     if record.intervals:
         value += " " + numbers.interval(record.intervals[0].low, record.intervals[0].high, decimals)
-    text = wording.one_model(model.name, view.primary_words, value.strip())
-    return text, "undecided", [Fact("undecided", wording.ALONE, wording.NO_COMPARISON)]
+    text = say("verdict.one_model", model=model.name, metric=view.primary_words, value=value.strip())
+    return text, "undecided", [Fact("undecided", say("chip.alone"), say("verdict.no_comparison"))]
 
 
 def _leader(view: View) -> tuple[str, str, list[Fact]]:
     leader, others = view.models[0], view.models[1:]
     sorts = _sorted_by_verdict(view, leader, others)
     beaten, open_, equal = sorts["better"], sorts["undecided"] + sorts["non-inferior"], sorts["equivalent"]
-    extreme = _verb(view) + (" highest" if view.greater_is_better else " lowest")
-    metric, names = view.primary_words, [m.name for m in open_]
-    if len(beaten) == len(others):
-        headline, tone = wording.best_of_all(leader.name, len(view.models), metric), "better"
-    elif open_ and not beaten and not equal and not sorts["worse"]:
-        headline, tone = wording.nothing_settled(len(view.models), metric), "undecided"
-    elif open_:
-        headline, tone = wording.leads_without(leader.name, extreme, metric, names), "undecided"
-    else:
-        equals = [m.name for m in equal]
-        headline, tone = wording.leads_with_equivalents(leader.name, extreme, metric, equals), "equivalent"
+    headline, tone = _headline(view, beaten, open_, equal, worse=bool(sorts["worse"]))
     if {record.verdict for record in view.results.verdicts} == {"undecided"}:
-        return headline, tone, _all_alike(view, "undecided", wording.none_settled)
+        return headline, tone, _all_alike(view, "undecided", "verdict.none_settled")
     if {record.verdict for record in view.results.verdicts} == {"equivalent"}:
-        headline = wording.all_equivalent(len(view.models), metric)
-        return headline, tone, _all_alike(view, "equivalent", wording.every_pair_equivalent)
+        n = len(view.models)
+        headline = say("verdict.all_equivalent", n=n, number=in_words(n), metric=view.primary_words)
+        return headline, tone, _all_alike(view, "equivalent", "verdict.every_pair_equivalent")
     facts = _wins(view, leader, beaten)
     facts += [_pair_fact(view, leader, model) for model in [*open_, *equal][:2]]
     return headline, tone, facts + _further(view, leader, open_[2:])
+
+
+def _headline(
+    view: View, beaten: list[Model], open_: list[Model], equal: list[Model], *, worse: bool
+) -> tuple[str, str]:
+    """Say where the leader stands to the others, and the tone of it."""
+    leader, n, metric = view.models[0].name, len(view.models), view.primary_words
+    if len(beaten) == n - 1:
+        return say("verdict.best_of_all", n=n, number=in_words(n), leader=leader, metric=metric), "better"
+    if open_ and not beaten and not equal and not worse:
+        return say("verdict.nothing_settled", n=n, number=in_words(n), metric=metric), "undecided"
+    extreme, others = _extreme(view), listed([m.name for m in open_ or equal], 3)
+    if open_:
+        said = say("verdict.leads_without", leader=leader, extreme=extreme, metric=metric, others=others)
+        return said, "undecided"
+    said = say(
+        "verdict.leads_with_equivalents",
+        n=len(equal),
+        leader=leader,
+        extreme=extreme,
+        metric=metric,
+        others=others,
+    )
+    return said, "equivalent"
 
 
 def _against_baseline(view: View, baseline: Model) -> tuple[str, str, list[Fact]]:
@@ -107,16 +123,22 @@ def _against_baseline(view: View, baseline: Model) -> tuple[str, str, list[Fact]
         verdict = verdict_between(view, model.id, baseline.id)
         (better if verdict is not None and verdict.verdict == "better" else rest).append(model)
     if better:
-        names = [m.name for m in better]
-        headline = wording.better_than_baseline(names, baseline.name, view.primary_words)
+        names, n = listed([m.name for m in better], 4), len(better)
+        headline = say(
+            "verdict.better_than_baseline",
+            n=n,
+            models=names,
+            baseline=baseline.name,
+            metric=view.primary_words,
+        )
     else:
-        headline = wording.none_better_than_baseline(baseline.name, view.primary_words)
+        headline = say("verdict.none_better_than_baseline", baseline=baseline.name, metric=view.primary_words)
     facts = [_pair_fact(view, model, baseline) for model in [*better[:2], *rest[:2], *better[2:], *rest[2:]]]
     return headline, "better" if better else "undecided", facts
 
 
 def _sorted_by_verdict(view: View, leader: Model, others: tuple[Model, ...]) -> dict[str, list[Model]]:
-    sorts: dict[str, list[Model]] = {kind: [] for kind in wording.CHIPS}
+    sorts: dict[str, list[Model]] = {kind: [] for kind in KINDS}
     for model in others:
         verdict = verdict_between(view, leader.id, model.id)
         sorts[verdict.verdict if verdict is not None else "undecided"].append(model)
@@ -138,13 +160,27 @@ def _wins(view: View, leader: Model, beaten: list[Model]) -> list[Fact]:
     adjusted = [r.p_adjusted if r.p_adjusted is not None else r.p_value for _, r in pairs]
     p = numbers.p_phrase(max((value for value in adjusted if value is not None), default=None))
     correction = view.results.options.get("correction", "none")
-    if len(view.results.verdicts) > 1 and correction in wording.CORRECTIONS and correction != "none":
-        p = f"{wording.CORRECTIONS[correction]}-adjusted {p}"
+    if len(view.results.verdicts) > 1 and has(f"correction.{correction}") and correction != "none":
+        p = say("verdict.p_adjusted", correction=named("correction", correction), p=p)
     decided = verdict_between(view, leader.id, pairs[0][0].id)
     low, high = (None, None) if decided is None else (decided.low, decided.high)
     if low is not None and high is not None and low <= 0 <= high:
-        gap += wording.BORDERLINE
-    text = wording.beats(leader.name, [m.name for m, _ in pairs], view.primary_words, p, gap.strip())
+        gap += "; " + say("verdict.borderline")
+    names = [m.name for m, _ in pairs]
+    if len(names) > 1 and "<" in p:
+        p = say("verdict.p_for_each", p=p)
+    elif len(names) > 1:
+        p = p.replace("p = ", say("verdict.p_at_most") + " ")
+    text = say(
+        "verdict.beats",
+        n=len(names),
+        leader=leader.name,
+        others=listed(names, 4),
+        closest=names[0],
+        metric=view.primary_words,
+        gap=gap.strip(),
+        p=p,
+    )
     return [_fact("better", text)]
 
 
@@ -154,18 +190,29 @@ def _pair_fact(view: View, a: Model, b: Model) -> Fact:
         if set(record.about) == {a.id, b.id}:
             turned = verdict_between(view, a.id, b.id)
             kind = turned.verdict if turned is not None else record.verdict
-            names = "" if a.name in record.text and b.name in record.text else f"{a.name} and {b.name}: "
-            return _fact(kind, names + wording.without_chip(text_of(view, record.text)))
-    return _fact("undecided", f"{a.name} and {b.name} were not compared.")
+            text = _without_chip(text_of(view, record.text))
+            if a.name not in record.text or b.name not in record.text:
+                text = say("verdict.about_pair", a=a.name, b=b.name, text=text)
+            return _fact(kind, text)
+    return _fact("undecided", say("verdict.not_compared", a=a.name, b=b.name))
 
 
-def _verb(view: View) -> str:
+def _without_chip(text: str) -> str:
+    """Leave out of a decision's sentence what the chip before it says."""
+    rest = text.removeprefix("Not settled: ")
+    return "T" + rest[1:] if rest != text and rest.startswith("the ") else rest
+
+
+def _extreme(view: View) -> str:
     """Say that the leader has the extreme value, or shares it with the next."""
     places = [ranking_record(view, model.id) for model in view.models[:2]]
-    return "shares the" if all(place is not None and place.rank == 1 for place in places) else "has the"
+    shared = all(place is not None and place.rank == 1 for place in places)
+    if view.greater_is_better:
+        return say("verdict.shares_highest" if shared else "verdict.has_highest")
+    return say("verdict.shares_lowest" if shared else "verdict.has_lowest")
 
 
-def _all_alike(view: View, kind: str, said: Callable[[int], str]) -> list[Fact]:
+def _all_alike(view: View, kind: str, key: str) -> list[Fact]:
     """Of pairs that are all decided alike, quote the one with the largest difference."""
     pairs = list(combinations(view.models, 2))
     records = [comparison_between(view, view.primary, a.id, b.id) for a, b in pairs]
@@ -174,19 +221,19 @@ def _all_alike(view: View, kind: str, said: Callable[[int], str]) -> list[Fact]:
     widest = _pair_fact(view, a, b)
     if len(pairs) == 1:
         return [widest]
-    return [_fact(kind, f"{said(len(pairs))} {widest.text}")]
+    return [_fact(kind, say(key, n=len(pairs), number=in_words(len(pairs)), pair=widest.text))]
 
 
 def _further(view: View, leader: Model, rest: list[Model]) -> list[Fact]:
-    pairs = [f"{leader.name} vs {m.name}" for m in rest]
+    pairs = [say("report.versus", a=leader.name, b=m.name) for m in rest]
     pairs += [
-        " vs ".join(view.model(name).name for name in record.about)
+        say("report.versus", a=view.model(record.about[0]).name, b=view.model(record.about[1]).name)
         for record in view.results.verdicts
         if record.verdict == "undecided" and leader.id not in record.about
     ]
     if not pairs:
         return []
-    return [_fact("undecided", wording.more_pairs(pairs))]
+    return [_fact("undecided", say("verdict.more_pairs", pairs=listed(pairs, 4)))]
 
 
 def _cautions(view: View) -> list[Fact]:
@@ -197,8 +244,8 @@ def _cautions(view: View) -> list[Fact]:
         grouped.setdefault(warning.code, []).append(text_of(view, warning.text))
     facts = [_fact("caution", texts[0]) for texts in grouped.values()]
     if len(facts) > 2:
-        more = f"Further cautions stand under Methods and limits: {listed(list(grouped)[2:], 4)}."
-        facts = [*facts[:2], _fact("caution", more.replace("_", " "))]
+        codes = listed([code.replace("_", " ") for code in grouped][2:], 4)
+        facts = [*facts[:2], _fact("caution", say("verdict.further_cautions", codes=codes))]
     return facts
 
 
@@ -206,7 +253,8 @@ GATE_KINDS = {"pass": "better", "fail": "caution", "undecided": "undecided"}
 
 
 def _gates(view: View) -> tuple[Fact, ...]:
-    return tuple(
-        Fact(GATE_KINDS[gate.outcome], f"gate: {gate.outcome}", text_of(view, f"{gate.gate}: {gate.text}"))
-        for gate in view.results.gates
-    )
+    facts = []
+    for gate in view.results.gates:
+        outcome, text = named("gate", gate.outcome), text_of(view, f"{gate.gate}: {gate.text}")
+        facts.append(Fact(GATE_KINDS[gate.outcome], say("verdict.gate", outcome=outcome), text, outcome))
+    return tuple(facts)

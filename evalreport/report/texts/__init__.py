@@ -27,7 +27,7 @@ Catalogue = Mapping[str, Entry]
 _spoken: ContextVar[Catalogue | None] = ContextVar("spoken", default=None)
 
 
-def say(key: str, /, n: int | None = None, **values: object) -> str:
+def say(key: str, /, n: float | None = None, **values: object) -> str:
     """Give a text of the catalogue with its placeholders filled in, as plain text: escaped where it is printed.
 
     Parameters
@@ -83,7 +83,7 @@ def in_words(n: int) -> str:
     return say(f"number.{n}") if n < len(WORDS) else count(n)
 
 
-def _form(n: int, forms: Mapping[str, str]) -> str:
+def _form(n: float, forms: Mapping[str, str]) -> str:
     """Choose a plural form; ``few`` is for languages in which 2 to 4, 22 to 24 and so on have one of their own."""
     if n == 1 and "one" in forms:
         return "one"
