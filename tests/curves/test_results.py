@@ -281,14 +281,14 @@ def test_scores_near_0_are_drawn_on_a_logarithmic_axis():
 
 
 def test_the_sections_say_what_the_results_hold():
-    """Thresholds by criterion, the sentences, and a table of risks; without scores there is no such section."""
+    """Thresholds by criterion, the pair of curves, and a table of risks; without scores there is no such section."""
     sections = {
         s.name: s.content for s in describe(view_of(two_models(cost_ratio=2.0, what_if_threshold=0.6)))
     }
     best, fixed = sections["thresholds"].tables
     assert "Cost by example" in best.headings
     assert [row.model.id for row in fixed.rows] == [m.id for m in view_of(two_models()).models]
-    assert len(sections["thresholds"].dominance) == 1
+    assert len(sections["thresholds"].above.pairs) == 1
     assert len(sections["thresholds"].changes) == 2
     assert [row.model.id for row in sections["gains"].rows] == ["proba"]
     labels = evaluated({"m": rows([1, 0, 1, 0], y_pred=["1", "0", "0", "1"])})
@@ -296,7 +296,7 @@ def test_the_sections_say_what_the_results_hold():
 
 
 def test_many_models_are_cut_and_said():
-    """Twelve panels and twelve sentences at most; the rest is said to stand in results.json."""
+    """Twelve panels and 24 of the 91 pairs at most; the rest is said to stand in results.json."""
     truth, scores = two_normals(40)
     random = np.random.default_rng(1)
     p = {f"m{i:02d}": np.clip(0.5 + scores / 8 + random.normal(size=40) / 9, 0.01, 0.99) for i in range(14)}
@@ -305,8 +305,8 @@ def test_many_models_are_cut_and_said():
     panels = next(f for f in sections["curves"].wide if f.name == "reliability")
     assert len(panels.draw) == 12
     assert "12 of 14 models" in panels.caption
-    assert len(sections["thresholds"].dominance) == 12
-    assert "79 more pairs" in sections["thresholds"].more
+    assert len(sections["thresholds"].above.pairs) == 24
+    assert "67 more pairs" in sections["thresholds"].above.more
 
 
 def test_records_are_flat():

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.curve_records import DominanceRecord, OperatingPointRecord
+from evalreport.curve_records import OperatingPointRecord
 from evalreport.report.naming import MetricKey, in_sentence, metric_label
+from evalreport.report.sections import dominance
 from evalreport.report.texts import has, say
 from evalreport.report.view import Model, View, text_of
 
-MOST_SENTENCES = 12
-MOST_BRIEF = 3
 MOST_IN_TABLE = 24
 
 
@@ -58,9 +57,7 @@ class Thresholds:
 
     tables: tuple[Table, ...]
     counts: tuple[CountRow, ...]
-    dominance: tuple[str, ...]
-    brief_dominance: tuple[str, ...]
-    more: str
+    above: dominance.Above | None
     changes: tuple[str, ...]
 
 
@@ -82,28 +79,14 @@ def describe(view: View) -> Thresholds | None:
         )
     if fixed:
         tables.append(_table(view, say("thresholds.fixed_title"), fixed, say("thresholds.fixed_note")))
-    place = {model.id: i for i, model in enumerate(view.models)}
-    sentences = sorted(results.dominance, key=lambda r: (_telling(r), *sorted((place[r.a], place[r.b]))))
-    left = len(sentences) - MOST_SENTENCES
     return Thresholds(
         tables=tuple(tables),
         counts=tuple(
             _counts(view, p) for p in best if p.model in {m.id for m in view.models[:MOST_IN_TABLE]}
         ),
-        dominance=tuple(text_of(view, record.text) for record in sentences[:MOST_SENTENCES]),
-        brief_dominance=tuple(text_of(view, record.text) for record in sentences[:MOST_BRIEF]),
-        more=say("thresholds.more_curves", n=left) if left > 0 else "",
+        above=dominance.describe(view),
         changes=tuple(text_of(view, record.text) for record in results.threshold_changes),
     )
-
-
-def _telling(record: DominanceRecord) -> int:
-    """Put what says most first: clear crossings beyond the bands, then one above the other, then the rest."""
-    if record.beyond_bands:
-        return 0
-    if record.relation in ("above", "below"):
-        return 1
-    return 2 if record.clear else 3
 
 
 Key = tuple[str, str, float | None]
@@ -141,7 +124,9 @@ def _heading(key: Key) -> str:
         assert at is not None
         rate = say("thresholds.fpr" if criterion == "fixed_fpr" else "thresholds.recall")
         label = metric_label(MetricKey(metric))
-        return say("thresholds.fixed", metric=label, rate=rate, share=numbers.percent(at))
+        return say(
+            "thresholds.fixed", metric=label, rate=rate, share=numbers.percent(at).replace(" ", "\u00a0")
+        )
     if has(f"thresholds.criterion.{criterion}"):
         return say(f"thresholds.criterion.{criterion}")
     return say("thresholds.best", metric=in_sentence(metric_label(MetricKey(metric))))
