@@ -108,7 +108,7 @@ def test_replicates_give_estimates_and_bias_and_variance() -> None:
 def test_a_learning_curve_says_where_models_are_compared() -> None:
     """The largest size is marked; the fitted law stands with its reason or its numbers."""
     learning = sections(evaluated(sized(), task="binary"))["learning"]
-    assert learning.title == "Learning curves"
+    assert learning.heading == "Learning curves"
     assert [(row.model.id, row.x) for row in learning.points if row.used] == [("a", "80"), ("b", "80")]
     assert len(learning.fits) == 2
     assert all(fit.reason or fit.formula for fit in learning.fits)
@@ -117,7 +117,7 @@ def test_a_learning_curve_says_where_models_are_compared() -> None:
 def test_a_complexity_curve_repeats_that_its_choice_flatters() -> None:
     """Each model has a panel of its own, and the warning stands where the curve is."""
     learning = sections(evaluated(sized("complexity"), task="binary"))["learning"]
-    assert learning.title == "Complexity curves"
+    assert learning.heading == "Complexity curves"
     assert learning.figure.name == "learning-panels"
     assert any("flatter" in note for note in learning.notes)
     assert not learning.fits

@@ -83,6 +83,8 @@ def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
     for section in SECTIONS:
         content = section.describe(view) if section.brief or not brief else None
         if content is not None:
-            heading = section.brief_heading if brief and section.brief_heading else section.name
-            described.append(Described(section.name, named("heading", heading), content))
+            key = section.brief_heading if brief and section.brief_heading else section.name
+            # A section that is about one of two things is headed by what it found.
+            heading = getattr(content, "heading", "") or named("heading", key)
+            described.append(Described(section.name, heading, content))
     return tuple(described)

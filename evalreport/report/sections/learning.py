@@ -47,7 +47,7 @@ class FitRow:
 class Learning:
     """What the section shows."""
 
-    title: str
+    heading: str
     axis: str
     metric: str
     figure: Figure | None
@@ -70,7 +70,7 @@ def describe(view: View) -> Learning | None:
     notes = [say("learning.note" if axis == "train_size" else "learning.note_complexity")]
     notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
-        title=say("heading.learning" if axis == "train_size" else "heading.complexity"),
+        heading=say("heading.learning" if axis == "train_size" else "heading.complexity"),
         axis=named("learning.axis", axis),
         metric=in_sentence(metric_words(view, metric)),
         figure=_figure(view, own, fits),
