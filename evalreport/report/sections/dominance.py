@@ -11,7 +11,7 @@ from evalreport.report.texts import say
 from evalreport.report.view import Model, View, text_of
 
 MOST_PAIRS = 24
-MOST_BRIEF = 5
+MOST_BRIEF = 3
 MOST_NAMED = 3
 
 
