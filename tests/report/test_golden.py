@@ -44,7 +44,7 @@ def test_a_long_difference_is_cut_and_counted() -> None:
 
 def test_another_version_is_no_difference_and_another_drawing_is() -> None:
     """Versions and digests of the policy are masked; a drawing keeps its title and a digest of its lines."""
-    page = "<p>numpy 2.4.0</p><meta content=\"'sha256-a+b='\"><svg><title>T</title><path d='M{} 0'/></svg>"
+    page = "<p>numpy 2.4.0</p><meta content=\"&#39;sha256-a+b=&#39;\"><svg><title>T</title><path d='M{} 0'/></svg>"
     assert reduced(page) == reduced(page.replace("2.4.0", "3.0.1").replace("a+b", "c"))
     assert "<title>T</title>" in reduced(page)
     assert reduced(page.format(1)) != reduced(page.format(2))
