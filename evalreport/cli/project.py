@@ -92,9 +92,14 @@ def copy_templates(folder: Path) -> int:
 
 
 def template_files() -> dict[str, bytes]:
-    """Return the built-in templates: their path below the templates' folder, and their content."""
+    """Return the built-in templates: their path below the templates' folder, and their content.
+
+    The texts of the report are among them under a name that no run reads: a translation keeps what it changes.
+    """
     from evalreport.report.page import template_folder
+    from evalreport.report.texts import ENGLISH
 
     root = template_folder()
     paths = sorted(path for path in root.rglob("*") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    return files | {"texts.en.toml": ENGLISH.read_bytes()}

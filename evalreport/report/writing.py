@@ -99,6 +99,23 @@ def _said(failures: Mapping[str, OutputError]) -> tuple[str, ...]:
 
 def _made(results: Results, options: OutputOptions) -> tuple[dict[str, bytes], dict[str, OutputError]]:
     """Make every asked output in memory, by its name in the folder; say of each other one why it cannot be made."""
+    from evalreport.report.texts import catalogue_of, speaking
+
+    try:
+        catalogue = catalogue_of(options.templates)
+    except TemplateError as error:
+        # Without its texts only the numbers can be given.
+        asked = {"report.html": "html", "report.pdf": "pdf", "summary.md": "md"}
+        failures: dict[str, OutputError] = {
+            name: error for name, kind in asked.items() if kind in options.formats
+        }
+        return {"results.json": to_json(results)} if "json" in options.formats else {}, failures
+    with speaking(catalogue):
+        return _said_in_it(results, options)
+
+
+def _said_in_it(results: Results, options: OutputOptions) -> tuple[dict[str, bytes], dict[str, OutputError]]:
+    """Make the outputs, all in one language."""
     from evalreport.report.figures import drawn
     from evalreport.report.sections import describe
     from evalreport.report.view import view_of

@@ -110,17 +110,25 @@ def _table(view: View, loss: str) -> PartTable:
     )
     noise = any(r.noise is not None for _, r in rows)
     along = any(_at(r) is not None for _, r in rows)
-    heads = ["expected_loss", "bias" if loss == "0-1" else "bias_squared", "variance"]
-    heads += ["unbiased", "biased"] if loss == "0-1" else ["with_k_minus_1"]
-    heads += ["noise"] if noise else []
-    heads += ["averaged"] if loss != "kohavi_wolpert" else []
+    heads = [
+        say("decomposition.expected_loss"),
+        say("decomposition.bias" if loss == "0-1" else "decomposition.bias_squared"),
+        say("decomposition.variance"),
+    ]
+    heads += (
+        [say("decomposition.unbiased"), say("decomposition.biased")]
+        if loss == "0-1"
+        else [say("decomposition.with_k_minus_1")]
+    )
+    heads += [say("decomposition.noise")] if noise else []
+    heads += [say("decomposition.averaged")] if loss != "kohavi_wolpert" else []
     by_train = any(r.train_size is not None and r.complexity is None for _, r in rows)
     at = say("decomposition.training_size" if by_train else "decomposition.complexity") if along else ""
     note = f"decomposition.note.{'squared' if loss == 'brier' else loss}"
     return PartTable(
         title=named("decomposition.loss", loss, visible(loss)),
         at=at,
-        heads=tuple(named("decomposition", head) for head in heads),
+        heads=tuple(heads),
         rows=tuple(
             PartRow(m, "" if (x := _at(r)) is None else f"{x:g}", _cells(r, decimals, noise)) for m, r in rows
         ),

@@ -173,8 +173,10 @@ def _table(a: Model, b: Model, record: AgreementRecord) -> Agreement:
     n = record.both + record.only_a + record.only_b + record.neither
     counts = ((record.both, record.only_a), (record.only_b, record.neither))
     rows = tuple(tuple(Cell(numbers.count(c), numbers.share(c, n)) for c in row) for row in counts)
-    kinds = ("right", "wrong") if record.metric == "accuracy" else ("outcome_1", "outcome_0")
-    words = (say(f"differences.{kinds[0]}"), say(f"differences.{kinds[1]}"))
+    if record.metric == "accuracy":
+        words = (say("differences.right"), say("differences.wrong"))
+    else:
+        words = (say("differences.outcome_1"), say("differences.outcome_0"))
     only_a, only_b = numbers.count(record.only_a), numbers.count(record.only_b)
     note = say("differences.where", only_a=only_a, a=a.name, only_b=only_b, b=b.name)
     if record.only_a and record.only_b:

@@ -16,6 +16,7 @@ from evalreport.report.brand import TemplateError
 from evalreport.report.characters import visible
 
 TEXTS_FILE = "texts.toml"
+ENGLISH = Path(__file__).with_name("en.toml")
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 FORMS = frozenset({"one", "two", "few", "other"})
 
@@ -97,8 +98,7 @@ def _form(n: float, forms: Mapping[str, str]) -> str:
 @lru_cache(maxsize=1)
 def english() -> Catalogue:
     """Read the shipped catalogue."""
-    path = Path(__file__).with_name("en.toml")
-    return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
+    return dict(_flat(tomllib.loads(ENGLISH.read_text(encoding="utf-8"))))
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -136,7 +136,9 @@ def catalogue_of(templates: Path | None) -> Catalogue:
 def _checked(path: Path, key: str, entry: Any) -> Entry:
     """Give a user's text as it can be printed; a plural form may leave placeholders out, none may bring its own."""
     if key not in english():
-        raise TemplateError(f"{path}: unknown key {key!r}; those that there are stand in texts/en.toml")
+        raise TemplateError(
+            f"{path}: unknown key {key!r}; `evalreport templates copy` writes all that there are into texts.en.toml"
+        )
     shipped = english()[key]
     known = {name for form in _forms(shipped).values() for name in PLACEHOLDER.findall(form)}
     if not isinstance(entry, (str, dict)) or not all(isinstance(f, str) for f in _forms(entry).values()):

@@ -1,0 +1,245 @@
+"""What the report says stands in one catalogue: complete, without leftovers elsewhere, and translated by one file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evalreport.config import OutputOptions
+from evalreport.errors import OutputError
+from evalreport.report import render, texts
+from evalreport.report.brand import TemplateError
+from evalreport.report.page import template_folder
+from evalreport.report.sections import SECTIONS
+from evalreport.report.texts import PLACEHOLDER, Catalogue, catalogue_of, english, say, speaking
+from evalreport.results import Results
+
+Simulate = Callable[..., Results]
+REPORT = Path(texts.__file__).parents[1]
+# The page of all audits is no part of a report.
+TEMPLATES = sorted(path for path in template_folder().rglob("*.j2") if path.name != "site.html.j2")
+MODULES = sorted([*REPORT.glob("*.py"), *(REPORT / "sections").glob("*.py")])
+# Those that describe what is said; the others deal with mark-up, files and errors.
+SAYING = [
+    path
+    for path in MODULES
+    if path.parent.name == "sections" or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
+]
+# What is read out of the results' own sentences, or is a command: no text of the report.
+NO_TEXTS = {
+    "makes them with ", "slices of ", "Not settled: ", "null hypothesis", "evalreport run MODELS",
+    "evalreport audit MODELS --history URL",
+}  # fmt: skip
+
+
+def forms(entry: object) -> list[str]:
+    """Give a text, or all its plural forms."""
+    return list(entry.values()) if isinstance(entry, dict) else [str(entry)]
+
+
+def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
+    """Find the calls of these functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            yield node
+
+
+def used_keys() -> tuple[set[str], set[str]]:
+    """Give every key that code and templates name, and every group of which a name is looked up."""
+    keys: set[str] = set()
+    groups: set[str] = set()
+    sources = [path.read_text() for path in [Path(texts.__file__), *MODULES, *TEMPLATES]]
+    for source in sources:
+        # A key also stands in a table or a choice: any string that has its form counts as used.
+        keys |= {
+            match for match in re.findall(r"[\"']([\w-]+(?:\.[\w-]+)+)[\"']", source) if match in english()
+        }
+        groups |= set(re.findall(r"(?:named|group_of)\([\"']([\w.-]+)[\"']", source))
+        groups |= set(re.findall(r"[\"']([a-z_.]+)\.\{", source))
+    return keys, groups
+
+
+def test_every_key_that_is_named_exists() -> None:
+    """Neither code nor a template asks for a text that the catalogue has not."""
+    asked: set[str] = set()
+    for path in MODULES:
+        for call in calls(ast.parse(path.read_text()), "say"):
+            first = call.args[0] if call.args else None
+            choices = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
+            asked |= {c.value for c in choices if isinstance(c, ast.Constant) and isinstance(c.value, str)}
+    for path in TEMPLATES:
+        asked |= set(re.findall(r"say\([\"']([^\"']+)[\"']", path.read_text()))
+    assert len(asked) > 200
+    assert asked - english().keys() == set()
+
+
+def test_every_text_is_used() -> None:
+    """No text is left over: each is named, or is of a group in which names are looked up."""
+    keys, groups = used_keys()
+    left = [k for k in english() if k not in keys and k.rpartition(".")[0] not in groups]
+    assert left == []
+
+
+def test_every_section_has_its_heading() -> None:
+    """A section is titled by the catalogue, also in a brief report."""
+    names = {s.name for s in SECTIONS} | {s.brief_heading for s in SECTIONS if s.brief_heading}
+    assert {f"heading.{name}" for name in names} <= english().keys()
+
+
+def test_calls_fill_exactly_the_placeholders() -> None:
+    """Each call with a literal key gives what its text needs, and nothing that no form of it takes."""
+    wrong = []
+    for path in MODULES:
+        for call in calls(ast.parse(path.read_text()), "say"):
+            first = call.args[0]
+            if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
+                continue
+            entry = english()[first.value]
+            needed = {name for form in forms(entry) for name in PLACEHOLDER.findall(form)}
+            given = {keyword.arg for keyword in call.keywords}
+            # The number that chooses a plural form need not stand in it.
+            if needed - given or given - needed - {"n" if isinstance(entry, dict) else None}:
+                wrong.append((path.name, first.value, needed ^ given))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_says_anything_itself(path: Path) -> None:
+    """Between the marks of a template no two words follow each other: what is said has a key."""
+    source = path.read_text()
+    # A quoted string inside an expression may hold words for a reader too.
+    inside = " ".join(re.findall(r"{[{%].*?[%}]}", source, re.DOTALL))
+    literals = [
+        s for s in re.findall(r"\"([^\"{}%\n]*)\"", inside) if re.fullmatch(r"[A-Z][\w ,.-]* [\w ,.-]+", s)
+    ]
+    bare = re.sub(r"{#.*?#}|{{.*?}}|{%.*?%}|<!--.*?-->|<[^>]*>", "\n", source, flags=re.DOTALL)
+    assert re.findall(r"[A-Za-z]{3,},? [A-Za-z]{2,}.*", bare.replace('data-tip="', "")) == []
+    assert literals == []
+
+
+@pytest.mark.parametrize("path", SAYING, ids=lambda path: path.stem)
+def test_no_section_says_anything_itself(path: Path) -> None:
+    """In the modules that describe sections no string but a docstring holds words that follow each other."""
+    tree = ast.parse(path.read_text())
+    documented = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    found = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented
+    ]
+    assert [s for s in found if re.search(r"[A-Za-z]{2,},? [A-Za-z]{2,}", s) and s not in NO_TEXTS] == []
+
+
+def pseudo() -> Catalogue:
+    """Translate every text by putting it into brackets, so that what is not translated can be seen."""
+    return {
+        key: {name: f"⟦{form}⟧" for name, form in entry.items()} if isinstance(entry, dict) else f"⟦{entry}⟧"
+        for key, entry in english().items()
+    }
+
+
+def toml(catalogue: Catalogue) -> str:
+    """Write a catalogue as a user would, every key in full."""
+    import json
+
+    def quoted(text: str) -> str:
+        return json.dumps(text, ensure_ascii=False)
+
+    lines = []
+    for key, entry in catalogue.items():
+        name = ".".join(f'"{part}"' for part in key.split("."))
+        if isinstance(entry, dict):
+            lines += [f"{name}.{form} = {quoted(text)}" for form, text in entry.items()]
+        else:
+            lines.append(f"{name} = {quoted(str(entry))}")
+    return "\n".join(lines)
+
+
+def test_a_translation_is_one_file(simulate: Simulate, tmp_path: Path) -> None:
+    """With every text in brackets, each heading, caption, head of a column that is ours, and control has them."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "texts.toml").write_text(toml(pseudo()), encoding="utf-8")
+    (mine / "brand.toml").write_text('language = "de"\n')
+    render(simulate(), tmp_path / "out", options=OutputOptions(formats=("html", "md"), templates=mine))
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert '<html lang="de">' in page
+    for pattern in (
+        r"<h2.*?</h2>",
+        r"<summary>.*?</summary>",
+        r"<figcaption>.*?</figcaption>",
+        r'aria-label="[^"]+"',
+    ):
+        found = re.findall(pattern, page, re.DOTALL)
+        assert len(found) > 3
+        assert [text for text in found if "⟦" not in text and "Legend" not in text] == []
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page, re.DOTALL)
+    assert sum("⟦" in head for head in heads) > 20
+    assert "{" not in re.sub(r"<(style|script)>.*?</\1>|data-words='.*?'", "", page, flags=re.DOTALL)
+    summary = (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
+    assert "⟦" in summary.splitlines()[1]
+    assert "<summary>⟦" in summary
+
+
+def test_outside_of_a_translation_the_report_speaks_english(simulate: Simulate) -> None:
+    """A translation ends with the outputs that it was for."""
+    with speaking(pseudo()):
+        assert say("table.model") == "⟦Model⟧"
+    assert say("table.model") == "Model"
+
+
+def test_values_are_filled_in_once_and_escaped(simulate: Simulate, tmp_path: Path) -> None:
+    """A model that is called like a placeholder or like mark-up stays a text, in HTML and in Markdown."""
+    assert say("verdict.not_compared", a="{b}", b="{a}") == "{b} and {a} were not compared."
+    names = {"<b>{metric}</b>": 1.9, "x|y": 1.0}
+    render(simulate(names), tmp_path, options=OutputOptions(formats=("html", "md")))
+    page, summary = ((tmp_path / n).read_text() for n in ("report.html", "summary.md"))
+    assert "&lt;b&gt;{metric}&lt;/b&gt;" in page
+    assert "<b>{metric}" not in page
+    assert "&lt;b&gt;{metric}&lt;/b&gt;" in summary
+    assert r"x\|y" in summary
+
+
+def test_plural_forms_follow_the_number() -> None:
+    """English has one and other; a language may also tell 2, and 2 to 4 from the rest."""
+    assert [say("report.models", n=n) for n in (1, 2, 1200)] == ["1 model", "2 models", "1,200 models"]
+    slavic = {**english(), "report.models": {"one": "{n} a", "few": "{n} b", "other": "{n} c"}}
+    with speaking(slavic):
+        assert [say("report.models", n=n) for n in (1, 2, 5, 12, 23)] == ["1 a", "2 b", "5 c", "12 c", "23 b"]
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("[table]\nmodl = 'x'", "unknown key 'table.modl'"),
+        (
+            "[leaderboard]\nversus = 'gegen {modell}'",
+            "leaderboard.versus has no placeholder {modell}; there are: {model}",
+        ),
+        ("[table]\nmodel = 3", "table.model must be a text in quotes"),
+        ("[table]\nmodel = {one = 'x', other = 'y'}", "table.model has no plural forms"),
+        ("[table", "at the end of a table declaration"),
+    ],
+)
+def test_a_wrong_translation_is_said_with_file_and_key(tmp_path: Path, text: str, said: str) -> None:
+    """Each mistake in texts.toml has one message that names the file and the key."""
+    (tmp_path / "texts.toml").write_text(text)
+    with pytest.raises(TemplateError, match=re.escape(said)) as raised:
+        catalogue_of(tmp_path)
+    assert "texts.toml" in str(raised.value)
+
+
+def test_a_wrong_translation_leaves_the_numbers(simulate: Simulate, tmp_path: Path) -> None:
+    """Without its texts no page can be made; results.json is, and the run ends with 4."""
+    (tmp_path / "texts.toml").write_text("[table]\nmodl = 'x'")
+    options = OutputOptions(formats=("html", "json", "md"), templates=tmp_path)
+    with pytest.raises(
+        OutputError, match=r"no report\.html and no summary\.md was made: .*'table\.modl'"
+    ) as raised:
+        render(simulate(), tmp_path / "out", options=options)
+    assert raised.value.exit_code == 4
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"results.json"}
