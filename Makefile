@@ -19,8 +19,8 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries docs golden screenshots lock wheel-check study-coverage \
-        study-tests study-estimators study-audits bench peers clean distclean
+.PHONY: help demo test test-system check static tests env libraries docs golden screenshots pictures lock wheel-check \
+        study-coverage study-tests study-estimators study-audits bench peers clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -75,6 +75,9 @@ golden: env ## write the golden reports of tests/report anew; read the differenc
 
 screenshots: env ## write docs/screenshots from the examples' reports; needs chromium and poppler-utils
 	$(BIN)/python scripts/screenshots.py
+
+pictures: env ## draw every page of every example's report into .cache/pictures, to be looked at
+	$(BIN)/python scripts/screenshots.py --all .cache/pictures
 
 lock: env ## resolve requirements/*.txt anew, with hashes
 	@scripts/lock-requirements.sh
