@@ -10,6 +10,9 @@ from evalreport.plots.layout import panels
 from evalreport.plots.style import report_style
 from evalreport.plots.svg import to_svg
 
+LEAST_WIDE = 5.5
+"""Inches: a single panel below is shown at no more than about twice its size."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
@@ -29,6 +32,11 @@ class Figure:
     columns: int = 1
     outer: bool = False
     shared: bool = False
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it is one small panel, whose letters would be as large as headings if it filled the page."""
+        return len(self.draw) == 1 and self.width < LEAST_WIDE
 
 
 def grid(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from evalreport.plots.layout import panels
+from evalreport.report.figures import Figure
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_row_with_fewer_panels_than_columns_is_laid_out() -> None:
@@ -14,3 +19,20 @@ def test_a_row_with_fewer_panels_than_columns_is_laid_out() -> None:
     full, short = (panels([draw] * n, width=9.0, height=2.0, columns=3) for n in (3, 2))
     sizes = [tuple(round(x, 6) for x in ax.get_position().size) for ax in (*full.axes, *short.axes)]
     assert len(set(sizes)) == 1
+
+
+def test_a_single_small_panel_is_kept_small() -> None:
+    """One panel of 4.4 inches is marked narrow for the style sheets; two panels, or one of 6.6 inches, are not."""
+
+    def figure(panels: int, width: float) -> Figure:
+        return Figure(name="x", title="", description="", caption="", draw=(print,) * panels, width=width)
+
+    assert figure(1, 4.4).narrow
+    assert not figure(2, 4.4).narrow
+    assert not figure(1, 6.6).narrow
+
+
+def test_the_style_sheets_know_narrow_figures() -> None:
+    """Screen and paper both limit the width of a figure that the page marks narrow."""
+    for name in ("report.css", "print.css"):
+        assert ".plot.narrow > svg { max-width:" in (ROOT / "templates" / name).read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from evalreport.report.view import Model, View
 
 MOST_CLASSES_IN_TABLE = 15
 MOST_HEAT_MAPS = 9
+LEAST_SIZE = 4.4  # inches, of the only matrix: as wide as other single panels
 LONGEST_LABEL, LONGEST_OF_THREE = 16, 8
 
 
@@ -100,8 +101,8 @@ def _figure(view: View, models: list[Model]) -> Figure:
         description=say("confusion.described", names=", ".join(m.name for m in drawn)),
         caption=say("confusion.caption"),
         draw=tuple(partial(_draw, view, model, labels) for model in drawn),
-        width=size * columns,
-        height=size * -(-len(drawn) // columns),
+        width=max(size * columns, LEAST_SIZE),
+        height=max(size * -(-len(drawn) // columns), LEAST_SIZE if columns == 1 else 0),
         columns=columns,
     )
 
