@@ -209,6 +209,8 @@ def _by_spending(
     alarm = worse and adjusted <= alpha
     unclear = None if alarm or not worse else unresolved(change.test, change.p_value, uncut / alpha, now)
     said = "worse than the accepted run" if alarm else "not decided" if unclear else "not shown to be worse"
+    if change.difference and not worse:  # the p-value is of a change either way, and may be small
+        said += ", the change being for the better"
     text = (
         f"{said}: {numbers.p_phrase(change.p_value)} at look {fresh.look} counts as {numbers.p_phrase(adjusted)},"
         f" the permitted error being spread over all looks; {change.text}; no sequence: {why}"

@@ -99,6 +99,16 @@ def test_the_same_examples_every_night_are_no_new_evidence(history):
     assert found.results.evidence[0].n_new == 0
 
 
+def test_a_rise_on_the_same_examples_is_called_one(history):
+    """From 150 to 180 right of the same 200: the small p-value is said to be of a change for the better."""
+    audited(history, right(share(150, 200)))
+    found, _, _ = audited(history, right(share(180, 200)))
+    row = answer(found, "worse")
+    assert row.p_value < 0.001
+    assert not row.alarm
+    assert row.text.startswith("not shown to be worse, the change being for the better: p < 0.001")
+
+
 def test_of_a_moving_window_only_what_is_new_counts(history):
     """200 examples that move on by 50 a night: 50 new ones each, whichever run held the others."""
     audited(history, night(GOOD, 200, first=0))
