@@ -207,7 +207,7 @@ def test_two_real_audits_at_once_are_both_recorded(tmp_path):
 def test_a_killed_audit_changes_nothing_and_the_next_one_works(tmp_path, delay):
     """SIGKILL at several moments: the history holds run 1 or, whole, run 2 as well; then it is recorded once."""
     url = "sqlite:///audits.db"
-    first, second = write(tmp_path / "a", share(90, 100)), write(tmp_path / "b", share(80, 100))
+    first, second = write(tmp_path / "a", share(90, 100)), write(tmp_path / "b", share(91, 100))
     process = program("audit", first, "--history", url, *QUICK, cwd=tmp_path)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
