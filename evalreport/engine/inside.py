@@ -19,7 +19,7 @@ from evalreport.engine.histogram import Bins
 from evalreport.engine.multinomial import Bytes
 
 Floats = npt.NDArray[np.float64]
-Singles = npt.NDArray[np.float32]
+Whole = npt.NDArray[np.int32]
 
 NEGLIGIBLE_SHARE = 1e-5
 """Of the variance: left out, it makes the replicates 0.003 standard errors wrong, root mean square."""
@@ -28,6 +28,11 @@ FIRST_ORDER_SHARE = 1e-4
 """Up to so large a share the first order is all that matters: replicates stay within 0.02 standard errors."""
 
 _TILE = 1 << 13
+
+FINEST = 1 << 29
+"""Columns are whole numbers up to this: with counts of at most 255 over a tile of rows every sum stays below 2^50,
+so that doubles hold it exactly, in whatever order and on however many threads BLAS adds.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +98,22 @@ def _dot(a: Floats, b: Floats) -> float:
     return float(np.einsum("i,i->", a, b))
 
 
-def column_sums(columns: Singles, weights: Bytes) -> Floats:
-    """Return the weighted sums (p, b) of columns (p, n) under bootstrap counts (n, b).
+def whole_numbers(values: Floats) -> tuple[Whole, float]:
+    """Return values as whole numbers up to ``FINEST`` and the size of one unit; the rounding is 1e-9 of the largest."""
+    unit = (float(np.abs(values).max()) or 1.0) / FINEST
+    return np.rint(values / unit).astype(np.int32), unit
 
-    Products are in single precision over a few thousand rows at a time, added up in double precision.
-    """
+
+def column_sums(columns: Sequence[Whole], weights: Bytes) -> Floats:
+    """Return the weighted sums (p, b) of columns (n,) of whole numbers under bootstrap counts (n, b), exactly."""
     n, size = weights.shape
     sums = np.zeros((len(columns), size))
-    tile = np.empty((_TILE, size), dtype=np.float32)
+    counts, values = np.empty((_TILE, size)), np.empty((len(columns), _TILE))
     for start in range(0, n, _TILE):
-        rows = weights[start : start + _TILE]
-        part = tile[: len(rows)]
-        np.copyto(part, rows)
-        sums += columns[:, start : start + _TILE] @ part
+        rows = slice(start, min(start + _TILE, n))
+        length = rows.stop - start
+        np.copyto(counts[:length], weights[rows])
+        for place, column in enumerate(columns):
+            values[place, :length] = column[rows]
+        sums += values[:, :length] @ counts[:length]
     return sums

@@ -16,11 +16,12 @@ from evalreport.engine.histogram import Bins, BinWeights, Cells
 from evalreport.engine.inside import (
     FIRST_ORDER_SHARE,
     NEGLIGIBLE_SHARE,
-    Singles,
     Slopes,
+    Whole,
     column_sums,
     shares,
     slopes_of,
+    whole_numbers,
 )
 from evalreport.engine.multinomial import Bytes
 from evalreport.metrics.estimate import Estimate
@@ -30,9 +31,6 @@ from evalreport.records import FoundRecord
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
-
-COLUMNS_AT_ONCE = 16
-"""Columns are padded to a multiple of this, so that a column's sum does not depend on how many others there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +46,14 @@ class Binned:
     losses
         Means of losses: the value, and each code's mean derivative (2 G,); None where the model has no bins.
     inside
-        Keys whose derivatives' parts inside bins are added, in the order of ``columns``.
-    columns
-        (p, n) those parts, each divided by its ``scales`` entry, p padded.
+        By key, where the derivative's part inside bins is added: that part as whole numbers, and their unit.
     """
 
     bins: Mapping[str, Bins]
     cells: Cells
     ranked: tuple[Key, ...]
     losses: Mapping[Key, tuple[float, Floats | None]]
-    inside: tuple[Key, ...]
-    columns: Singles
-    scales: Floats
+    inside: Mapping[Key, tuple[Whole, float]]
 
     def replicates(self, weights: Bytes) -> dict[Key, Floats]:
         """Return each quantity's values (b,) under bootstrap counts (n, b)."""
@@ -74,9 +68,9 @@ class Binned:
         }
         found |= flat
         if self.inside:
-            sums = column_sums(self.columns, weights)
-            for key, scale, column in zip(self.inside, self.scales, sums, strict=False):
-                found[key] = found[key] + scale * column
+            sums = column_sums([column for column, _ in self.inside.values()], weights)
+            for (key, (_, unit)), of_column in zip(self.inside.items(), sums, strict=True):
+                found[key] = found[key] + unit * of_column
         return found
 
     def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
@@ -113,9 +107,9 @@ def binned(bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Se
         losses |= {key: (estimates[key].value, mean) for key, mean in pairs if key not in ranked}
         if max(shares(slopes).values()) > NEGLIGIBLE_SHARE:
             added |= {key: slopes.inside(j) for j, key in enumerate(own)}
-    columns, scales = _stacked(tuple(added.values()))
+    columns = {key: whole_numbers(part) for key, part in added.items()}
     used = {model: one for model, one in bins.items() if any(key[0] == model for key in keys)}
-    return Binned(used, Cells(tuple(used.values())), ranked, losses, tuple(added), columns, scales)
+    return Binned(used, Cells(tuple(used.values())), ranked, losses, columns)
 
 
 def slopes_of_keys(
@@ -128,18 +122,6 @@ def slopes_of_keys(
 def _derivative(estimate: Estimate) -> Floats:
     assert estimate.derivative is not None
     return estimate.derivative
-
-
-def _stacked(parts: Sequence[Floats]) -> tuple[Singles, Floats]:
-    """Put columns side by side, each scaled to at most 1, and pad them."""
-    if not parts:
-        return np.zeros((0, 0), dtype=np.float32), np.zeros(0)
-    padded = -(-len(parts) // COLUMNS_AT_ONCE) * COLUMNS_AT_ONCE
-    columns = np.zeros((padded, len(parts[0])), dtype=np.float32)
-    scales = np.array([float(np.abs(part).max()) or 1.0 for part in parts])
-    for column, part, scale in zip(columns, parts, scales, strict=False):
-        np.divide(part, scale, out=column, casting="same_kind")
-    return columns, scales
 
 
 Share = tuple[Quantity, str, str]

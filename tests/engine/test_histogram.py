@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.stress import CASES, METRICS, Found, errors, models, scores
 from evalreport.engine.histogram import Bins, Cells, bin_weights, bins_of, running_sums
-from evalreport.engine.inside import column_sums, shares, slopes_of
+from evalreport.engine.inside import column_sums, shares, slopes_of, whole_numbers
 from evalreport.engine.multinomial import uniform_multinomial
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
@@ -120,11 +120,13 @@ def test_running_sums(rows: int) -> None:
 def test_column_sums_do_not_depend_on_the_place() -> None:
     """Equal columns have equal sums to the last bit, so a model compared with itself differs by 0."""
     random = np.random.default_rng(2)
-    columns = np.tile(random.normal(size=20_001).astype(np.float32), (16, 1))
+    values = random.normal(size=20_001)
+    whole, unit = whole_numbers(values)
     weights = uniform_multinomial(20_001, 33, random)
-    sums = column_sums(columns, weights)
-    assert (sums == sums[0]).all()
-    np.testing.assert_allclose(sums[0], columns[0].astype(np.float64) @ weights, rtol=0, atol=1e-3)
+    sums = column_sums([whole] * 7, weights)
+    exact = whole.astype(object) @ weights.astype(object)
+    assert (sums == exact.astype(np.float64)).all()
+    np.testing.assert_allclose(unit * sums[0], values @ weights, rtol=0, atol=1e-5)
 
 
 def test_another_metric_moves_no_replicate() -> None:
