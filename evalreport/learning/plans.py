@@ -216,7 +216,9 @@ def settle(plan: Plan) -> Plan:
         raise UsageError("the backend dask needs the address of its scheduler, such as tcp://127.0.0.1:8786")
     if plan.scheduler and plan.backend != "dask":
         raise UsageError(f"a scheduler belongs to the backend dask, but the backend is {plan.backend}")
-    return replace(plan, scheme=scheme)
+    # From Python a path is often written as a text.
+    data = replace(plan.data, file=Path(plan.data.file))
+    return replace(plan, data=data, scheme=scheme, folder=Path(plan.folder))
 
 
 def describe(plan: Plan) -> dict[str, Any]:

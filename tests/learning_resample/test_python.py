@@ -11,7 +11,7 @@ import pytest
 import evalreport as er
 from evalreport.errors import UsageError
 from evalreport.learning.plan_files import read_plan
-from evalreport.learning.plans import Complexity, DataSource, Estimator, Plan, Scheme
+from evalreport.learning.plans import Complexity, DataSource, Estimator, Plan, Scheme, describe, settle
 
 Write = Callable[..., Path]
 
@@ -55,6 +55,18 @@ def test_results_come_of_it(folder: Path, plan: Write):
     results = er.evaluate(done.predictions, resamples=100)
     assert results.design == "cross-validation"
     assert {row.test for row in results.comparisons if row.recommended} == {"corrected_resampled_t"}
+
+
+def test_paths_may_be_texts(folder: Path):
+    """File and folder as texts settle to the very plan that paths give."""
+    tree = Estimator(name="tree", factory=("sklearn.tree:DecisionTreeClassifier",))
+    path, text = (
+        settle(Plan(data=DataSource(file=file, target="label"), scheme=Scheme(name="kfold"), estimators=(tree,),
+                    folder=within))
+        for file, within in ((Path("examples.csv"), folder), ("examples.csv", str(folder)))
+    )  # fmt: skip
+    assert text == path
+    assert describe(text) == describe(path)
 
 
 def test_python_plans_are_checked_as_files_are(folder: Path):
