@@ -246,7 +246,8 @@ def site(url: str, output: Path, series: str | None, reports: Path | None, templ
     from evalreport.audit.site import write_site
 
     written = write_site(_open(url), output, series=series, reports=reports, templates=templates)
-    click.echo(f"{written.page}: {written.audits} audits, {written.reports} linked to their report")
+    audits = f"{written.audits} audit{'' if written.audits == 1 else 's'}"
+    click.echo(f"{written.page}: {audits}, {written.reports} linked to their report")
     return 0
 
 

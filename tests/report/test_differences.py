@@ -65,6 +65,16 @@ def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]
     assert omnibus.describe(view) is None
 
 
+def test_the_fits_of_one_model_are_not_called_a_difference_of_models(simulate: Callable[..., Results]) -> None:
+    """With one model "they" would be nobody: the heading speaks of its fits."""
+    headings = []
+    for models in ({"forest": 1.8}, TWO):
+        found = differences.describe(view_of(folds(simulate(models))))
+        assert found is not None
+        headings.append(found.heading)
+    assert headings == ["From fit to fit", "Where they differ"]
+
+
 def test_sizes_and_agreement_stand_as_the_results_hold_them(
     simulate: Callable[..., Results], tmp_path: Path
 ) -> None:
@@ -90,7 +100,8 @@ def test_hostile_ids_and_answers_are_escaped(simulate: Callable[..., Results], t
 
 def folds(results: Results) -> Results:
     """Turn results into those of five folds."""
-    values = {results.models[0]: (0.9, 0.8, 0.85, 0.7, 0.95), results.models[1]: (0.8, 0.8, 0.75, 0.75, 0.85)}
+    both = ((0.9, 0.8, 0.85, 0.7, 0.95), (0.8, 0.8, 0.75, 0.75, 0.85))
+    values = dict(zip(results.models, both, strict=False))
     records = tuple(
         FoldRecord(m, None, str(i), "accuracy", None, None, v, 30)
         for m, held in values.items()

@@ -73,6 +73,7 @@ class Example:
 class Differences:
     """What the section shows; empty parts are left out."""
 
+    heading: str
     size_heads: tuple[str, ...]
     sizes: tuple[SizeRow, ...]
     size_note: str
@@ -95,6 +96,7 @@ def describe(view: View) -> Differences | None:
         return None
     kind = named("differences.fits", view.results.design, say("differences.fits.other"))
     return Differences(
+        heading=say("heading.differences" if len(view.models) > 1 else "heading.fits"),
         size_heads=heads,
         sizes=sizes,
         size_note=_size_note(effects),
