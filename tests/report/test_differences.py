@@ -65,7 +65,9 @@ def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]
     assert omnibus.describe(view) is None
 
 
-def test_the_fits_of_one_model_are_not_called_a_difference_of_models(simulate: Callable[..., Results]) -> None:
+def test_the_fits_of_one_model_are_not_called_a_difference_of_models(
+    simulate: Callable[..., Results],
+) -> None:
     """With one model "they" would be nobody: the heading speaks of its fits."""
     headings = []
     for models in ({"forest": 1.8}, TWO):
