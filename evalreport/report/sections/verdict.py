@@ -36,12 +36,16 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the section says; ``tone`` is the kind that its frame is coloured by."""
+    """What the section says; ``tone`` is the kind that its frame is coloured by.
+
+    ``judged`` says first of all how many gates failed, where one did: no winner's colour stands around that.
+    """
 
     headline: str
     tone: str
     facts: tuple[Fact, ...]
     gates: tuple[Fact, ...]
+    judged: str = ""
 
 
 def describe(view: View) -> Verdict:
@@ -55,7 +59,10 @@ def describe(view: View) -> Verdict:
     else:
         headline, tone, facts = _leader(view)
     facts = facts[: MOST_FACTS - 1]
-    return Verdict(headline, tone, (*facts, *_cautions(view)[: MOST_FACTS - len(facts)]), _gates(view))
+    facts += _cautions(view)[: MOST_FACTS - len(facts)]
+    failed = sum(gate.outcome == "fail" for gate in view.results.gates)
+    judged = say("verdict.gates_failed", n=len(view.results.gates), failed=str(failed)) if failed else ""
+    return Verdict(headline, "worse" if failed else tone, tuple(facts), _gates(view), judged)
 
 
 def _fact(kind: str, text: str) -> Fact:
