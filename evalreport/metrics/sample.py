@@ -99,7 +99,9 @@ def estimate_all(
     if exact or predictions.n <= most_exact:
         rows = replace(rows, exact=exact)
     else:
-        rows = _with_bins(rows, predictions) if n_resamples else replace(rows, many=True)
+        # Counts of labels need neither scores nor bins.
+        wanted = n_resamples and (rows.columns or rows.orders)
+        rows = _with_bins(rows, predictions) if wanted else replace(rows, many=True)
     estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
 
