@@ -26,6 +26,7 @@ __all__ = ["decide", "judge", "outcome_of", "parse"]
 Outcome = Literal["pass", "fail", "undecided"]
 
 _MOST_DECIMALS = 12
+_MOST_TIMES = 1000
 
 
 def judge(
@@ -83,6 +84,36 @@ def decide(gate: Gate, results: Results) -> GateRecord:
     """
     if not gate.terms:
         return _decide_count(gate, results)
+    record = _decide_value(gate, results)
+    if record.outcome == "undecided" and results.design == "test-set":
+        record = replace(record, text=record.text + what_it_needs(record, gate.limit))
+    return record
+
+
+def what_it_needs(record: GateRecord, limit: float) -> str:
+    """Say how many times as many examples would decide a gate, if the value stayed as it is.
+
+    An interval's width goes with one over the square root of the number of examples, so that its side towards the
+    limit has to shrink to the distance between value and limit.
+
+    Examples
+    --------
+    >>> record = GateRecord("a.accuracy >= 0.9", "undecided", 0.92, 0.88, 0.95, "")
+    >>> what_it_needs(record, 0.9)
+    '; if the value stayed as it is, about 4 times as many examples would decide it'
+    """
+    value, low, high = record.value, record.low, record.high
+    if value is None or low is None or high is None:
+        return ""
+    gap, side = abs(value - limit), value - low if value > limit else high - value
+    if gap == 0 or (times := (side / gap) ** 2) > _MOST_TIMES:
+        return "; no number of examples within reach decides a value so near the limit"
+    times = max(times, 1.1)
+    said = numbers.number(times, 1 if times < 3 else 0)
+    return f"; if the value stayed as it is, about {said} times as many examples would decide it"
+
+
+def _decide_value(gate: Gate, results: Results) -> GateRecord:
     if len(gate.terms) == 1:
         metric = metric_record(gate, gate.terms[0], results)
         interval = metric.intervals[0] if metric.intervals else None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
 from evalreport.audit.gates import decide, judge, outcome_of, parse
@@ -262,3 +264,26 @@ def test_the_text_never_shows_a_limit_on_the_gate_that_does_not_stand_on_it():
     record = outcome("forest.accuracy >= 0.9", results)
     assert record.outcome == "undecided"
     assert "[0.89996, 0.94000]" in record.text
+
+
+@pytest.mark.parametrize(("right", "limit"), [(460, 0.9), (460, 0.94), (300, 0.57), (300, 0.63)])
+def test_an_undecided_gate_says_how_many_examples_would_decide_it(right, limit):
+    """So many times as many examples with the same share right: Wilson's interval is then about decided, not before.
+
+    Wilson's interval is not quite as wide as one over the root of n says, so a third more or less is allowed for.
+    """
+    n = 500
+    low, high = proportion_confint(right, n, method="wilson")
+    found = outcome(
+        f"forest.accuracy >= {limit}", results_with([metric("forest", "accuracy", right / n, low, high)])
+    )
+    assert found.outcome == "undecided"
+    times = float(re.search(r"about ([0-9.]+) times as many examples", found.text)[1])
+    for factor, decided in ((0.67 * times, False), (1.33 * times, True)):
+        low, high = proportion_confint(factor * right, factor * n, method="wilson")
+        assert (not low < limit < high) == decided, factor
+
+
+def test_a_value_on_its_limit_is_not_promised_a_decision():
+    """However many examples there are, half of the intervals lie on either side."""
+    assert "no number of examples" in outcome("forest.accuracy >= 0.92", ACCURACY).text
