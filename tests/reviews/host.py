@@ -12,13 +12,18 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass
 class Host:
-    """What the host holds and was asked; ``answers`` are given first, as (status, message), instead of its work."""
+    """What the host holds and was asked.
+
+    ``answers`` are given first, as (status, message), instead of its work; ``raw`` is what it sends in its place by
+    method, status line and all.
+    """
 
     comments: list[dict[str, Any]] = field(default_factory=list)
     calls: list[tuple[str, str]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     answers: list[tuple[int, str]] = field(default_factory=list)
     always: tuple[int, str] | None = None
+    raw: dict[str, bytes] = field(default_factory=dict)
     address: str = ""
 
     def add(self, *bodies: str) -> None:
@@ -49,6 +54,10 @@ def served(host: Host) -> ThreadingHTTPServer:
             where = urlsplit(self.path)
             host.calls.append((self.command, self.path))
             host.headers.append(dict(self.headers))
+            if self.command in host.raw:
+                self.wfile.write(host.raw[self.command])
+                self.close_connection = True
+                return
             planned = host.always or (host.answers.pop(0) if host.answers else None)
             if planned is not None:
                 self._answer(planned[0], {"message": planned[1]})
@@ -68,5 +77,5 @@ def served(host: Host) -> ThreadingHTTPServer:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     host.address = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     return server

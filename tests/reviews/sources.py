@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+SUMMARY = "<!-- evalreport:0123456789ab -->\n### Title\n\nforest is better\n"
+"""A summary.md with its marker."""
+
 
 def write(folder: Path, correct: int, n: int, *, first: int = 0, model: str = "forest") -> Path:
     """Write a label model that is right on the first ``correct`` of n examples; return the folder."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,33 +12,10 @@ from evalreport.audit.reviews import body_of, links_of, marker_of, publish, revi
 from evalreport.cli import main
 from evalreport.errors import OutputError, UsageError
 
-from .host import Host, served
+from .host import Host
+from .sources import SUMMARY
 
-MARKER = "<!-- evalreport:0123456789ab -->"
-SUMMARY = f"{MARKER}\n### Title\n\nforest is better\n"
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
-    """A host in the place of the real one; nobody waits between tries."""
-    found = Host()
-    server = served(found)
-    monkeypatch.setattr(reviews, "PAUSES", (0.0, 0.0))
-    for name in ("GITLAB_CI", "GITHUB_RUN_ID", "GITHUB_EVENT_PATH", "CI_JOB_URL", "GH_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GITHUB_REPOSITORY", "team/models")
-    monkeypatch.setenv("GITHUB_API_URL", found.address)
-    monkeypatch.setenv("GITHUB_TOKEN", "secret-token")
-    yield found
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def report(tmp_path: Path) -> Path:
-    """A folder with a summary."""
-    (tmp_path / "summary.md").write_text(SUMMARY, encoding="utf-8")
-    return tmp_path
+MARKER = SUMMARY.splitlines()[0]
 
 
 def comment(report: Path, *words: str) -> int:

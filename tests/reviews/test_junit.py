@@ -126,6 +126,22 @@ def test_a_file_that_cannot_be_written_exits_4_unless_a_gate_failed(tmp_path: Pa
     assert "name another file with --junit" in capsys.readouterr().err
 
 
+def test_gates_in_the_report_s_folder_move_in_with_it(tmp_path: Path, monkeypatch):
+    """They are files of the same run: where the report cannot be written they are not there either."""
+    models, out = write(tmp_path / "models", 60, 100), tmp_path / "out"
+    words = ["run", str(models), *RUN, "-o", str(out), "--junit", str(out / "gates.xml")]
+    assert main(words) == 0
+    assert {path.name for path in out.iterdir()} == {"gates.xml", "results.json"}
+    before = (out / "gates.xml").read_bytes()
+
+    def full(_stream: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert main([*words, "--gate", "n >= 50"]) == 4
+    assert (out / "gates.xml").read_bytes() == before
+
+
 def test_audit_writes_them_too(tmp_path: Path, capsys):
     """A scheduled run has the same option, and a passed gate about an earlier run is a passed test."""
     models, path = write(tmp_path / "models", 90, 100), tmp_path / "gates.xml"

@@ -98,11 +98,32 @@ def test_a_fall_lies_outside_and_marks_the_model_that_the_gate_is_about(history:
     assert third.value < third.lower
 
 
-def test_an_alarm_of_the_audit_is_marked(history: History):
-    """Half of the answers wrong on new examples, after 95 %: the audit itself calls forest worse."""
+def test_an_alarm_of_the_audit_is_marked(tmp_path: Path):
+    """Half of the answers to the same examples wrong, after 95 %: the audit itself calls forest worse."""
+    history = open_history(f"sqlite:///{tmp_path / 'a.db'}", create=True)
+    for number, correct in enumerate((57, 30)):
+        found = audit(write(tmp_path / f"m{number}", correct, N), options=options(), history=history)
+        record(found, history=history, time=time(number), exit_code=0)
     (line,) = timelines(history)
-    assert [look.alarm for look in line.tracks[0].looks] == [False, False, True]
+    assert [look.alarm for look in line.tracks[0].looks] == [False, True]
     assert line.audits[-1].alarms
+
+
+def test_the_page_says_what_is_accepted_and_on_what_the_alarm_rests(tmp_path: Path):
+    """Two runs accepted together are both named, and the promise stands there with its assumption."""
+    history = open_history(f"sqlite:///{tmp_path / 'a.db'}", create=True)
+    for number in range(3):
+        found = audit(
+            write(tmp_path / f"m{number}", 54, N, first=N * number), options=options(), history=history
+        )
+        record(found, history=history, time=time(number), exit_code=0)
+    accept(history, 1, 3, time="2025-03-04T00:00:00Z")
+    page = write_site(history, tmp_path / "out").page.read_text()
+    assert "run 3 of 2025-03-03, together with 1" in page
+    assert "false in at most 5 % of such series" in page
+    assert "if the nights are independent of each other" in page
+    (line,) = timelines(history)
+    assert [audit.accepted for audit in line.audits] == [True, False, True]
 
 
 def test_the_page_loads_nothing_and_runs_only_its_own_script(place: Path, history: History):

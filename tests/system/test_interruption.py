@@ -56,15 +56,16 @@ def start(folder: Path) -> subprocess.Popen[str]:
     pytest.fail(f"the run did not come to compute: {process.communicate()}")
 
 
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("delay", [0.0, 0.5, 1.5])
-def test_ctrl_c_leaves_the_earlier_report_and_nothing_half_written(earlier: Path, delay):
-    """SIGINT: exit code 130, one line, no traceback, no temporary folder, the old report byte for byte."""
+def test_an_interrupt_leaves_the_earlier_report_and_nothing_half_written(earlier: Path, delay, number, code):
+    """SIGINT and SIGTERM: 128 + their number, one line, no traceback, no temporary folder, the old report."""
     before = fingerprint(earlier)
     process = start(earlier.parent)
     time.sleep(delay)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+    assert process.returncode == code, said
     assert "Traceback" not in said
     assert "nothing was written" in said
     assert fingerprint(earlier) == before
