@@ -15,8 +15,9 @@ class AuditRecord:
     test would), ``slice``, ``examples``, ``labels``, ``classes``, ``predicted_labels``, ``scores``, ``missing``,
     ``column``. ``about`` names a model, slice or column. ``p_adjusted`` is adjusted for all looks and for the questions
     of its kind; ``alarm``: it is at or below 1 - confidence, and the change is one for the worse where it has a
-    direction. ``high`` (or ``low`` of a loss) of ``worse`` is the limit that holds over all looks. ``run`` is the
-    accepted run, ``look`` how often the series was compared with it.
+    direction. Of ``worse`` over nights, ``statistic`` is the evidence e, ``p_value`` 1 / e and ``effect_size`` the mean
+    of the nights since less that of the accepted ones (or less the floor). ``run`` is the newest accepted run, ``look``
+    how often the series was compared with the accepted ones.
     """
 
     question: str
@@ -35,17 +36,19 @@ class AuditRecord:
     text: str
     reason: str | None
     details: Mapping[str, float] = field(default_factory=dict)
-    """Further sizes by name: psi, wasserstein, cramers_v ..."""
+    """Further sizes by name: psi, wasserstein ...; of ``worse`` over nights ``accepted_nights``, ``nights``,
+    ``change_look`` (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRecord:
-    """What a run adds to the evidence of a model since the accepted run, and where that stands.
+    """What a run adds to the evidence of a model since the accepted runs, and where that stands.
 
-    ``value`` is the metric on the ``n_new`` units (examples or clusters) of this run that no earlier one held;
-    ``value_since`` that on all such units since the accepted run, with limits that hold over all looks at once.
-    ``levels`` and ``weights`` are the condensed losses of this run's new units, ``id_sample`` digests of some of them
-    (with the first model of a run, for all): what later runs need, and all that they need.
+    ``value`` and ``standard_error`` are the metric on the ``n_new`` units (examples or clusters) of this run that no
+    earlier one held: a night. ``value_since`` is the mean of the nights since the ``accepted`` runs, ``n_since`` their
+    units, ``low`` and ``high`` limits that hold over all looks at once for independent normal nights;
+    ``values_accepted`` and ``values_since`` are the nights that the alarm compares, in order. ``id_sample`` holds
+    digests of some new ids (with the first model of a run, for all), by which later runs know them.
     """
 
     model: str
@@ -60,7 +63,9 @@ class EvidenceRecord:
     level: float
     low: float | None
     high: float | None
-    levels: tuple[float, ...] = ()
-    weights: tuple[float, ...] = ()
+    standard_error: float | None = None
+    accepted: tuple[int, ...] = ()
+    values_accepted: tuple[float, ...] = ()
+    values_since: tuple[float, ...] = ()
     id_sample: tuple[str, ...] = ()
     reason: str | None = None

@@ -132,7 +132,7 @@ def _by_identity(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], 
     keyed: dict[tuple[str, int], Mapping[str, Any]] = {}
     counts: dict[str, int] = {}
     for record in records:
-        names = [name for name in IDENTITY if name in record and not _is_number(record[name])]
+        names = [name for name in _names(record) if name in record and not _is_number(record[name])]
         about = json.dumps([[name, record[name]] for name in names], sort_keys=True)
         counts[about] = counts.get(about, 0) + 1
         keyed[about, counts[about]] = record
@@ -142,7 +142,7 @@ def _by_identity(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], 
 def _spoken(record: Mapping[str, Any], where: str) -> str:
     """Say what a record is about: its names, those that are null left out."""
     parts = []
-    for name in IDENTITY:
+    for name in _names(record):
         value = record.get(name)
         if isinstance(value, dict):
             value = "=".join(str(part) for part in value.values())
@@ -151,6 +151,11 @@ def _spoken(record: Mapping[str, Any], where: str) -> str:
         if value is not None and value != "" and not _is_number(value):
             parts.append(f"{name} {value}" if name in ("repeat", "fold", "seed", "label") else str(value))
     return " ".join(parts) or where
+
+
+def _names(record: Mapping[str, Any]) -> Sequence[str]:
+    """Return what tells a record apart; the method of an interval does among others, of a verdict it is content."""
+    return [name for name in IDENTITY if name != "method" or "verdict" not in record]
 
 
 def _there(record: Any) -> str | None:

@@ -1,272 +1,298 @@
-"""Did a model get worse than at its accepted run? An answer that may be asked for every night.
+"""Did a model get worse than at its accepted runs? An answer that may be asked for every night.
 
-New examples, and a metric that is a mean of bounded losses: a confidence sequence over all of them since the accepted
-run. The same examples again, or any other metric: the test of this look, at its share of the permitted error.
+Examples that are new at each look: nights are the units, compared with the accepted nights or with a declared floor.
+The same examples again: the test of the pairs of this look, at its share of the permitted error. Anything else is not
+decided: a test of this look alone would take what nights have in common for a change.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport import numbers
-from evalreport.audit.confidence_sequences import (
-    Evidence,
-    highest_mean,
-    level_reached,
-    log_wealth,
+from evalreport.audit.evidence import Fresh, compared_with, kept_night, look_of, night_of
+from evalreport.audit.floors import Floor, declared_floors
+from evalreport.audit.looks import answer, by_spending, share_of_look, this_look, without_direction
+from evalreport.audit.nights import (
+    Floats,
+    Night,
+    drop_evidence,
+    floor_evidence,
     mean_limits,
-    share_of_look,
-    together,
+    serial_correlation,
 )
-from evalreport.audit.evidence import Fresh, Losses, compared_with, condensed, evidence_of, look_of, losses_of
-from evalreport.audit.reference import Past, Reference
+from evalreport.audit.reference import Past
 from evalreport.audit.since import Present
 from evalreport.audit_records import AuditRecord, EvidenceRecord
-from evalreport.metrics.quantities import TURNED, Quantity, definition, greater_is_better, parse
-from evalreport.records import HistoryRecord
+from evalreport.metrics.quantities import Quantity, greater_is_better, parse
+from evalreport.records import HistoryRecord, WarningRecord
 from evalreport.results import Results
 
-REFERENCE_SHARE = 0.8
-"""Of the permitted error, what the uncertainty of the accepted run itself is given: it is the larger one."""
-BY_RESAMPLING = frozenset({"permutation", "bootstrap_difference"})
-LEAST_COUNT = 2
-"""The smallest p-value of a test by resampling is 1 or 2 over the number of replicates and one."""
-TOLERANCE = 1e-6
-SMALLEST_P = 1e-15
-"""Smaller p-values of a sequence are not told apart."""
+ENOUGH_NIGHTS = 7
+"""Accepted nights, a week of them, from which on a drop soon after them is seen soon."""
+CORRELATED = 0.05
+"""The p-value at which the accepted nights are said to depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of one model since the accepted run: its losses then, and what was new at each look."""
+class Series:
+    """The nights of one model: the accepted ones, and those since with the looks at which they came.
 
-    losses: Losses
-    then: Evidence
-    looks: tuple[tuple[int, Evidence], ...]
-    today: Evidence
+    Attributes
+    ----------
+    today
+        This run's own; or why it has none.
+    spent
+        The share of the error that looks at the same examples spent before the first night.
+    left_out
+        How many accepted runs are no night of their own.
+    taken
+        Whether examples are taken as new because they have no ids.
+    """
 
-    def metric(self, loss: float) -> float:
-        """Turn a mean loss into the metric."""
-        return self.losses.at_zero + self.losses.slope * loss
+    accepted: tuple[Night, ...]
+    nights: tuple[Night, ...]
+    looks: tuple[int, ...]
+    today: Night | str
+    spent: float
+    left_out: int
+    taken: bool
 
 
 def worse_than_accepted(now: Present, past: Past) -> Results:
-    """Ask of every model whether it became worse than at the accepted run, over all looks and by this look alone."""
+    """Ask of every model whether it became worse than at the accepted runs, over all looks and by this look alone."""
     reference, fresh = past.references.get("accepted"), past.fresh
     if reference is None or fresh is None:
         return now.results
     quantity = parse(now.results.primary_metric, now.predictions.task, now.results.classes)
+    floors = declared_floors(now, quantity)
     rows: list[AuditRecord] = []
     evidence: list[EvidenceRecord] = []
     for change in now.results.history:
         if change.reference != reference.name:
             continue
-        known = _known(now, past, reference, fresh, change, quantity)
+        series = _series(now, past, fresh, change, quantity)
+        row = _over_looks(now, fresh, change, quantity, series, floors.get(change.model))
+        record = _evidence(now, past, fresh, change, quantity, series)
         # What belongs to the whole run stands with its first model.
-        sample = fresh.sample if not evidence else ()
-        evidence.append(replace(_evidence(now, reference, fresh, change, quantity, known), id_sample=sample))
-        rows += [_over_looks(now, fresh, change, quantity, known), _this_look(fresh, change)]
-    return replace(now.results, audit=(*now.results.audit, *rows), evidence=tuple(evidence))
+        evidence.append(replace(record, id_sample=fresh.sample if not evidence else ()))
+        rows += [row, this_look(fresh.look, change)]
+    results = replace(now.results, audit=(*now.results.audit, *rows), evidence=tuple(evidence))
+    return replace(results, warnings=(*_cautions(rows), *results.warnings))
 
 
-def is_worse(quantity: Quantity, difference: float | None, *, lower_is_better: bool) -> bool:
-    """Say whether a change now - then is one for the worse; any change, where neither direction is better."""
-    if not difference:
-        return False
-    if definition(quantity).greater_is_better is None and quantity.metric not in TURNED:
-        return True
-    return (difference < 0) == greater_is_better(quantity, lower_is_better=lower_is_better)
-
-
-def _known(
+def _series(
     now: Present,
     past: Past,
-    reference: Reference,
     fresh: Fresh,
     change: HistoryRecord,
     quantity: Quantity,
-) -> Known | str:
-    """Gather the evidence of a model, or say why there can be none."""
-    if change.value is None or reference.predictions is None:
-        return change.reason or "the predictions of the accepted run are not kept"
-    if fresh.reason is not None:
-        return fresh.reason
-    today = losses_of(now.predictions, change.model, quantity, now.options)
-    then = losses_of(reference.predictions, change.model, quantity, now.options)
-    for found in (today, then):
-        if isinstance(found, str):
-            return found
-    assert not isinstance(today, str)
-    assert not isinstance(then, str)
-    new = condensed(today, fresh.new)
-    runs = compared_with(past.runs, reference.run.id)
-    earlier = [(look_of(run), evidence_of(run, change.model, quantity)) for run in runs]
-    looks = [(look, evidence) for look, evidence in earlier if evidence is not None]
-    if new.n:
-        looks.append((fresh.look, new))
-    if not looks:
-        return "all examples were seen before: no new evidence"
-    return Known(today, condensed(then), tuple(looks), new)
+) -> Series | str:
+    """Gather the nights of a model, or say why there are none."""
+    if change.value is None and change.reason is not None:
+        return change.reason
+    today: Night | str = fresh.reason or night_of(
+        now.predictions, change.model, quantity, now.options, fresh.new
+    )
+    if not fresh.new.any() and fresh.reason is None:
+        today = "all examples were seen before"
+    runs = compared_with(past.runs, past)
+    kept = [(look_of(run), kept_night(run, change.model, quantity)) for run in runs]
+    nights = [(look, night) for look, night in kept if night is not None]
+    if isinstance(today, Night):
+        nights.append((fresh.look, today))
+    if not nights:
+        assert isinstance(today, str)
+        return today
+    alike = (now.predictions.task, now.predictions.positive)
+    found = [
+        night_of(own, change.model, quantity, now.options, mask)
+        for (_, own), mask in zip(past.nights, fresh.accepted, strict=True)
+        if own is not None and mask is not None and (own.task, own.positive) == alike
+    ]
+    accepted = tuple(night for night in found if isinstance(night, Night))
+    if not accepted:
+        return f"no accepted night has a value: {next((why for why in found if isinstance(why, str)), 'not kept')}"
+    return Series(
+        accepted=accepted,
+        nights=tuple(night for _, night in nights),
+        looks=tuple(look for look, _ in nights),
+        today=today,
+        spent=sum(share_of_look(look) for look, _ in kept if look < nights[0][0]),
+        left_out=len(past.nights) - len(accepted),
+        taken=fresh.taken,
+    )
 
 
 # --- the alarm ------------------------------------------------------------------------------------------------------
 
 
 def _over_looks(
-    now: Present, fresh: Fresh, change: HistoryRecord, quantity: Quantity, known: Known | str
-) -> AuditRecord:
-    alpha, models = 1 - now.options.confidence, len(now.results.models)
-    if isinstance(known, Known):
-        return _by_sequence(fresh, change, known, alpha=alpha, models=models)
-    return _by_spending(now, fresh, change, quantity, why=known, alpha=alpha, models=models)
-
-
-def _by_sequence(
-    fresh: Fresh, change: HistoryRecord, known: Known, *, alpha: float, models: int
-) -> AuditRecord:
-    """Bet against "the mean loss was never above what the accepted run's may have been".
-
-    The accepted run's mean loss has an upper limit that is too low with four fifths of the probability alpha / models;
-    with the last fifth the bets against that limit win the inverse of it, at whatever look.
-    """
-    of_looks = (1 - REFERENCE_SHARE) * alpha / models
-    limit = highest_mean(known.then, REFERENCE_SHARE * alpha / models)
-    wealth = log_wealth(known.looks, limit) if limit < 1 else 0.0
-    bound = known.losses.slope * (level_reached(known.looks, of_looks) - limit)
-    alarm = wealth >= -math.log(of_looks)
-    p = _smallest_alpha(known)
-    since = together([evidence for _, evidence in known.looks])
-    change_since = known.metric(since.mean) - known.metric(known.then.mean)
-    row = _row("worse", fresh, change, test="betting", alarm=alarm)
-    return replace(
-        row,
-        statistic=math.exp(min(wealth, 700.0)),
-        p_value=p,
-        p_adjusted=min(1.0, p * models),
-        effect="difference",
-        effect_size=change_since,
-        low=bound if known.losses.slope > 0 else None,
-        high=bound if known.losses.slope < 0 else None,
-        text=_sequence_text(change, known, alarm=alarm, bound=bound),
-    )
-
-
-def _smallest_alpha(known: Known) -> float:
-    """Return the smallest error at which one model would be alarming: its p-value, whenever one looks."""
-
-    def alarming(alpha: float) -> bool:
-        limit = highest_mean(known.then, REFERENCE_SHARE * alpha)
-        return limit < 1 and log_wealth(known.looks, limit) >= -math.log((1 - REFERENCE_SHARE) * alpha)
-
-    low, high = math.log(SMALLEST_P), 0.0
-    if not alarming(1.0):
-        return 1.0
-    while high - low > 1e-6:
-        middle = (low + high) / 2
-        low, high = (low, middle) if alarming(math.exp(middle)) else (middle, high)
-    return math.exp(high)
-
-
-def _sequence_text(change: HistoryRecord, known: Known, *, alarm: bool, bound: float) -> str:
-    since = together([evidence for _, evidence in known.looks])
-    looks = f"{len(known.looks)} look{'s' if len(known.looks) > 1 else ''}"
-    facts = (
-        f"{change.metric} {numbers.number(known.metric(since.mean), 4)} on {numbers.count(since.n)} new examples of"
-        f" {looks} since, {numbers.number(known.metric(known.then.mean), 4)} on {numbers.count(known.then.n)} at the"
-        f" accepted run {change.run}"
-    )
-    if not known.today.n:
-        facts += "; today's examples were all seen before and are no new evidence"
-    if alarm:
-        fallen = f"{numbers.number(abs(bound), 4)} {'lower' if known.losses.slope < 0 else 'higher'}"
-        return f"worse than the accepted run: at some look since it has been at least {fallen}; {facts}"
-    return f"not shown to be worse; {facts}"
-
-
-def _by_spending(
     now: Present,
     fresh: Fresh,
     change: HistoryRecord,
     quantity: Quantity,
-    *,
-    why: str,
-    alpha: float,
-    models: int,
+    series: Series | str,
+    floor: Floor | None,
 ) -> AuditRecord:
-    """Compare the p-value of this look with the look's share of the permitted error."""
-    row = _row("worse", fresh, change, test=change.test, alarm=False)
-    if change.p_value is None:
-        reason = change.reason or "this change has an interval and no test"
-        return replace(row, text=f"not decided: {reason}", reason=reason)
-    share = share_of_look(fresh.look)
-    uncut = change.p_value * models / share
-    adjusted = min(1.0, uncut)
-    worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
-    alarm = worse and adjusted <= alpha
-    unclear = None if alarm or not worse else unresolved(change.test, change.p_value, uncut / alpha, now)
-    said = "worse than the accepted run" if alarm else "not decided" if unclear else "not shown to be worse"
-    if change.difference and not worse:  # the p-value is of a change either way, and may be small
-        said += ", the change being for the better"
-    text = (
-        f"{said}: {numbers.p_phrase(change.p_value)} at look {fresh.look} counts as {numbers.p_phrase(adjusted)},"
-        f" the permitted error being spread over all looks; {change.text}; no sequence: {why}"
-    )
+    if isinstance(series, Series):
+        if floor is not None:
+            return _against_floor(now, fresh, change, series, floor)
+        return _against_accepted(now, fresh, change, quantity, series)
+    if change.paired:
+        return by_spending(now, fresh.look, change, quantity)
+    row = answer("worse", fresh.look, change, test=None, alarm=False)
+    return replace(row, text=f"not decided: {series}", reason=series)
+
+
+def _against_accepted(
+    now: Present, fresh: Fresh, change: HistoryRecord, quantity: Quantity, series: Series
+) -> AuditRecord:
+    """Compare the nights since with the accepted ones: a mixture over when a drop began and how large it is."""
+    log_e, start = _evidence_of_change(now, quantity, series)
+    row = _of_evidence(now, fresh, change, series, log_e=log_e, test="night_alarm")
+    then = [night.value for night in series.accepted]
+    since = [night.value for night in series.nights]
+    details: dict[str, float] = {
+        "accepted_nights": len(then),
+        "nights": len(since),
+        "change_look": series.looks[start],
+    }
+    related = serial_correlation(np.array(then))
+    if related is not None:
+        details |= {"lag1_correlation": related[0], "lag1_p_value": related[1]}
+    facts = f"{change.metric} {_mean(series.accepted)} on average over {_nights(len(then), 'accepted night')}"
+    if series.left_out:
+        facts += f" ({_nights(series.left_out, 'accepted run')} left out: no examples or value of its own)"
+    if row.alarm:
+        recent = series.nights[start:]
+        facts += f", {_mean(recent)} over the {_nights(len(recent), 'night')} from look {series.looks[start]} on, where"
+        facts += " the change most likely began"
+    else:
+        facts += f", {_mean(series.nights)} over {_nights(len(since), 'night')} since"
+    said = "worse than at the accepted nights" if row.alarm else "not shown to be worse"
     return replace(
         row,
-        p_value=change.p_value,
-        p_adjusted=adjusted,
         effect="difference",
-        effect_size=change.difference,
-        alarm=alarm,
-        text=text if unclear is None else f"{text}; {unclear}",
-        reason=unclear,
+        effect_size=float(np.mean(since)) - float(np.mean(then)),
+        details=details,
+        text=f"{said}: {facts}; {_evidence_text(now, series, log_e)}{_correlation_text(len(then), related)};"
+        f" {promise(now.options.confidence)}",
     )
 
 
-def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> str | None:
-    """Say how many replicates would decide where a test by resampling cannot give a p-value that is small enough."""
-    count = p * (now.options.resamples + 1)
-    drawn = test in BY_RESAMPLING and abs(count - round(count)) < TOLERANCE  # else it was enumerated exactly
-    if not drawn or too_large_by <= 1 or round(count) > LEAST_COUNT:
-        return None
-    needed = math.ceil((now.options.resamples + 1) * too_large_by)
-    return f"{now.options.resamples:,} replicates cannot decide at this look: --resamples {needed} can"
+def promise(confidence: float) -> str:
+    """Say what the alarm over nights promises, and on what condition."""
+    return (
+        f"false in at most {numbers.percent(1 - confidence)} of such series, however many nights they last, if the"
+        " nights are independent of each other and vary as a normal distribution does"
+    )
 
 
-def _this_look(fresh: Fresh, change: HistoryRecord) -> AuditRecord:
-    """The plain test of this look, which errs again at every look; no alarm hangs on it."""
-    row = _row("worse_this_run", fresh, change, test=change.test, alarm=False)
-    text = f"this look alone, not corrected: asked every night it errs sooner or later; {change.text}"
+def _evidence_of_change(now: Present, quantity: Quantity, series: Series) -> tuple[float, int]:
+    """Return log e of a change for the worse, and how many nights since lie before its likeliest beginning."""
+    nights = (*series.accepted, *series.nights)
+    values, errors = np.array([n.value for n in nights]), np.array([n.error for n in nights])
+    better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
+    turned = (1.0, -1.0) if without_direction(quantity) else (1.0,) if better else (-1.0,)
+    found = [_one_way(sign * values, errors, len(series.accepted)) for sign in turned]
+    log_e = float(np.logaddexp.reduce([log for log, _ in found])) - math.log(len(found))
+    return log_e, max(found)[1]
+
+
+def _one_way(values: Floats, errors: Floats, accepted: int) -> tuple[float, int]:
+    log_e, start = drop_evidence(values[:accepted], values[accepted:], errors)
+    return float(log_e), int(start)
+
+
+def _against_floor(
+    now: Present, fresh: Fresh, change: HistoryRecord, series: Series, floor: Floor
+) -> AuditRecord:
+    """Bet against the declared floor: no accepted night is needed, and no independence."""
+    values = np.array([night.value for night in series.nights])
+    log_e = floor_evidence(values, floor.value, floor.best)
+    row = _of_evidence(now, fresh, change, series, log_e=log_e, test="night_bet")
+    said = "beyond its declared limit" if row.alarm else "not shown to be beyond its declared limit"
     return replace(
         row,
-        p_value=change.p_value,
-        effect="difference",
-        effect_size=change.difference,
-        low=change.low,
-        high=change.high,
-        text=text if change.reason is None else f"this look alone: {change.reason}",
-        reason=change.reason,
+        effect="from_floor",
+        effect_size=float(values.mean()) - floor.value,
+        details={"nights": len(values)},
+        text=f"{said} ({floor.text}): {change.metric} {_mean(series.nights)} on average over"
+        f" {_nights(len(values), 'night')} since; {_evidence_text(now, series, log_e)}; false in at most"
+        f" {numbers.percent(1 - now.options.confidence)} of such series, however the nights depend on each other",
     )
 
 
-def _row(question: str, fresh: Fresh, change: HistoryRecord, *, test: str | None, alarm: bool) -> AuditRecord:
-    empty = dict.fromkeys(
-        ("statistic", "p_value", "p_adjusted", "effect", "effect_size", "low", "high", "reason")
-    )
-    return AuditRecord(
-        question=question,
-        about=change.model,
-        run=change.run,
-        look=fresh.look,
-        test=test,
-        alarm=alarm,
-        text="",
-        **empty,  # type: ignore[arg-type]
-    )
+def _of_evidence(
+    now: Present, fresh: Fresh, change: HistoryRecord, series: Series, *, log_e: float, test: str
+) -> AuditRecord:
+    """Turn evidence into p-values: alpha is shared by the models, and by the looks that spent of it before."""
+    p = math.exp(-min(max(log_e, 0.0), 700.0))
+    adjusted = min(1.0, p * _divided(now, series))
+    row = answer("worse", fresh.look, change, test=test, alarm=adjusted <= 1 - now.options.confidence)
+    return replace(row, statistic=math.exp(min(log_e, 700.0)), p_value=p, p_adjusted=adjusted)
+
+
+def _divided(now: Present, series: Series) -> float:
+    return len(now.results.models) / (1 - series.spent)
+
+
+def _evidence_text(now: Present, series: Series, log_e: float) -> str:
+    goal = _divided(now, series) / (1 - now.options.confidence)
+    e = math.exp(min(log_e, 50.0))
+    text = f"evidence {numbers.number(e, 2 if e < 10 else 0)}, an alarm from {numbers.number(goal, 0)}"
+    if isinstance(series.today, str):
+        text += f"; today adds nothing: {series.today}"
+    if series.taken:
+        text += "; without a column id all examples are taken as new"
+    return text
+
+
+def _correlation_text(n: int, related: tuple[float, float] | None) -> str:
+    if related is None:
+        return "; too few accepted nights to test whether they depend on each other"
+    r, p = related
+    related_so = f"{numbers.number(r, 2)} ({numbers.p_phrase(p)}, {n} nights)"
+    return f"; correlation of an accepted night with the next {related_so}"
+
+
+def _mean(nights: Sequence[Night]) -> str:
+    decimals = numbers.decimals_of(night.error for night in nights)
+    return numbers.number(float(np.mean([night.value for night in nights])), decimals)
+
+
+def _nights(n: int, word: str) -> str:
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
+def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
+    """Warn where the accepted nights are few, or depend on each other."""
+    over_nights = [row for row in rows if "accepted_nights" in row.details]
+    few = [row for row in over_nights if row.details["accepted_nights"] < ENOUGH_NIGHTS]
+    tied = [row for row in over_nights if row.details.get("lag1_p_value", 1.0) <= CORRELATED]
+    found = []
+    if few:
+        least = int(min(row.details["accepted_nights"] for row in few))
+        text = (
+            f"{_nights(least, 'accepted night')}: a drop soon after is seen late or never, since so few do not tell"
+            f" lucky nights from a later drop; accept at least {ENOUGH_NIGHTS} good nights together"
+            " (`evalreport history accept ID ID ...`)"
+        )
+        found.append(WarningRecord("few_accepted_nights", text, tuple(row.about for row in few)))
+    for row in tied:
+        r, p = row.details["lag1_correlation"], row.details["lag1_p_value"]
+        text = (
+            f"{row.about}: the accepted nights depend on each other (correlation of each with the next"
+            f" {numbers.number(r, 2)}, {numbers.p_phrase(p)}), so the alarm over nights may be false more often than it"
+            " promises; declare what every night must hold instead: --gate 'MODEL.METRIC >= X every night'"
+        )
+        found.append(WarningRecord("nights_depend", text, (row.about,)))
+    return found
 
 
 # --- what is kept ---------------------------------------------------------------------------------------------------
@@ -274,16 +300,16 @@ def _row(question: str, fresh: Fresh, change: HistoryRecord, *, test: str | None
 
 def _evidence(
     now: Present,
-    reference: Reference,
+    past: Past,
     fresh: Fresh,
     change: HistoryRecord,
     quantity: Quantity,
-    known: Known | str,
+    series: Series | str,
 ) -> EvidenceRecord:
     plain = EvidenceRecord(
         model=change.model,
         metric=quantity.spelled,
-        run=reference.run.id,
+        run=change.run,
         look=fresh.look,
         unit="example" if now.options.cluster is None else "cluster",
         n_new=0,
@@ -293,24 +319,24 @@ def _evidence(
         level=now.options.confidence,
         low=None,
         high=None,
-        reason=known if isinstance(known, str) else None,
+        accepted=tuple(run.id for run, _ in past.nights),
+        reason=series if isinstance(series, str) else None,
     )
-    if isinstance(known, str):
+    if isinstance(series, str):
         return plain
-    since = together([evidence for _, evidence in known.looks])
-    limits = sorted(known.metric(loss) for loss in mean_limits(since, 1 - now.options.confidence))
+    today, since = series.today, np.array([night.value for night in series.nights])
+    low, high = mean_limits(since, 1 - now.options.confidence) or (None, None)
+    night = today if isinstance(today, Night) else None
     return replace(
         plain,
-        n_new=round(known.today.n),
-        value=known.metric(known.today.mean) if known.today.n else None,
-        n_since=round(since.n),
-        value_since=known.metric(since.mean),
-        low=limits[0],
-        high=limits[1],
-        levels=_plain(known.today.levels),
-        weights=_plain(known.today.weights),
+        n_new=0 if night is None else night.n,
+        value=None if night is None else night.value,
+        standard_error=None if night is None else night.error,
+        n_since=sum(night.n for night in series.nights),
+        value_since=float(since.mean()),
+        low=low,
+        high=high,
+        values_accepted=tuple(night.value for night in series.accepted),
+        values_since=tuple(float(value) for value in since),
+        reason=today if isinstance(today, str) else None,
     )
-
-
-def _plain(values: npt.NDArray[np.float64]) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)

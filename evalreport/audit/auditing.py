@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +26,7 @@ from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError
 from evalreport.provenance import plain_options, signature
+from evalreport.redaction import cleared
 from evalreport.results import Results, to_json
 
 LONGEST_SERIES = 200
@@ -43,9 +44,13 @@ class Audited:
         Where the series stood when the audit began.
     again
         The recorded run that is this very one; None: it is new.
+    content, summary
+        What is recorded of the results: made before anything is written, so that no template comes between.
     """
 
     results: Results
+    content: bytes
+    summary: Mapping[str, Any]
     predictions: Predictions
     options: Options
     series: str
@@ -88,7 +93,12 @@ def audit(
     results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
     results = asked(Present(results, predictions, options), past)
     results = judge(results, options.gates, since=decider(Present(results, predictions, options), past))
-    return Audited(results, predictions, options, series, identity, began, past, again)
+    # Before anything is made of them: the page, the files and the history hold no secret.
+    results = cleared(results)
+    return Audited(
+        results, to_json(results), summary_of(results),
+        predictions, options, series, identity, began, past, again,
+    )  # fmt: skip
 
 
 def record(
@@ -120,8 +130,8 @@ def record(
         exit_code=exit_code,
         accepted_run=None if accepted is None else accepted.run.id,
         last_run=None if last is None else last.run.id,
-        summary=summary_of(audited.results),
-        results=to_json(audited.results),
+        summary=audited.summary,
+        results=audited.content,
         predictions=packed(audited.predictions, audited.options),
         rows=audited.predictions.n,
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalreport import pipeline
 from evalreport.audit.reference import Reference
-from evalreport.audit.results_file import Recorded
+from evalreport.audit.results_file import Recorded, completed
 from evalreport.audit.runs_compared import Change, changes
 from evalreport.audit.since import Present, Since, since
 from evalreport.audit.store import Run
@@ -86,7 +86,7 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[Path, Path] | No
     InputError
         A prediction file is missing, or is not the one that was analysed.
     """
-    before, after = old.content, new.content
+    before, after = completed(old.content), completed(new.content)
     shared = [model for model in after["models"] if model in before["models"]]
     values = values_of(before, after, shared)
     if inputs is not None:

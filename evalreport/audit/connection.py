@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evalreport.audit import schema as present
 from evalreport.audit.migrations import found_version, migrate
 from evalreport.errors import HistoryError, UsageError
+from evalreport.redaction import redacted, remember, remember_address
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -31,7 +33,7 @@ class History:
     Attributes
     ----------
     name
-        The URL without its password.
+        The URL without its secrets.
     path
         SQLite's file; None on a server.
     """
@@ -60,7 +62,7 @@ def open_history(url: str, *, create: bool = False) -> History:
     """
     parsed = _parsed(url)
     path = Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
-    name = parsed.render_as_string(hide_password=True).replace("postgresql+psycopg:", "postgresql:")
+    name = redacted(parsed.render_as_string()).replace("postgresql+psycopg:", "postgresql:")
     if path is not None and not create and not path.is_file():
         raise HistoryError(
             f"{name}: no such file; `evalreport audit MODELS --history {name}` begins a history"
@@ -114,7 +116,7 @@ def translated(history: History) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        said = " ".join(str(error.orig).split())
+        said = " ".join(redacted(str(error.orig)).split())
         raised = ConnectionLostError if history.path is None and _lost(error) else HistoryError
         raise raised(f"{history.name}: {said}{_advice(said)}") from error
 
@@ -160,14 +162,28 @@ def _parsed(url: str) -> URL:
         from sqlalchemy.exc import ArgumentError
     except ImportError:
         raise UsageError("a history needs SQLAlchemy: pip install 'evalreport[history]'") from None
+    remember_address(url)
+    remember(os.environ.get("PGPASSWORD", ""))
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         # The text is not repeated: it may hold a password.
         raise UsageError(f"--history: that is no URL of a database; expected {EXAMPLES}") from None
     backend = parsed.get_backend_name()
+    rest = url.partition("://")[2]
+    if backend != "sqlite" and "@" in re.sub("^[^/?#@]*@", "", rest):
+        raise UsageError(
+            "--history: an @ that ends neither user nor password; in a user, a password or a name write %40 for @,"
+            " %3A for :, %2F for / and %3F for ?"
+        )
     if backend == "sqlite":
-        if not parsed.database or parsed.database == ":memory:":
+        place = (parsed.username, parsed.password, parsed.host, parsed.port)
+        if any(part is not None for part in place) or parsed.query:
+            raise UsageError(
+                "--history sqlite: a file has no host, user or query; expected sqlite:///audits.db (relative) or"
+                " sqlite:////var/lib/audits.db (absolute)"
+            )
+        if not parsed.database or parsed.database == ":memory:" or "\0" in parsed.database:
             raise UsageError("--history sqlite: a history is a file; expected sqlite:///audits.db")
         return parsed
     if backend not in ("postgresql", "postgres"):
@@ -184,15 +200,22 @@ def _parsed(url: str) -> URL:
 def _engine(url: URL) -> Engine:
     """Return an engine that opens a connection when one is needed and keeps none."""
     from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import ArgumentError
     from sqlalchemy.pool import NullPool
 
     sqlite = url.get_backend_name() == "sqlite"
     # Keepalives find a server that vanished without a word.
     server = {"connect_timeout": 15, "keepalives_idle": 30, "application_name": "evalreport"}
     given = {key: value for key, value in server.items() if key not in url.query}
-    engine = create_engine(
-        url, poolclass=NullPool, connect_args={"timeout": PATIENCE} if sqlite else given, hide_parameters=True
-    )
+    try:
+        engine = create_engine(
+            url,
+            poolclass=NullPool,
+            connect_args={"timeout": PATIENCE} if sqlite else given,
+            hide_parameters=True,
+        )
+    except ArgumentError as error:
+        raise UsageError(f"--history: {error}; expected {EXAMPLES}") from None
     if sqlite:
         # As SQLAlchemy documents: the driver's own idea of transactions leaves DDL out of them.
         event.listen(engine, "connect", _on_connect)

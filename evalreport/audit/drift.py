@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport import numbers
-from evalreport.audit.confidence_sequences import share_of_look
 from evalreport.audit.drift_tests import Drift, fisher_exact, of_counts, of_numbers, of_pairs
 from evalreport.audit.evidence import Fresh, compared_with
+from evalreport.audit.looks import share_of_look
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present
 from evalreport.audit_records import AuditRecord
@@ -74,7 +74,7 @@ def _questions(now: Present, then: Predictions, *, paired: bool) -> Iterator[Ask
 
 def _number_of_rows(now: Present, past: Past, reference: Reference) -> Asked:
     """Compare with the middle one of the runs since: the accepted run itself may well be larger than a night's."""
-    before = [run.summary["n"] for run in compared_with(past.runs, reference.run.id)]
+    before = [run.summary["n"] for run in compared_with(past.runs, past)]
     usual = float(np.median(before)) if before else float(reference.results["n"])
     ratio = now.results.n / usual
     text = f"{numbers.count(now.results.n)} rows, {numbers.count(usual)} {'usually' if before else 'then'}"

@@ -14,6 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.distributions import chi2_tail
+from evalreport.engine.portable import dot, exp, log
+from evalreport.engine.ranks import mid_ranks
+from evalreport.engine.signed_ranks import signed_rank_tail
 
 Floats = npt.NDArray[np.float64]
 
@@ -105,19 +108,16 @@ def of_numbers(then: Floats, now: Floats) -> Drift:
 
 
 def of_pairs(then: Floats, now: Floats) -> Drift:
-    """Compare numbers of the same examples: Wilcoxon's signed ranks by its normal limit, ties and zeros as usual."""
+    """Compare numbers of the same examples: Wilcoxon's signed ranks, zeros dropped."""
     difference = now - then
     difference = difference[np.isfinite(difference) & (difference != 0)]
     spread = float(np.nanstd(then))
     size = float(np.nanmean(np.abs(now - then))) / spread if spread > 0 else None
     if not len(difference):
         return Drift("wilcoxon", 0.0, 1.0, "mean_change_sd", 0.0)
-    _, place, ties = np.unique(np.abs(difference), return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(ties) - (ties - 1) / 2)[place]
-    n, above, ties = len(ranks), float(ranks[difference > 0].sum()), ties.astype(np.float64)
-    variance = n * (n + 1) * (2 * n + 1) / 24 - float((ties**3 - ties).sum()) / 48
-    z = (above - n * (n + 1) / 4) / math.sqrt(variance)
-    return Drift("wilcoxon", above, _never_zero(math.erfc(abs(z) / math.sqrt(2))), "mean_change_sd", size)
+    above = float(mid_ranks(np.abs(difference))[difference > 0].sum())
+    p = min(1.0, 2 * min(signed_rank_tail(difference), signed_rank_tail(-difference)))
+    return Drift("wilcoxon", above, _never_zero(p), "mean_change_sd", size)
 
 
 def fisher_exact(then: Floats, now: Floats) -> float:
@@ -126,7 +126,7 @@ def fisher_exact(then: Floats, now: Floats) -> float:
     row, column, n = a + b, a + c, a + b + c + d
     k = np.arange(max(0, row + column - n), min(row, column) + 1)
     logs = _log_choose(column, k) + _log_choose(n - column, row - k) - _log_choose(n, row)
-    chances = np.exp(logs)
+    chances = exp(logs)
     return float(min(1.0, chances[chances <= chances[k == a][0] * (1 + 1e-7)].sum()))
 
 
@@ -144,7 +144,7 @@ def wasserstein(then: Floats, now: Floats) -> float:
     left = every[:-1]
     at_then = np.searchsorted(then, left, side="right") / len(then)
     at_now = np.searchsorted(now, left, side="right") / len(now)
-    return float(np.abs(at_then - at_now) @ np.diff(every))
+    return dot(np.abs(at_then - at_now), np.diff(every))
 
 
 def stability_index(then: Floats, now: Floats) -> float:
@@ -155,7 +155,7 @@ def stability_index(then: Floats, now: Floats) -> float:
     """
     p, q = then + SMOOTHING, now + SMOOTHING
     p, q = p / p.sum(), q / q.sum()
-    return float((q - p) @ np.log(q / p))
+    return dot(q - p, log(q / p))
 
 
 def stability_of_numbers(then: Floats, now: Floats) -> float:

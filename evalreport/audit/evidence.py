@@ -1,4 +1,4 @@
-"""What a run adds to the evidence since the accepted run: the losses of examples that no run before it held.
+"""What a night adds to the evidence since the accepted runs: the metric on examples that no run before it held.
 
 An example that comes again is no new evidence: whatever made its loss great before makes it great again. So a run
 counts only what is new to it, and keeps digests of some of its ids, by which later runs find out whether they have to
@@ -8,163 +8,181 @@ look at its predictions.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.audit.confidence_sequences import Evidence, condense
+from evalreport.audit.nights import Night
+from evalreport.audit.reference import accepted_with, reference_predictions
 from evalreport.audit_records import EvidenceRecord
 from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.metrics.quantities import Quantity, definition, greater_is_better
-from evalreport.metrics.views import view
+from evalreport.data.predictions import Predictions
+from evalreport.data.selection import subset
+from evalreport.errors import UsageError
+from evalreport.metrics.apart import each_apart
+from evalreport.metrics.quantities import Quantity
+from evalreport.pipeline import sampled
 
 if TYPE_CHECKING:
     from evalreport.audit.connection import History
     from evalreport.audit.reference import Past
     from evalreport.audit.store import Run
 
+Mask = npt.NDArray[np.bool_]
+
 SAMPLE = 64
 """Digests of ids that a run keeps, evenly spaced among them: a window that shares 1/64 of it is always found."""
-DESIGNS = frozenset({"test-set", "seeds"})
-"""The designs in which an example has one loss of one model, or a mean over training seeds."""
-NO_IDS = "without a column id nothing says which examples are new"
+LEAST_NEW = 10
+"""New examples below which a run is no night of its own: its value says next to nothing of the night."""
+DIVISIBLE = frozenset({"test-set", "seeds"})
+"""The designs of which some examples can be taken without the others; of the others, a night is new as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """Which examples (with ``--cluster``: clusters) of a run no run held since, and with, the accepted one.
+    """Which examples (with ``--cluster``: clusters) of a run no run held since, and with, the accepted ones.
 
     Attributes
     ----------
     new
         (units,) in the order of ``unit_keys``.
     look
-        How often the series was compared with this accepted run, this time included.
+        How often the series was compared with these accepted runs, this time included.
+    accepted
+        Of each accepted run, which of its own units no accepted run before it held; None: that is not kept.
     sample
         Digests of some of the new ones, for runs to come.
+    taken
+        Whether all are taken as new because a column ``id`` is missing that would say so.
     reason
         Why nothing can be said of them; None: it can.
     """
 
-    new: npt.NDArray[np.bool_]
+    new: Mask
     look: int
+    accepted: tuple[Mask | None, ...] = ()
     sample: tuple[str, ...] = ()
+    taken: bool = False
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Losses:
-    """A model's losses in [0, 1], one a unit (nan where it has none), and how they make the metric: a + b loss."""
-
-    values: npt.NDArray[np.float64]
-    at_zero: float
-    slope: float
-
-
 def fresh(predictions: Predictions, options: Options, history: History, past: Past) -> Fresh | None:
-    """Find out which examples are new since the accepted run; None where none is accepted.
+    """Find out which examples are new since the accepted runs; None where none is accepted.
 
-    Only those earlier runs are read whose kept digests meet an example that still seems new.
+    Of the runs since only those are read whose kept digests meet an example that still seems new.
 
     Raises
     ------
     HistoryError
         The history cannot be read.
     """
-    from evalreport.audit.reference import reference_predictions
-
-    reference = past.references.get("accepted")
-    if reference is None:
+    if not past.nights:
         return None
-    since = compared_with(past.runs, reference.run.id)
+    since = compared_with(past.runs, past)
     look = 1 + max((look_of(run) for run in since), default=0)
     keys, _ = unit_keys(predictions, options)
-    new = np.ones(len(keys), dtype=bool)
+    found = Fresh(np.ones(len(keys), dtype=bool), look, _accepted(past, options))
     if options.cluster is None and _row_numbers(predictions):
-        return Fresh(~new, look, reason=NO_IDS)
-    if reference.predictions is None:
-        return Fresh(
-            ~new,
-            look,
-            reason=f"the predictions of {reference.spoken} are not kept, so nothing is known to be new",
-        )
-    new &= ~_among(keys, reference.predictions, options)
-    digests = np.array(
-        [int(digest_of(key), 16) for key in keys.to_pylist()] if since else (), dtype=np.uint64
-    )
-    unseen = np.sort(digests[new]) if since else digests
-    for run in reversed(since):
-        if not new.any():
-            break
-        if not _holds_any(unseen, _ids_of(run)):
+        return replace(found, taken=True)
+    new = found.new
+    if options.cluster is None and any(own is not None and _row_numbers(own) for _, own in past.nights):
+        found = replace(found, taken=True)
+    for _, kept in past.nights:
+        new = new if kept is None else new & ~_among(keys, kept, options)
+    unkept = [run for run, kept in past.nights if kept is None]
+    digests = _digests(keys) if since or unkept else np.zeros(len(keys), dtype=np.uint64)
+    unseen = np.sort(digests[new])
+    for run in (*unkept, *reversed(since)):
+        if not len(unseen) or (_kept(run) and not _holds_any(unseen, _ids_of(run))):
             continue
         earlier = reference_predictions(history, run)
         if earlier is None:
-            why = f"run {run.id} held some of these examples, and its predictions are not kept"
-            return Fresh(np.zeros(len(keys), dtype=bool), look, reason=why)
-        new &= ~_among(keys, earlier, options)
+            why = f"run {run.id} may have held some of these examples, and its predictions are not kept"
+            return replace(found, new=np.zeros(len(keys), dtype=bool), reason=why)
+        new = new & ~_among(keys, earlier, options)
         unseen = np.sort(digests[new])
     places = np.flatnonzero(new)
     chosen = places[np.unique(np.linspace(0, len(places) - 1, min(SAMPLE, len(places))).astype(np.int64))]
-    return Fresh(new, look, tuple(digest_of(keys[int(place)].as_py()) for place in chosen))
+    return replace(found, new=new, sample=tuple(digest_of(keys[int(place)].as_py()) for place in chosen))
 
 
-def compared_with(runs: Iterable[Run], reference: int) -> list[Run]:
-    """Return the runs that were compared with an accepted run, in order."""
-    return [run for run in runs if run.accepted_run == reference]
+def _accepted(past: Past, options: Options) -> tuple[Mask | None, ...]:
+    """Say of each accepted run which of its units no accepted run before it held."""
+    masks: list[Mask | None] = []
+    before: list[Predictions] = []
+    for _, own in past.nights:
+        if own is None or not _has_units(own, options):
+            masks.append(None)
+            continue
+        keys, _ = unit_keys(own, options)
+        mask = np.ones(len(keys), dtype=bool)
+        if options.cluster is not None or not _row_numbers(own):
+            for earlier in before:
+                mask &= ~_among(keys, earlier, options)
+        masks.append(mask)
+        before.append(own)
+    return tuple(masks)
+
+
+def compared_with(runs: Iterable[Run], past: Past) -> list[Run]:
+    """Return the runs that were compared with the accepted runs, all of them and no others, in order."""
+    accepted = tuple(run.id for run, _ in past.nights)
+    return [run for run in runs if accepted_with(run) == accepted]
 
 
 def look_of(run: Run) -> int:
-    """Return which look at its accepted run a run was; 0 where it kept none."""
+    """Return which look at its accepted runs a run was; 0 where it kept none."""
     return int(_kept(run).get("look", 0))
 
 
-def evidence_of(run: Run, model: str, quantity: Quantity) -> Evidence | None:
-    """Return what a run kept of a model's new losses; None where there were none."""
+def kept_night(run: Run, model: str, quantity: Quantity) -> Night | None:
+    """Return what a run kept of a model's value on new examples; None where there were none."""
     found = _kept(run).get("models", {}).get(model)
-    if found is None or found[0] != quantity.spelled:
-        return None
-    return Evidence(np.array(found[1], dtype=np.float64), np.array(found[2], dtype=np.float64))
+    return None if found is None or found[0] != quantity.spelled else Night(*found[1:])
 
 
 def kept_of(records: Sequence[EvidenceRecord]) -> dict[str, Any]:
     """Return what runs to come need of a run's evidence, as it stands in the run's summary."""
     if not records:
         return {}
-    models = {r.model: [r.metric, list(r.levels), list(r.weights)] for r in records if r.levels}
-    return {"look": records[0].look, "ids": list(records[0].id_sample), "models": models}
+    first = records[0]
+    models = {r.model: [r.metric, r.value, r.standard_error or 0.0, r.n_new] for r in records if r.n_new}
+    return {
+        "look": first.look,
+        "accepted": list(first.accepted),
+        "ids": list(first.id_sample),
+        "models": models,
+    }
 
 
-def losses_of(predictions: Predictions, model: str, quantity: Quantity, options: Options) -> Losses | str:
-    """Return a model's loss on each unit, the mean over its rows; or why the metric is no mean of bounded losses."""
-    if options.weight is not None:
-        return "with --weight the value is no plain mean"
-    if predictions.design not in DESIGNS:
-        return f"the design {predictions.design} is about algorithms: its examples are no stream of new ones"
-    if options.cluster is not None and options.cluster not in {*predictions.metadata, *predictions.keys}:
-        return f"the column {options.cluster} of the clusters was not kept"
-    outputs = next(m for m in predictions.models if m.name == model)
-    found = _row_losses(predictions, outputs, quantity, options)
-    if isinstance(found, str):
-        return found
-    rows, at_zero, slope = found
-    keys, code = unit_keys(predictions, options)
-    present = np.isfinite(rows) if outputs.present is None else np.isfinite(rows) & outputs.present
-    counts = np.bincount(code[present], minlength=len(keys))
-    sums = np.bincount(code[present], weights=rows[present], minlength=len(keys))
-    values = np.full(len(keys), np.nan)
-    np.divide(sums, counts, out=values, where=counts > 0)
-    return Losses(values, at_zero, slope)
-
-
-def condensed(losses: Losses, chosen: npt.NDArray[np.bool_] | None = None) -> Evidence:
-    """Condense the losses of the chosen units, or of all that have one."""
-    there = np.isfinite(losses.values)
-    return condense(losses.values[there if chosen is None else there & chosen])
+def night_of(
+    predictions: Predictions, model: str, quantity: Quantity, options: Options, new: Mask
+) -> Night | str:
+    """Return a model's value on the units that are new; or why there is none."""
+    if not new.all() and predictions.design not in DIVISIBLE:
+        return f"of the design {predictions.design} some examples cannot be taken without the others"
+    outputs = next((m for m in predictions.models if m.name == model), None)
+    if outputs is None:
+        return f"there is no model {model!r}"
+    _, code = unit_keys(predictions, options)
+    inside = new[code] if outputs.present is None else new[code] & outputs.present
+    n = len(np.unique(code[inside]))
+    if n < LEAST_NEW:
+        return f"{n} new examples are too few for a night of its own; it takes {LEAST_NEW}"
+    part = each_apart(subset(replace(predictions, models=(outputs,)), np.flatnonzero(inside)))[0]
+    try:
+        # A value and its standard error need no replicates, and one is the least that there are.
+        sample = sampled(part, [quantity], replace(options, resamples=1), seed=options.seed)
+    except UsageError as error:
+        return str(error)
+    estimate = sample.estimates[model, quantity]
+    if not math.isfinite(estimate.value):
+        return estimate.reason or f"{quantity.spelled} is undefined"
+    return Night(float(estimate.value), estimate.standard_error or 0.0, n)
 
 
 def unit_keys(predictions: Predictions, options: Options) -> tuple[Any, npt.NDArray[np.int64]]:
@@ -184,36 +202,13 @@ def digest_of(key: str) -> str:
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def _row_losses(
-    predictions: Predictions, outputs: ModelOutputs, quantity: Quantity, options: Options
-) -> tuple[npt.NDArray[np.float64], float, float] | str:
-    """Return each row's loss in [0, 1], the metric where all are 0, and what a loss of 1 changes."""
-    if quantity.metric in ("accuracy", "error_rate") and predictions.y_true is not None:
-        if outputs.y_pred is None:
-            return "the model gives no labels"
-        wrong = (outputs.y_pred != predictions.y_true).astype(np.float64)
-        wrong[outputs.y_pred < 0] = np.nan  # not given
-        return (wrong, 0.0, 1.0) if quantity.metric == "error_rate" else (wrong, 1.0, -1.0)
-    metric = definition(quantity)
-    if quantity.metric == "mean_outcome":
-        assert outputs.outcome is not None
-        values = outputs.outcome
-        if np.nanmin(values) < 0 or np.nanmax(values) > 1:
-            return "the outcomes are not bounded by 0 and 1"
-        better = greater_is_better(quantity, lower_is_better=options.lower_is_better)
-        return (1 - values, 1.0, -1.0) if better else (values, 0.0, 1.0)
-    if quantity.metric in ("brier", "complement_mse"):
-        if outputs.proba is None:
-            return "the model gives no probabilities"
-        assert metric.columns is not None
-        top = (metric.binary_range or metric.range)[1] if predictions.task == "binary" else metric.range[1]
-        return metric.columns(view(predictions, outputs))[:, 1] / top, 0.0, top
-    return f"{quantity.spelled} is no mean of bounded losses"
-
-
 def _kept(run: Run) -> Mapping[str, Any]:
     found: Mapping[str, Any] = run.summary.get("evidence") or {}
     return found
+
+
+def _digests(keys: Any) -> npt.NDArray[np.uint64]:
+    return np.array([int(digest_of(key), 16) for key in keys.to_pylist()], dtype=np.uint64)
 
 
 def _ids_of(run: Run) -> npt.NDArray[np.uint64]:
@@ -227,14 +222,20 @@ def _holds_any(rising: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -
     return bool((rising[places] == wanted).any())
 
 
-def _among(keys: Any, earlier: Predictions, options: Options) -> npt.NDArray[np.bool_]:
-    """Say which keys an earlier run held; all, where it did not keep the column that would say so."""
+def _among(keys: Any, earlier: Predictions, options: Options) -> Mask:
+    """Say which keys an earlier run held: all, where it kept no column that would say so; none, of row numbers."""
     import pyarrow.compute as pc
 
-    if options.cluster is not None and options.cluster not in {*earlier.metadata, *earlier.keys}:
+    if not _has_units(earlier, options):
         return np.ones(len(keys), dtype=bool)
+    if options.cluster is None and _row_numbers(earlier):
+        return np.zeros(len(keys), dtype=bool)
     known = unit_keys(earlier, options)[0]
     return np.asarray(pc.is_in(keys, value_set=known).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _has_units(predictions: Predictions, options: Options) -> bool:
+    return options.cluster is None or options.cluster in {*predictions.metadata, *predictions.keys}
 
 
 def _row_numbers(predictions: Predictions) -> bool:

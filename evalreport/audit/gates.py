@@ -1,23 +1,32 @@
 """Gates: a condition on a metric, a paired difference or a count; pass, fail, or undecided by the interval.
 
-A gate on a metric passes where the two-sided interval of the recommended method lies wholly on the right
-side of the limit, fails where it lies wholly on the wrong side, and is undecided else: data that fit both
-answers give neither. Within a slice it is the slice's own interval that decides. How a gate is written:
-``conditions.py``.
+A gate passes where a two-sided interval lies wholly on the right side of the limit, fails where it lies wholly on the
+wrong side, and is undecided else: data that fit both answers give neither. The sides of the interval err equally.
+
+A proportion of independent examples that count the same is judged by Clopper and Pearson's limits, the only ones that
+miss in at most (1 - confidence) / 2 on either side at every number of examples and every limit; everything else by its
+recommended interval; a difference on the primary metric by the interval that a verdict on this pair alone would have,
+so that ``a - b > 0`` and that verdict never contradict each other. Within a slice it is the slice's own values that
+decide. How a gate is written: ``conditions.py``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import Literal, cast
 
 from evalreport import numbers
-from evalreport.conditions import Comparator, Gate, Term, parse, wrong
+from evalreport.comparisons.verdict_interval import agreeing, decides
+from evalreport.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.errors import UsageError
+from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.keys import Task
-from evalreport.records import ComparisonRecord, GateRecord, MetricRecord, Slice
+from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.quantities import parse as parse_metric
+from evalreport.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
 from evalreport.registry import unknown_name
 from evalreport.results import Results
 
@@ -52,12 +61,18 @@ def judge(
                 f"gate {gate.text!r}: what was {gate.reference} is known to a history:"
                 " use `evalreport audit MODELS --history URL`"
             )
+        if gate.every_night and since is None:
+            raise UsageError(
+                f"gate {gate.text!r}: every night is known to a history: use `evalreport audit MODELS --history URL`"
+            )
         if gate.count != "n" and since is None:
             raise UsageError(
                 f"gate {gate.text!r}: {gate.count} are counted by an audit: use `evalreport audit MODELS --history URL`"
             )
     decided = [
-        since(gate) if gate.reference is not None and since is not None else decide(gate, results)
+        since(gate)
+        if since is not None and (gate.reference is not None or gate.every_night)
+        else decide(gate, results)
         for gate in gates
     ]
     blockers = [warning for warning in results.warnings if warning.level == "blocker"]
@@ -75,7 +90,7 @@ def _blocked(record: GateRecord, why: str) -> GateRecord:
 
 
 def decide(gate: Gate, results: Results) -> GateRecord:
-    """Decide one gate by the interval of the recommended method.
+    """Decide one gate by an interval.
 
     Raises
     ------
@@ -116,16 +131,32 @@ def what_it_needs(record: GateRecord, limit: float) -> str:
 def _decide_value(gate: Gate, results: Results) -> GateRecord:
     if len(gate.terms) == 1:
         metric = metric_record(gate, gate.terms[0], results)
-        interval = metric.intervals[0] if metric.intervals else None
-        low, high = (interval.low, interval.high) if interval else (None, None)
-        reason = (interval.reason if interval else None) or metric.reason
-        return decided_by(
-            gate, metric.value, low, high, method=interval.method if interval else None, reason=reason
-        )
+        return decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
     row, sign = _comparison_record(gate, results)
-    low, high = (row.low, row.high) if sign > 0 else (_negative(row.high), _negative(row.low))
-    value = row.difference if sign > 0 else _negative(row.difference)
-    return decided_by(gate, value, low, high, method=row.interval_method, reason=row.reason)
+    found = Interval(row.interval_method or "", row.level, row.low, row.high, row.reason)
+    decided = None
+    if quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
+        found, decided = as_verdict(found, row.difference, row.p_value)
+    if sign < 0:
+        found = replace(found, low=_negative(found.high), high=_negative(found.low))
+    return decided_by(gate, row.difference if sign > 0 else _negative(row.difference), found, decided=decided)
+
+
+def judging_interval(metric: MetricRecord) -> Interval:
+    """Return the interval that a gate on a value is decided by: exact for proportions, else the recommended one."""
+    if not metric.intervals:
+        return Interval("", 0.0, None, None, metric.reason)
+    first = metric.intervals[0]
+    if metric.trials is None or metric.value is None:
+        return first
+    low, high = clopper_pearson_limits(round(metric.value * metric.trials), metric.trials, first.level)
+    return Interval("clopper_pearson", first.level, low, high)
+
+
+def as_verdict(limits: Interval, difference: float | None, p_value: float | None) -> tuple[Interval, bool]:
+    """Return the interval that a verdict on this pair alone would have, and whether it would be decided."""
+    decided = decides(difference, p_value, limits, 1 - limits.level)
+    return agreeing(limits, difference, decided=decided), decided
 
 
 def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float) -> Outcome:
@@ -137,8 +168,7 @@ def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float)
     ('pass', 'undecided')
     """
     if comparator in ("<", "<="):
-        mirrored: Comparator = ">" if comparator == "<" else ">="
-        return outcome_of(mirrored, -limit, low=-high, high=-low)
+        return outcome_of(MIRRORED[comparator], -limit, low=-high, high=-low)
     if low > limit or (comparator == ">=" and low == limit):
         return "pass"
     if high < limit or (comparator == ">" and high == limit):
@@ -146,24 +176,24 @@ def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float)
     return "undecided"
 
 
-def quantity_of(gate: Gate, term: Term, results: Results) -> tuple[str, str | None, str | None]:
+def quantity_of(gate: Gate, term: Term, results: Results) -> Quantity:
     """Read the metric as ``--metric`` does: its name, average and class."""
-    from evalreport.metrics.quantities import parse as parse_metric
-
     try:
-        quantity = parse_metric(term.spelling, cast(Task, results.task), results.classes)
+        return parse_metric(term.spelling, cast(Task, results.task), results.classes)
     except UsageError as error:
         raise wrong(gate.text, term.metric_at, str(error)) from None
-    return quantity.metric, quantity.average, quantity.label
+
+
+def _is(row: MetricRecord | ComparisonRecord, wanted: Quantity) -> bool:
+    return (row.metric, row.average, row.label) == (wanted.metric, wanted.average, wanted.label)
 
 
 def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
     """Find the model's value of the metric, over all examples or in the slice that the gate names."""
     wanted = quantity_of(gate, term, results)
     within = slice_of(gate, term, results)
-    rows = [row for row in results.metrics if row.model == term.model and row.slice == within]
-    for row in rows:
-        if (row.metric, row.average, row.label) == wanted:
+    for row in results.metrics:
+        if row.model == term.model and row.slice == within and _is(row, wanted):
             return row
     remedy = f"add -m {term.spelling}, or leave -m out to compute every metric"
     if within is not None and term.label is not None:
@@ -213,7 +243,7 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
         if row.recommended and {row.a, row.b} == pair and row.slice == within
     ]
     for row in rows:
-        if (row.metric, row.average, row.label) == wanted:
+        if _is(row, wanted):
             return row, 1 if row.a == first.model else -1
     if rows:
         other = (
@@ -261,24 +291,34 @@ def _decide_audit(gate: Gate, results: Results) -> GateRecord:
 def decided_by(
     gate: Gate,
     value: float | None,
-    low: float | None,
-    high: float | None,
+    limits: Interval,
     *,
-    method: str | None,
-    reason: str | None,
+    decided: bool | None = None,
+    reason: str | None = None,
 ) -> GateRecord:
-    """Decide a gate on a value by its limits; undecided with the reason where there are none."""
+    """Decide a gate on a value by its limits; undecided with the reason where there are none.
+
+    Parameters
+    ----------
+    decided
+        Of a difference on the primary metric: whether its test decides, which settles a limit of 0. A limit that was
+        cut there is no part of the interval, and one that was stretched to it reaches beyond.
+    """
+    low, high = limits.low, limits.high
     if value is None or low is None or high is None:
-        return GateRecord(
-            gate.text, "undecided", value, low, high, f"no interval: {reason or 'not computed'}"
-        )
-    outcome = outcome_of(gate.comparator, gate.limit, low=low, high=high)
+        said = limits.reason or reason or "not computed"
+        return GateRecord(gate.text, "undecided", value, low, high, f"no interval: {said}")
+    span = (low, high)
+    if decided is not None and gate.limit == 0:
+        span = (value, value) if decided else (-math.inf, math.inf)
+    outcome = outcome_of(gate.comparator, gate.limit, low=span[0], high=span[1])
     note = "; the data fit both answers" if outcome == "undecided" else ""
     decimals = numbers.decimals_of([(high - low) / 4])
     # A bound must not look as if it stood on the gate's limit when it stands beside it.
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
         decimals += 1
-    found = f"{numbers.number(value, decimals)} {numbers.interval(low, high, decimals)} by {method}"
+    shown = numbers.interval(low, high, decimals, excluded=0.0 if decided else None)
+    found = f"{numbers.number(value, decimals)} {shown} by {limits.method}"
     return GateRecord(gate.text, outcome, value, low, high, found + note)
 
 

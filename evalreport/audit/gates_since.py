@@ -3,30 +3,41 @@
     forest.accuracy >= accepted - 0.02
     forest.recall[sex=f] >= last - 0.05
     n >= accepted - 100
+    forest.accuracy >= 0.88 every night
 
-The gate's value is the difference now - then, and its limit is what is added to the earlier value.
+The gate's value is the difference now - then, and its limit is what is added to the earlier value. A gate about every
+night fails where the alarm over nights has refuted it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
 
 from evalreport import numbers
-from evalreport.audit.gates import decided_by, metric_record, outcome_of, quantity_of, slice_of
+from evalreport.audit.gates import (
+    Outcome,
+    as_verdict,
+    decided_by,
+    metric_record,
+    outcome_of,
+    quantity_of,
+    slice_of,
+)
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present, since
 from evalreport.conditions import Gate
-from evalreport.metrics.quantities import Quantity
-from evalreport.metrics.registry import Average
-from evalreport.records import GateRecord
+from evalreport.records import GateRecord, Interval
+
+FIRST = "{}: nothing to compare with, so that the series can begin"
 
 
 def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
     """Return what decides the gates of this run about earlier ones."""
 
     def decide(gate: Gate) -> GateRecord:
+        if gate.every_night:
+            return _about_every_night(gate, now)
         assert gate.reference is not None
         reference = past.references.get(gate.reference)
         if reference is None:
@@ -34,6 +45,21 @@ def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
         return _against_value(gate, now, reference) if gate.terms else _against_count(gate, now, reference)
 
     return decide
+
+
+def _about_every_night(gate: Gate, now: Present) -> GateRecord:
+    """Fail where the bets against the declared floor are an alarm: what was not refuted passes."""
+    (term,) = gate.terms
+    metric_record(gate, term, now.results)
+    found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
+    if not found:
+        return GateRecord(gate.text, "pass", None, None, None, FIRST.format("no run was accepted yet"))
+    (row,) = found
+    if row.effect != "from_floor" or row.effect_size is None:
+        text = f"not decided: there is no night of new examples since; {row.text}"
+        return GateRecord(gate.text, "undecided", None, None, None, text)
+    outcome: Outcome = "fail" if row.alarm else "pass"
+    return GateRecord(gate.text, outcome, row.effect_size + gate.limit, None, None, row.text)
 
 
 def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
@@ -45,21 +71,20 @@ def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
         text = f"run {past.pruned[gate.reference]}, which it was compared with, was pruned"
         return GateRecord(gate.text, "undecided", None, None, None, text)
     none = "no run was accepted yet" if gate.reference == "accepted" else "no earlier run exited 0"
-    return GateRecord(
-        gate.text, "pass", None, None, None, f"{none}: nothing to compare with, so that the series can begin"
-    )
+    return GateRecord(gate.text, "pass", None, None, None, FIRST.format(none))
 
 
 def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord:
     term = gate.terms[0]
     metric_record(gate, term, now.results)
-    metric, average, label = quantity_of(gate, term, now.results)
-    quantity = Quantity(metric, cast(Average | None, average), label)
+    quantity = quantity_of(gate, term, now.results)
     within = slice_of(gate, term, now.results)
     found = since(reference, now, term.model, quantity, within=within)
-    record = decided_by(
-        gate, found.difference, found.low, found.high, method=found.method, reason=found.reason
-    )
+    level = now.options.confidence
+    limits, decided = Interval(found.method or "", level, found.low, found.high, found.reason), None
+    if found.p_value is not None and quantity.spelled == now.results.primary_metric:
+        limits, decided = as_verdict(limits, found.difference, found.p_value)
+    record = decided_by(gate, found.difference, limits, decided=decided)
     then = ""
     if found.value is not None and found.reference_value is not None:
         values = numbers.number(found.value, 4), numbers.number(found.reference_value, 4)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from evalreport import numbers
 from evalreport.errors import OutputError
+from evalreport.publishing import write_whole
 from evalreport.records import GateRecord
 from evalreport.report.characters import visible
 from evalreport.results import Results
@@ -54,11 +55,8 @@ def write_junit(results: Results, path: Path) -> None:
     OutputError
         It cannot be written.
     """
-    part = path.with_name(f".{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(junit_xml(results))
-        part.replace(path)
+        write_whole(path, junit_xml(results))
     except OSError as error:
         raise OutputError(
             f"cannot write {path}: {error.strerror or error}; name another file with --junit"

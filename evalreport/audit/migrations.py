@@ -6,8 +6,11 @@ once it was released. Its statements run in the transaction of the caller, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import json
+import math
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from evalreport.audit import schema as present
 from evalreport.errors import HistoryError
@@ -81,8 +84,9 @@ def to_version_2(connection: Connection) -> None:
     """Keep when and why each run was accepted, not only which one is: what was a pin becomes a log."""
     from sqlalchemy import literal, select
 
-    runs, acceptances = present.schema().runs, present.schema().acceptances
-    _, pins = version_1()
+    runs = present.schema().runs
+    metadata, pins = version_1()
+    acceptances = present.acceptances_table(metadata)
     acceptances.create(connection)
     pinned = (
         select(pins.c.series, pins.c.run_id, runs.c.time, literal("accepted before this was noted"))
@@ -93,5 +97,36 @@ def to_version_2(connection: Connection) -> None:
     pins.drop(connection)
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (to_version_1, to_version_2)
+def to_version_3(connection: Connection) -> None:
+    """Let several runs be accepted together, and keep each model's value of a night in place of condensed losses."""
+    from sqlalchemy import select, text
+
+    runs, acceptances = present.schema().runs, present.schema().acceptances
+    added = "ALTER TABLE evalreport_acceptances ADD COLUMN together INTEGER DEFAULT 0 NOT NULL"
+    connection.execute(text(added))
+    connection.execute(acceptances.update().values(together=acceptances.c.id))
+    query = select(runs.c.id, runs.c.summary, runs.c.results).where(runs.c.summary.contains('"evidence"'))
+    for run_id, stored, results in connection.execute(query).all():
+        summary = json.loads(stored)
+        losses = summary["evidence"].get("models")
+        if losses:
+            records = json.loads(zlib.decompress(results))["evidence"]
+            summary["evidence"]["models"] = _nights(losses, records)
+            changed = json.dumps(summary, sort_keys=True)
+            connection.execute(runs.update().where(runs.c.id == run_id).values(summary=changed))
+
+
+def _nights(losses: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Turn [metric, levels, weights] of each model into [metric, value, standard error, n]."""
+    values = {row["model"]: row["value"] for row in records}
+    nights = {}
+    for model, (metric, levels, weights) in losses.items():
+        n = sum(weights)
+        mean = sum(x * w for x, w in zip(levels, weights, strict=True)) / n
+        squares = sum(w * (x - mean) ** 2 for x, w in zip(levels, weights, strict=True))
+        nights[model] = [metric, values[model], math.sqrt(squares) / n, round(n)]
+    return nights
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (to_version_1, to_version_2, to_version_3)
 """The step at place i leads from version i to version i + 1."""

@@ -117,29 +117,35 @@ def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool
                     content_sha256=hashlib.sha256(new.predictions).hexdigest(),
                 )
             )
-        if standing.accepted is None:
-            _pin(connection, new.series, run_id, time=new.time, note="the first run of the series")
+        if not standing.nights:
+            _pin(connection, new.series, [run_id], time=new.time, note="the first run of the series")
         recorded = find(connection, run_id)
     assert recorded is not None
     return recorded, True
 
 
-def accept(history: History, run_id: int, *, time: str, note: str = "") -> Run:
-    """Pin a run as the accepted one of its series.
+def accept(history: History, *run_ids: int, time: str, note: str = "") -> list[Run]:
+    """Pin runs together as the accepted ones of their series; return them, the newest last.
 
     Raises
     ------
     UsageError
-        There is no such run.
+        There is no such run, or they are of several series.
     """
-    series = run_with(history, run_id).series
+    chosen = sorted(set(run_ids))
+    names = sorted({run_with(history, run_id).series for run_id in chosen})
+    if len(names) != 1:
+        raise UsageError(f"runs of one series are accepted together; these are of {', '.join(names)}")
+    (series,) = names
     with writing(history, lock=series_key(series, "write")) as connection:
-        run = find(connection, run_id)
-        if run is None:
-            raise UsageError(f"{history.name} holds no run {run_id} any more")
-        if standing_of(connection, series).accepted != run_id:
-            _pin(connection, series, run_id, time=time, note=note)
-    return run
+        found = [find(connection, run_id) for run_id in chosen]
+        runs = [run for run in found if run is not None]
+        if len(runs) < len(chosen):
+            gone = chosen[found.index(None)]
+            raise UsageError(f"{history.name} holds no run {gone} any more")
+        if standing_of(connection, series).nights != tuple(chosen):
+            _pin(connection, series, chosen, time=time, note=note)
+    return runs
 
 
 def prune(
@@ -147,7 +153,7 @@ def prune(
 ) -> list[int]:
     """Remove runs of a series, or only their predictions; return the ids of those that were touched.
 
-    The runs that the next one is compared with stay whole, whoever chose them: the accepted one, the last that
+    The runs that the next one is compared with stay whole, whoever chose them: the accepted ones, the last that
     exited 0, and the last of all.
     """
     from sqlalchemy import select
@@ -160,9 +166,8 @@ def prune(
     with writing(history, lock=series_key(series, "write")) as connection:
         standing = standing_of(connection, series)
         there = set(connection.execute(own).scalars())
-        for run_id in sorted(
-            there.intersection(chosen) - {standing.accepted, standing.last, standing.latest}
-        ):
+        needed = {*standing.nights, standing.last, standing.latest}
+        for run_id in sorted(there.intersection(chosen) - needed):
             connection.execute(predictions.delete().where(predictions.c.run_id == run_id))
             if not predictions_only:
                 connection.execute(pins.delete().where(pins.c.run_id == run_id))
@@ -186,6 +191,14 @@ def compact(history: History) -> None:
         connection.connection.cursor().execute("VACUUM")
 
 
-def _pin(connection: Connection, series: str, run_id: int, *, time: str, note: str) -> None:
+def _pin(connection: Connection, series: str, run_ids: Sequence[int], *, time: str, note: str) -> None:
+    from sqlalchemy import func, select
+
     pins = schema().acceptances
-    connection.execute(pins.insert().values(series=series, run_id=run_id, time=time, note=note))
+    newest = connection.execute(select(func.max(pins.c.together)).where(pins.c.series == series)).scalar()
+    together = (newest or 0) + 1
+    rows = [
+        {"series": series, "run_id": run_id, "time": time, "note": note, "together": together}
+        for run_id in run_ids
+    ]
+    connection.execute(pins.insert(), rows)

@@ -50,7 +50,9 @@ class Past:
     runs
         The runs recorded before, in order.
     references
-        By name; only those that there are.
+        By name; only those that there are. Of several runs accepted together, the newest.
+    nights
+        All runs that are accepted, in order, with their predictions; None: not kept.
     pruned
         Names of the references that there were and whose runs are gone: the run's number.
     fresh
@@ -59,6 +61,7 @@ class Past:
 
     runs: tuple[Run, ...] = ()
     references: Mapping[Name, Reference] = field(default_factory=dict)
+    nights: tuple[tuple[Run, Predictions | None], ...] = ()
     pruned: Mapping[Name, int] = field(default_factory=dict)
     fresh: Fresh | None = None
 
@@ -74,30 +77,41 @@ def past_of(history: History, series: str, standing: Standing, again: Run | None
         This very run, where it was recorded before: it is then compared with what stood there before it, so that it
         ends the same. Only a run that was accepted since takes the place of the one that was accepted then.
     """
-    earlier = tuple(run for run in runs(history, series) if again is None or run.id < again.id)
-    ids: dict[Name, int | None] = {"accepted": standing.accepted, "last": standing.last}
+    known = {run.id: run for run in runs(history, series)}
+    accepted, last = standing.nights, standing.last
     if again is not None:
-        pin_then = again.id if again.accepted_run is None else again.accepted_run
-        ids["last"] = again.last_run
-        if standing.accepted == pin_then:
-            ids["accepted"] = again.accepted_run
-    known = {run.id: run for run in (*earlier, *((again,) if again is not None else ()))}
+        last = again.last_run
+        if standing.nights == (accepted_with(again) or (again.id,)):
+            accepted = accepted_with(again)
+    newest = accepted[-1] if accepted else None
+    if again is not None and again.id in accepted:
+        newest = again.id  # accepted since: it is compared with itself, and passes
+    ids: dict[Name, int | None] = {"accepted": newest, "last": last}
     wanted = {name: number for name, number in ids.items() if number is not None}
-    if any(number not in known for number in wanted.values()):
-        known |= {run.id: run for run in runs(history, series)}
+    kept = {
+        number: reference_predictions(history, known[number])
+        for number in sorted({*accepted, *wanted.values()})
+        if number in known
+    }
     return Past(
-        runs=earlier,
+        runs=tuple(run for run in known.values() if again is None or run.id < again.id),
         references={
-            name: _reference(history, name, known[number])
+            name: Reference(name, known[number], json.loads(results_of(history, number)), kept[number])
             for name, number in wanted.items()
             if number in known
         },
+        nights=tuple((known[number], kept[number]) for number in accepted if number in known),
         pruned={name: number for name, number in wanted.items() if number not in known},
     )
 
 
-def _reference(history: History, name: Name, run: Run) -> Reference:
-    return Reference(name, run, json.loads(results_of(history, run.id)), reference_predictions(history, run))
+def accepted_with(run: Run) -> tuple[int, ...]:
+    """Return the accepted runs that a run was compared with, rising; none where nothing was accepted yet.
+
+    Before several runs could be accepted together, runs recorded only the one.
+    """
+    alone = () if run.accepted_run is None else (run.accepted_run,)
+    return tuple((run.summary.get("evidence") or {}).get("accepted", alone))
 
 
 def reference_predictions(history: History, run: Run) -> Predictions | None:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
-from evalreport.errors import InputError
+from evalreport.errors import InputError, OutputError
+from evalreport.files import content_of
+from evalreport.publishing import recover
 from evalreport.results import SCHEMA, Results
 
 NAME = "results.json"
 PDF = "report.pdf"
-MOST_BYTES = 500_000_000
-"""A results.json of a thousand classes has a fifth of this."""
 _SPOKEN = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
 
@@ -52,8 +52,13 @@ def read_recorded(path: Path) -> Recorded:
     Raises
     ------
     InputError
-        There is none, it is no JSON, or not of the shape that results have; the message says where.
+        There is none, it is no JSON, or not of the shape that results have; the message says where. Or a killed run
+        left the folder half moved in, and this user cannot end that.
     """
+    try:
+        recover(path if path.is_dir() else path.parent)
+    except OutputError as error:
+        raise InputError(str(error)) from None
     place = path
     attached = None
     if path.is_dir():
@@ -98,9 +103,7 @@ def attachment(data: bytes, name: str) -> bytes:
 
 def _bytes(path: Path) -> bytes:
     try:
-        if path.is_file() and path.stat().st_size > MOST_BYTES:
-            raise InputError(f"is larger than {MOST_BYTES // 10**6} MB", file=str(path), expected=_EXPECTED)
-        return path.read_bytes()
+        return content_of(path)
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=str(path), expected=_EXPECTED, remedy="check the path"
@@ -130,6 +133,33 @@ def parsed(data: bytes, name: str) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(str(error), file=name, expected="the types of results.json") from None
     return content
+
+
+def completed(value: Any, wanted: Any = Results) -> Any:
+    """Return results that were checked, with what their version did not write yet: empty lists, null.
+
+    Examples
+    --------
+    >>> from evalreport.records import WarningRecord
+    >>> completed({"code": "one_example", "text": "There is one example."}, WarningRecord)["about"]
+    []
+    """
+    if dataclasses.is_dataclass(wanted) and isinstance(value, dict):
+        hints = _hints(wanted)
+        known = {f.name: f for f in dataclasses.fields(wanted)}
+        found = {
+            name: completed(part, hints[name]) if name in known else part for name, part in value.items()
+        }
+        return {**{name: _default(f) for name, f in known.items() if name not in value}, **found}
+    if get_origin(wanted) is tuple and isinstance(value, list):
+        return [completed(part, get_args(wanted)[0]) for part in value]
+    records = [kind for kind in get_args(wanted) if dataclasses.is_dataclass(kind)]
+    return completed(value, records[0]) if records else value
+
+
+def _default(entry: dataclasses.Field[Any]) -> Any:
+    made = entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory()
+    return [] if made == () else None if made is dataclasses.MISSING else made
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the host is, and where its interface stands, is read from the variables that its
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import re
 import time
@@ -18,6 +19,8 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 from evalreport.errors import OutputError, UsageError
+from evalreport.files import content_of
+from evalreport.redaction import redacted, remember, remember_address
 
 Host = Literal["github", "gitlab"]
 
@@ -27,7 +30,11 @@ LONGEST: Mapping[Host, int] = {"github": 65_536, "gitlab": 1_000_000}
 A_PAGE = 100
 MOST_PAGES = 100
 """A review with more than 10,000 comments is not searched to its end."""
+MOST_BYTES = 400_000_000
+"""Of one answer: a hundred comments of a million characters."""
 SECONDS = 20.0
+"""How long the host may be silent."""
+SECONDS_AN_ANSWER = 120.0
 PAUSES = (1.0, 3.0)
 """Before each further try, after an answer that the host was busy or none at all."""
 BUSY = frozenset({429, 500, 502, 503, 504})
@@ -116,13 +123,14 @@ def publish(review: Review, body: str) -> Published:
     Raises
     ------
     OutputError
-        The host cannot be reached, or refuses.
+        The host cannot be reached, refuses, or answers what no such host does.
     """
+    body = redacted(body)
     marker = body.split("-->", 1)[0] + "-->"
     there = _find(review, marker)
     if there is None:
         made = _call(review, "POST", review.comments, {"body": body})
-        return Published("created", int(made["id"]))
+        return Published("created", _id_of(made))
     method = "PATCH" if review.host == "github" else "PUT"
     _call(review, method, review.comment.format(id=there), {"body": body})
     return Published("updated", there)
@@ -133,13 +141,14 @@ def publish(review: Review, body: str) -> Published:
 
 def _github(environment: Mapping[str, str], number: int | None) -> Review | None:
     repository = environment["GITHUB_REPOSITORY"]
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+    # A name of dots alone would lead to another place of the interface.
+    if not re.fullmatch(r"(?!\.+/)[\w.-]+/(?!\.+$)[\w.-]+", repository, re.ASCII):
         raise UsageError(f"GITHUB_REPOSITORY={repository!r}: expected OWNER/NAME")
     number = number if number is not None else _number_of_event(environment.get("GITHUB_EVENT_PATH"))
     if number is None:
         return None
     token = _token(environment, "GITHUB_TOKEN", "GH_TOKEN")
-    root = f"{_root(environment.get('GITHUB_API_URL', 'https://api.github.com'))}/repos/{repository}/issues"
+    root = f"{_root(environment, 'GITHUB_API_URL', 'https://api.github.com')}/repos/{repository}/issues"
     headers = {
         "Authorization": f"Bearer {token}",
         "Accept": "application/vnd.github+json",
@@ -150,13 +159,15 @@ def _github(environment: Mapping[str, str], number: int | None) -> Review | None
 
 def _gitlab(environment: Mapping[str, str], number: int | None) -> Review | None:
     said = environment.get("CI_MERGE_REQUEST_IID", "")
-    number = number if number is not None else int(said) if said.isdecimal() else None
+    number = number if number is not None else int(said) if re.fullmatch("[0-9]{1,18}", said) else None
     if number is None:
         return None
     # CI_JOB_TOKEN may not write notes, so a token of the project's own is asked for.
     token = _token(environment, "GITLAB_TOKEN", "EVALREPORT_TOKEN")
     project = quote(environment.get("CI_PROJECT_ID", ""), safe="")
-    root = f"{_root(environment['CI_API_V4_URL'])}/projects/{project}/merge_requests/{number}/notes"
+    if not project.strip("."):
+        raise UsageError(f"CI_PROJECT_ID={project!r}: expected a project's number or path")
+    root = f"{_root(environment, 'CI_API_V4_URL')}/projects/{project}/merge_requests/{number}/notes"
     return Review("gitlab", root, f"{root}/{{id}}", {"PRIVATE-TOKEN": token})
 
 
@@ -165,27 +176,60 @@ def _number_of_event(path: str | None) -> int | None:
     if not path:
         return None
     try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - an empty Path would be the current folder
-            event = json.load(file)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"GITHUB_EVENT_PATH={path}: cannot be read ({error}); give --number") from None
-    pull = event.get("pull_request") or (event["issue"] if "pull_request" in event.get("issue", {}) else {})
-    number = pull.get("number")
-    return number if isinstance(number, int) else None
+        event = json.loads(content_of(path))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _no_event(path, str(error)[:160]) from None
+    if not isinstance(event, dict) or not all(
+        isinstance(event.get(part, {}), dict) for part in ("pull_request", "issue")
+    ):
+        raise _no_event(path, "it is not of the form of an event")
+    about = [event.get("pull_request"), event.get("issue")]
+    pull = about[0] if about[0] is not None else about[1] if "pull_request" in (about[1] or {}) else None
+    if pull is None:
+        return None
+    number = _number(pull.get("number"))
+    if number is None:
+        raise _no_event(path, "its pull request has no number")
+    return number
+
+
+def _no_event(path: str, why: str) -> UsageError:
+    return UsageError(f"GITHUB_EVENT_PATH={path}: cannot be read ({why}); give --number")
+
+
+def _number(value: object) -> int | None:
+    """Return the number of a review or of a comment; None: it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _token(environment: Mapping[str, str], *names: str) -> str:
     for name in names:
         token = environment.get(name, "").strip()
-        if token.isprintable() and token:
+        if token.isascii() and token.isprintable() and token:
+            remember(token)
             return token
     raise UsageError(f"no token to comment with: set {' or '.join(names)}")
 
 
-def _root(address: str) -> str:
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"{address!r} is no address of an interface; expected https://...")
+def _root(environment: Mapping[str, str], name: str, otherwise: str = "") -> str:
+    """Return the address of the interface that a variable names.
+
+    Raises
+    ------
+    UsageError
+        It is none, or holds user and password: the message does not repeat it.
+    """
+    address = environment.get(name) or otherwise
+    remember_address(address)
+    try:
+        parts = urlsplit(address)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        right = False
+    if not right or not re.fullmatch("[!-~]+", address) or set(address) & set("@?#\\"):
+        raise UsageError(
+            f"{name} is no address of an interface; expected https://HOST/PATH, without user, password or parameters"
+        )
     return address.rstrip("/")
 
 
@@ -204,12 +248,26 @@ def _find(review: Review, marker: str) -> int | None:
     for page in range(1, MOST_PAGES + 1):
         order = "&sort=asc&order_by=created_at" if review.host == "gitlab" else ""
         found = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}")
+        if not isinstance(found, list) or not all(isinstance(comment, dict) for comment in found):
+            raise _not_understood("what it gives is no list of comments")
         for comment in found:
             if str(comment.get("body") or "").lstrip().startswith(marker):
-                return int(comment["id"])
+                return _id_of(comment)
         if len(found) < A_PAGE:
             return None
     return None
+
+
+def _id_of(comment: Any) -> int:
+    """Return the number of a comment as the host gives it."""
+    found = _number(comment.get("id")) if isinstance(comment, dict) else None
+    if found is None:
+        raise _not_understood("a comment has no number")
+    return found
+
+
+def _not_understood(why: str) -> OutputError:
+    return OutputError(f"the host's answer is not understood: {why}; is it the address of its interface?")
 
 
 def _call(review: Review, method: str, address: str, content: Mapping[str, str] | None = None) -> Any:
@@ -224,9 +282,9 @@ def _call(review: Review, method: str, address: str, content: Mapping[str, str] 
                 raise OutputError(
                     f"the comment could not be written: {method} {address}: {said}{_hint(error.code)}"
                 ) from error
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
             if pause is None or method == "POST":
-                reason = getattr(error, "reason", error)
+                reason = redacted(str(getattr(error, "reason", error)) or type(error).__name__)[:200]
                 raise OutputError(
                     f"the comment could not be written: {method} {address}: {reason}"
                 ) from error
@@ -239,7 +297,18 @@ def _once(review: Review, method: str, address: str, content: Mapping[str, str] 
     headers = {**review.headers, "User-Agent": "evalreport", "Content-Type": "application/json"}
     request = urllib.request.Request(address, data=data, headers=headers, method=method)  # noqa: S310 - _root checked it
     with urllib.request.build_opener(_Staying).open(request, timeout=SECONDS) as answer:
-        return json.loads(answer.read())
+        return json.loads(_read(answer))
+
+
+def _read(answer: Any) -> bytes:
+    """Read an answer that neither ends in time nor within bounds no further."""
+    until = time.monotonic() + SECONDS_AN_ANSWER
+    parts = [b""]
+    while part := answer.read1(1 << 20):
+        parts.append(part)
+        if sum(map(len, parts)) > MOST_BYTES or time.monotonic() > until:
+            raise ValueError("the answer does not end")
+    return b"".join(parts)
 
 
 def _said(error: urllib.error.HTTPError) -> str:
@@ -247,9 +316,11 @@ def _said(error: urllib.error.HTTPError) -> str:
     try:
         answer = json.loads(error.read(2000))
         words = answer.get("message") or answer.get("error") or ""
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError, http.client.HTTPException):
         words = ""
-    return f"{error.code} {error.reason}" + (f" ({str(words)[:200]})" if words else "")
+    # Hidden before it is cut: half a token is one too many.
+    reason, words = redacted(str(error.reason))[:200], redacted(str(words))[:200]
+    return f"{error.code} {reason}" + (f" ({words})" if words else "")
 
 
 def _hint(code: int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlalchemy import MetaData, Table
 
-VERSION = 2
+VERSION = 3
 """The version of the tables below; it stands in the database, too."""
 
 
@@ -29,7 +29,7 @@ class Schema:
     predictions
         The aligned predictions of a run, as long as they are kept (see ``columnar``).
     acceptances
-        Which run of a series was accepted when; the newest row of a series is its pin.
+        Which runs of a series were accepted when; rows pinned ``together`` have one number, the newest the greatest.
     """
 
     metadata: MetaData
@@ -42,24 +42,13 @@ class Schema:
 @cache
 def schema() -> Schema:
     """Return the tables of the present version."""
-    from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, Text
+    from sqlalchemy import Column, Integer, MetaData
 
     metadata = MetaData()
+    acceptances = acceptances_table(metadata)
+    acceptances.append_column(Column("together", Integer, nullable=False, server_default="0"))
     return Schema(
-        metadata,
-        version_table(metadata),
-        runs_table(metadata),
-        predictions_table(metadata),
-        Table(
-            "evalreport_acceptances",
-            metadata,
-            Column("id", Integer, primary_key=True),
-            Column("series", Text, nullable=False, index=True),
-            Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
-            Column("time", Text, nullable=False),
-            Column("note", Text, nullable=False),
-            sqlite_autoincrement=True,
-        ),
+        metadata, version_table(metadata), runs_table(metadata), predictions_table(metadata), acceptances
     )
 
 
@@ -93,6 +82,22 @@ def runs_table(metadata: MetaData) -> Table:
         Column("results", LargeBinary, nullable=False),
         Column("results_sha256", String(64), nullable=False),
         UniqueConstraint("series", "identity", name="evalreport_runs_once"),
+        sqlite_autoincrement=True,
+    )
+
+
+def acceptances_table(metadata: MetaData) -> Table:
+    """Return the log of accepted runs as version 2 made it."""
+    from sqlalchemy import Column, ForeignKey, Integer, Table, Text
+
+    return Table(
+        "evalreport_acceptances",
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("series", Text, nullable=False, index=True),
+        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
+        Column("time", Text, nullable=False),
+        Column("note", Text, nullable=False),
         sqlite_autoincrement=True,
     )
 

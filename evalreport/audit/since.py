@@ -145,7 +145,7 @@ def _as_samples(
     today: Predictions, earlier: Predictions, quantity: Quantity, options: Options, *, why: str
 ) -> Since:
     """Different examples: two independent samples, with draws of their own."""
-    plain = _plain(options)
+    plain = replace(_plain(options), join="independent")
     old = replace(earlier, models=(replace(earlier.models[0], name=_other_name(today)),))
     seed = int.from_bytes(hashlib.sha256(f"earlier run {options.seed}".encode()).digest()[:8], "big")
     samples = [

@@ -14,16 +14,20 @@ from typing import Any
 from urllib.parse import quote
 
 from evalreport import __version__, numbers
+from evalreport.audit.alarm import promise
 from evalreport.audit.connection import History
 from evalreport.audit.store import results_of
 from evalreport.audit.timeline import Audit, Timeline, Track, timelines
+from evalreport.config import TEMPLATE_TIME
 from evalreport.errors import OutputError
 from evalreport.plots.control import control
 from evalreport.plots.svg import inline
+from evalreport.publishing import write_whole
 from evalreport.report.anchors import with_anchors
-from evalreport.report.brand import brand_of, with_colours
+from evalreport.report.brand import brand_of, check_templates, with_colours
 from evalreport.report.characters import visible
 from evalreport.report.figures import Figure, drawn
+from evalreport.report.limited import Documents, made_within_limits
 from evalreport.report.page import environment, font_faces, rendered, source
 from evalreport.report.texts import group_of
 
@@ -55,6 +59,7 @@ def write_site(
     series: str | None = None,
     reports: Path | None = None,
     templates: Path | None = None,
+    template_time: int = TEMPLATE_TIME,
 ) -> Site:
     """Write the page of all audits into a folder.
 
@@ -65,14 +70,17 @@ def write_site(
     reports
         Where the audits' output folders lie: a run links to the report beside the results.json that is its own, byte
         for byte. A run without one links to its results.json, which is written.
+    template_time
+        Seconds of processor time that the user's templates may take.
 
     Raises
     ------
     UsageError
-        There is no run.
+        There is no run, or no such folder of templates.
     OutputError
         The folder cannot be written, or a template of the user's is wrong.
     """
+    check_templates(templates)
     found = timelines(history, series)
     try:
         known = {} if reports is None else _reports(reports)
@@ -80,14 +88,40 @@ def write_site(
         for audit in (audit for line in found for audit in line.audits):
             report = known.get(audit.digest)
             links[audit.run.id] = _link(report, folder) if report else _results(history, audit, folder)
-        page = site_page(found, links, templates=templates)
-        _write(folder / PAGE, page.encode("utf-8", errors="replace"))
+        write_whole(folder / PAGE, _page(found, links, templates, template_time))
     except OSError as error:
         raise OutputError(
             f"cannot write the page into {folder}: {error.strerror or error}; name another folder"
         ) from error
     audits = [audit for line in found for audit in line.audits]
     return Site(folder / PAGE, len(audits), sum(audit.digest in known for audit in audits))
+
+
+def _page(
+    found: Sequence[Timeline],
+    links: Mapping[int, tuple[str, str]],
+    templates: Path | None,
+    template_time: int,
+) -> bytes:
+    """Make the page: here, or where a user's templates may run."""
+    if templates is None:
+        return _encoded(found, links, templates)
+    made = made_within_limits(_ways, (found, links, templates), [PAGE], seconds=template_time)[PAGE]
+    if isinstance(made, OutputError):
+        raise made
+    return made
+
+
+def _ways(
+    found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], templates: Path | None
+) -> Documents:
+    return {PAGE: (partial(_encoded, found, links, templates),)}
+
+
+def _encoded(
+    found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], templates: Path | None
+) -> bytes:
+    return site_page(found, links, templates=templates).encode("utf-8", errors="replace")
 
 
 def site_page(
@@ -180,9 +214,12 @@ def _facts(line: Timeline) -> Iterator[tuple[str, str]]:
         yield ("gate failed" if outcome == "fail" else "undecided"), text
     for text in newest.alarms:
         yield "alarm", text
-    accepted = next((audit for audit in line.audits if audit.accepted), None)
-    if accepted is not None:
-        yield "accepted", f"run {accepted.run.id} of {accepted.run.time[:10]}"
+    accepted = sorted((audit.run for audit in line.audits if audit.accepted), key=lambda run: run.id)
+    if accepted:
+        *others, last = accepted
+        together = f", together with {', '.join(str(run.id) for run in others)}" if others else ""
+        yield "accepted", f"run {last.id} of {last.time[:10]}{together}"
+    yield "promise", f"an alarm about a model on new examples is {promise(line.level)}"
     counts = Counter(OUTCOMES.get(audit.run.exit_code, ("failed", ""))[0] for audit in line.audits)
     shares = ", ".join(f"{count} {word}" for word, count in counts.most_common())
     yield "audits", f"{len(line.audits)}: {shares}"
@@ -227,7 +264,8 @@ def _figure(place: int, number: int, track: Track, level: float) -> Figure:
     caption = (
         f"Each dot: {track.metric} at one audit, with its {numbers.percent(level)} interval. Dashed: the accepted run's"
         " value. Shaded: limits of one audit, three standard errors around it, both runs' uncertainty counted: on"
-        " average 1 audit in 370 lies outside by chance, more where the accepted run itself was a lucky one."
+        " average 1 audit in 370 lies outside by chance if nights differ by sampling alone; more do where nights differ"
+        " in themselves, or the accepted run was a lucky one."
         f"{left_out}"
     )
     return Figure(
@@ -267,15 +305,8 @@ def _link(report: Path, folder: Path) -> tuple[str, str]:
 def _results(history: History, audit: Audit, folder: Path) -> tuple[str, str]:
     path = folder / "results" / f"run-{audit.run.id}.json"
     if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != audit.digest:
-        _write(path, results_of(history, audit.run.id))
+        write_whole(path, results_of(history, audit.run.id))
     return f"results/{path.name}", "results.json"
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    part.replace(path)
 
 
 def _digest(text: str) -> str:

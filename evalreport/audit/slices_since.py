@@ -7,9 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from evalreport import numbers
-from evalreport.audit.alarm import is_worse, unresolved
-from evalreport.audit.confidence_sequences import share_of_look
 from evalreport.audit.evidence import Fresh
+from evalreport.audit.looks import is_worse, share_of_look, unresolved
 from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present, Since, since
 from evalreport.audit_records import AuditRecord

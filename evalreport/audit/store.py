@@ -33,7 +33,7 @@ class Run:
     time
         ISO 8601 in UTC: given, or when it was recorded.
     accepted_run, last_run
-        The runs it was compared with; None: there was none yet.
+        The runs it was compared with, of several accepted together the newest; None: there was none yet.
     summary
         Facts for lists: n, models, primary_metric, values, gates.
     """
@@ -51,11 +51,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a series stands: its run recorded last, the accepted one, and the last that exited 0; None: none yet."""
+    """Where a series stands: its run recorded last, the accepted ones, rising, and the last that exited 0."""
 
     latest: int | None
-    accepted: int | None
+    nights: tuple[int, ...]
     last: int | None
+
+    @property
+    def accepted(self) -> int | None:
+        """The newest of the accepted runs, which gates and changes are about; None: none is accepted yet."""
+        return self.nights[-1] if self.nights else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +195,12 @@ def standing_of(connection: Connection, series: str) -> Standing:
 
     runs_table, pins = schema().runs, schema().acceptances
     newest = select(func.max(runs_table.c.id)).where(runs_table.c.series == series)
-    pinned = select(pins.c.run_id).where(pins.c.series == series).order_by(pins.c.id.desc()).limit(1)
+    together = select(func.max(pins.c.together)).where(pins.c.series == series).scalar_subquery()
+    pinned = select(pins.c.run_id).where(pins.c.series == series, pins.c.together == together)
     latest: int | None = connection.execute(newest).scalar_one()
     last: int | None = connection.execute(newest.where(runs_table.c.exit_code == 0)).scalar_one()
-    accepted: int | None = connection.execute(pinned).scalar_one_or_none()
-    return Standing(latest, accepted, last)
+    nights = connection.execute(pinned.order_by(pins.c.run_id)).scalars()
+    return Standing(latest, tuple(nights), last)
 
 
 def _facts() -> list[Any]:

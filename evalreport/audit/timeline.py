@@ -4,7 +4,8 @@ The limits are those of a single audit. Around the accepted value c they lie thr
 both runs do not know: c - k sqrt((c - l_a)^2 + (u - v)^2) and c + k sqrt((u_a - c)^2 + (v - l)^2), with l_a, u_a the
 accepted run's interval, l, u that of the audit around its value v, and k = 3 / z for intervals at the level of z. That
 is the interval of a difference of independent samples by square and add (Zou and Donner 2008), turned round: a value
-lies outside where that interval, three standard errors wide, does not hold 0.
+lies outside where that interval, three standard errors wide, does not hold 0. They count sampling alone: where nights
+differ in themselves, more audits lie outside.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, cast
 
 from evalreport.audit.connection import History
 from evalreport.audit.gates import parse
-from evalreport.audit.store import Run, acceptances, results_of, runs, standing
+from evalreport.audit.store import Run, Standing, acceptances, results_of, runs, standing
 from evalreport.errors import UsageError
 from evalreport.keys import Task
 from evalreport.metrics.quantities import definition
@@ -103,7 +104,7 @@ def _timeline(history: History, series: str, own: Sequence[Run]) -> Timeline:
         data = results_of(history, run.id)
         notes[run.id] = _kept(json.loads(data))
         digest = hashlib.sha256(data).hexdigest()
-        audits.append(_audit(run, notes[run.id], digest, (stands.accepted, stands.last)))
+        audits.append(_audit(run, notes[run.id], digest, stands))
     pinned = {pin.run_id for pin in acceptances(history, series)}
     newest = own[-1].summary
     metric = str(newest["primary_metric"])
@@ -126,12 +127,12 @@ def _kept(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _audit(run: Run, note: Mapping[str, Any], digest: str, stands: tuple[int | None, int | None]) -> Audit:
+def _audit(run: Run, note: Mapping[str, Any], digest: str, stands: Standing) -> Audit:
     gates = note["gates"]
     return Audit(
         run=run,
-        accepted=stands[0] == run.id,
-        last=stands[1] == run.id,
+        accepted=run.id in stands.nights,
+        last=stands.last == run.id,
         gates=tuple((g["outcome"], f"{g['gate']}: {g['text']}") for g in gates if g["outcome"] != "pass"),
         passed=sum(g["outcome"] == "pass" for g in gates),
         alarms=tuple(note["warnings"]),

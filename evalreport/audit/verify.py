@@ -227,7 +227,7 @@ def _of_audits(gate: str, content: Mapping[str, Any]) -> bool:
         read = parse(gate, models=content["models"])
     except UsageError:
         return False  # it is refused when the gates are decided
-    return read.reference is not None or read.count != "n"
+    return read.reference is not None or read.every_night or read.count != "n"
 
 
 def _with_history(
@@ -242,7 +242,7 @@ def _with_history(
     from evalreport.audit.evidence import fresh
     from evalreport.audit.gates_since import decider
     from evalreport.audit.questions import asked
-    from evalreport.audit.reference import past_of
+    from evalreport.audit.reference import accepted_with, past_of
     from evalreport.audit.since import Present
     from evalreport.audit.store import same_run, standing
 
@@ -255,8 +255,8 @@ def _with_history(
             remedy="name the history and the --series that recorded it (`evalreport history list`)",
         )
     # What is accepted now does not matter, only what was accepted when the audit was made.
-    then = run.id if run.accepted_run is None else run.accepted_run
-    past = past_of(history, series, replace(standing(history, series), accepted=then), run)
+    then = accepted_with(run) or (run.id,)
+    past = past_of(history, series, replace(standing(history, series), nights=then), run)
     past = replace(past, fresh=fresh(predictions, options, history, past))
     present = Present(asked(Present(results, predictions, options), past), predictions, options)
     return judge(present.results, options.gates, since=decider(present, past))

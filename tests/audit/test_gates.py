@@ -160,6 +160,31 @@ def test_the_longest_known_name_wins_and_quotes_settle_doubts():
         assert [term.model for term in parse(text, models=models).terms] == names, text
 
 
+@pytest.mark.parametrize(
+    "text, models, comparator, limit",
+    [
+        ("0.9 <= a.accuracy", "a", ">=", 0.9),
+        ("0.9>a.accuracy", "a", "<", 0.9),
+        ("a.rmse <= b.rmse", "ab", "<=", 0.0),
+        ("b.rmse<a.rmse", "ba", "<", 0.0),
+        ('a.f1 > "b".f1', "ab", ">", 0.0),
+        ("-0.01 < a.f1 - b.f1", "ab", ">", -0.01),
+        ("500 <= n", "", ">=", 500),
+        ("0 >= alarms", "", "<=", 0),
+        ("accepted - 0.02 <= a.f1", "a", ">=", -0.02),
+    ],
+)
+def test_a_model_or_a_number_may_stand_on_either_side(text, models, comparator, limit):
+    """The sides change places with the comparator; two models mean their difference."""
+    gate = parse(text, models=["a", "b"])
+    assert ("".join(t.model for t in gate.terms), gate.comparator, gate.limit) == (models, comparator, limit)
+    assert (gate.reference, gate.count) == (
+        "accepted" if "accepted" in text else None,
+        "alarms" if "alarms" in text else "n",
+    )
+    assert gate.text == text
+
+
 def test_averages_and_classes_are_spelled_as_for_metric():
     """For several classes bare f1 is macro; recall[class=3] is one class's own value."""
     rows = [
@@ -190,6 +215,10 @@ def test_averages_and_classes_are_spelled_as_for_metric():
         ("forest.accuracy == 0.9", "character 17: '==' can never be decided by an interval"),
         ("forest.accuracy - forest.accuracy > 0", "two models, and both are 'forest'"),
         ("forest.accuracy - logreg.f1 > 0", "one metric, not accuracy and f1"),
+        ("forest.accuracy >= logreg.f1", "character 20: a difference needs one metric"),
+        ("forest.accuracy >= logrg.accuracy", "character 20: unknown model 'logrg'; did you mean logreg?"),
+        ("0.9 <= forest.accuracy <= 1", "character 24: expected the end of the gate"),
+        ("0.9 <= 0.95", "character 1: unknown model '0'"),
         ("forest accuracy > 0", "unknown model 'forest'"),
         ("forest. > 0", "character 8: expected the name of a metric"),
         ('"forest.accuracy > 0', "a quote is opened and not closed"),

@@ -10,6 +10,8 @@ from evalreport.records import WarningRecord
 from tests.audit_history.sources import Source, audited, right, share
 
 GOOD, BAD = 0.9, 0.7
+WEEK = [0.90, 0.92, 0.88, 0.91, 0.89, 0.90, 0.93]
+"""Seven good nights, of 200 examples each."""
 
 
 def night(accuracy: float, n: int, *, first: int, **columns: list[Any]) -> Source:
@@ -24,8 +26,15 @@ def series(
 ) -> Audited:
     """Audit an accepted run and then a night of new examples for each accuracy; return the last."""
     found, _, _ = audited(history, night(GOOD, accepted, first=0), **given)
-    for number, accuracy in enumerate(accuracies):
-        found, _, _ = audited(history, night(accuracy, n, first=10_000 * (number + 1)), **given)
+    return nights(history, accuracies, n=n, **given) if accuracies else found
+
+
+def nights(
+    history: History, accuracies: list[float], *, n: int = 200, begin: int = 1, **given: Any
+) -> Audited:
+    """Audit a night of new examples for each accuracy; return the last."""
+    for number, accuracy in enumerate(accuracies, begin):
+        found, _, _ = audited(history, night(accuracy, n, first=10_000 * number), **given)
     return found
 
 

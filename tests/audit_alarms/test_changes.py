@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.audit.confidence_sequences import share_of_look
+from evalreport.audit.looks import share_of_look
 from evalreport.config import OutputOptions
 from evalreport.report.writing import render
 from tests.audit_history.sources import audited, gate_of, right, share
 
-from .nights import GOOD, answer, night, series, warned
+from .nights import GOOD, answer, night, nights, series, warned
 
 
 def scored(scores: np.ndarray, *, first: int, prevalence: float = 0.5, **columns: list):
@@ -190,17 +190,17 @@ def test_a_slice_that_rose_is_no_alarm(history):
     assert not any(row.alarm for row in rows)
 
 
-def test_the_report_says_first_what_is_alarming(history, tmp_path):
+def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
     """The page and the summary name the alarm; a quiet audit says that nothing is."""
-    loud = series(history, [0.6, 0.6])
+    loud = nights(week, [0.6] * 3, begin=7)
     quiet = series(history, [GOOD], series="quiet")
     for name, found in (("loud", loud), ("quiet", quiet)):
         render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
     page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8")
-    assert "Look 2 since run 1 was accepted: 1 alarming." in page
-    assert "<b>alarm</b>: worse than the accepted run" in page
+    assert "Look 3 since run 7 was accepted: 1 alarming." in page
+    assert "<b>alarm</b>: worse than at the accepted nights" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
-    assert "- **alarm**: forest: worse than the accepted run" in summary
+    assert "- **alarm**: forest: worse than at the accepted nights" in summary
     assert "nothing is alarming" in (tmp_path / "quiet" / "report.html").read_text(encoding="utf-8")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evalreport.audit.confidence_sequences import condense, highest_mean, log_wealth
+from evalreport.audit.nights import drop_evidence, floor_evidence
 from evalreport.intervals.proportions import newcombe_independent_limits
 from studies import audits, audits_page
 
@@ -21,20 +22,31 @@ def rows():
     return list(audits.read(DOCS / "audit-alarms.csv"))
 
 
-def test_the_simulated_sequence_is_the_rule_of_an_audit():
-    """20 series of 12 nights of 60, half of them falling: night by night the same decision as log_wealth's."""
+@pytest.mark.parametrize("with_errors", [True, False])
+def test_the_simulated_alarm_is_the_rule_of_an_audit(with_errors):
+    """40 series of 25 nights, half of them falling: the first night at which drop_evidence reaches 20, if any."""
     generator = np.random.default_rng(2)
-    then = generator.binomial(300, 0.1, 20)
-    wrong = generator.binomial(60, np.repeat([0.1, 0.3], 10)[:, None], (20, 12))
-    found = audits._sequence(wrong, 60, then, 300, restart=True)
-    for series in range(20):
-        reference = condense(np.repeat([1.0, 0.0], [then[series], 300 - then[series]]))
-        limit = highest_mean(reference, 0.8 * 0.05)
-        looks = [(k + 1, condense(np.repeat([1.0, 0.0], [x, 60 - x]))) for k, x in enumerate(wrong[series])]
-        decided = [log_wealth(looks[: k + 1], limit) >= -math.log(0.2 * 0.05) for k in range(12)]
-        assert found[series].tolist() == decided
-    assert found.any()
-    assert not found.all()
+    fall = np.where(np.arange(29) >= 16, 0.06, 0.0) * (np.arange(40) % 2)[:, None]
+    values = generator.binomial(200, 0.9 - fall) / 200
+    errors = np.sqrt(values * (1 - values) / 200) if with_errors else None
+    found = audits.first_alarm(values, 4, errors)
+    for series in range(40):
+        reached = []
+        for t in range(1, 26):
+            own = None if errors is None else errors[series, : 4 + t]
+            log_e, _ = drop_evidence(values[series, :4], values[series, 4 : 4 + t], own)
+            reached.append(log_e >= math.log(20))
+        assert found[series] == (reached.index(True) + 1 if any(reached) else 0)
+    assert 10 < (found > 0).sum() < 30
+
+
+def test_the_simulated_bets_are_those_of_an_audit():
+    """After every night of three series."""
+    nights = np.random.default_rng(3).uniform(0.7, 0.95, (3, 20))
+    found = audits.floor_bets(nights, 0.83)
+    for series, night in ((0, 0), (1, 7), (2, 19)):
+        expected = floor_evidence(nights[series, : night + 1], 0.83, 1.0)
+        assert found[series, night] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_simulated_gate_is_newcombes_interval():
@@ -44,32 +56,63 @@ def test_the_simulated_gate_is_newcombes_interval():
 
 
 def test_first_nights_are_counted_from_one_and_from_the_drop():
-    """Alarms at nights 58, 3 and never, after a drop behind night 56: one early, one at its second night."""
-    found = audits.summary(np.array([58, 3, 0]), drop=0.01)
+    """Alarms at nights 32, 3 and never, after a drop behind night 30: one early, one at its second night."""
+    found = audits.summary(np.array([32, 3, 0]), replace(audits.FALLING[0], good=30))
     assert found["alarmed_before"] == pytest.approx(1 / 3)
-    assert (found["within_1"], found["within_2"], found["within_365"]) == (0.0, 0.5, 0.5)
+    assert (found["within_1"], found["within_2"], found["within_120"], found["within_180"]) == (
+        0.0,
+        0.5,
+        0.5,
+        "",
+    )
     assert (found["median_days"], found["days_of_90_percent"]) == (2, "")
 
 
+def test_nights_are_those_of_their_setting():
+    """Sizes of unequal nights; correlation and spread of chained ones; the fall of a weekly pattern."""
+    generator = np.random.default_rng(5)
+    sizes, _ = audits.nights_of(audits.Setting("unequal"), 2, generator)
+    assert (sizes == 10).sum() == 37  # nights 5, 15, ... 365
+    setting = audits.Setting("chained", sd=0.05, correlation=0.6, nightly=10**6, accepted_n=10**6)
+    _, values = audits.nights_of(setting, 200, generator)
+    apart = values - 0.85
+    assert (apart[:, 1:] * apart[:, :-1]).mean() / (apart**2).mean() == pytest.approx(0.6, abs=0.02)
+    assert apart.std() == pytest.approx(0.05, abs=0.002)
+    _, values = audits.nights_of(audits.Setting("weekly", nightly=10**6, accepted_n=10**6), 2, generator)
+    assert values[0, :7] == pytest.approx([0.85] * 5 + [0.82] * 2, abs=0.002)
+
+
 def test_the_same_seed_gives_the_same_table():
-    """Two runs of a setting, and none of another in between."""
-    setting = audits.SETTINGS[0]
-    first, second = (
-        audits.new_examples(setting, 0.05, 50, np.random.default_rng([1, 0, 50])) for _ in range(2)
-    )
+    """Two runs of a setting."""
+    setting = audits.Setting(accepted=7, drop=0.05, sd=0.01)
+    first, second = (audits.new_examples(setting, 20, np.random.default_rng([1, 0]))[0] for _ in range(2))
     assert all((first[rule] == second[rule]).all() for rule in first)
 
 
+def still(rows, rule, kind="normal", **given):
+    """Return the shares of series with a false alarm within a year."""
+    return [
+        r["within_365"] for r in rows
+        if (r["rule"], r["kind"], r["drop"]) == (rule, kind, 0.0) and all(r[k] == v for k, v in given.items())
+    ]  # fmt: skip
+
+
 def test_the_committed_alarm_keeps_its_promise_and_the_plain_test_does_not(rows):
-    """Over a year at most 5 % of the series see a false alarm of the sequence; more than half one of the plain test."""
-    still = {
-        (r["rule"], r["nightly"], r["accepted"]): r["within_365"]
-        for r in rows
-        if r["drop"] == 0 and r["examples"] == "new"
-    }
-    assert max(share for (rule, *_), share in still.items() if rule == "sequence") <= 0.05
-    assert min(share for (rule, *_), share in still.items() if rule == "per_run") > 0.5
-    assert still["per_run", 200, 2000] > 0.95
+    """Independent nights, sd 0, 0.01, 0.02, one and seven accepted nights of 1,000 and 10,000: at most 7 % a year."""
+    ours = [share for n in (1000, 10_000) for share in still(rows, "alarm", accepted_n=n)]
+    assert len(ours) == 12
+    assert max(ours) <= 0.07
+    assert min(still(rows, "per_run", accuracy=0.85, nightly=1000)) > 0.4
+    assert max(still(rows, "floor", "chained")) <= 0.05
+    assert min(still(rows, "alarm", "chained", correlation=0.6)) > 0.2  # what the page says is not covered
+
+
+@pytest.mark.parametrize(("accepted", "good"), [(7, 0), (1, 30)])
+def test_the_committed_alarm_sees_a_drop_of_five_points_soon(rows, accepted, good):
+    """At sd 0.01, seven accepted nights at once or one after 30 good nights: a median of at most 8 nights."""
+    wanted = {"rule": "alarm", "kind": "normal", "accepted": accepted, "good": good, "sd": 0.01, "drop": 0.05}
+    (row,) = (r for r in rows if all(r[name] == value for name, value in wanted.items()))
+    assert row["median_days"] <= 8
 
 
 def test_page_and_table_belong_together(rows):
