@@ -20,7 +20,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-estimators study-audits bench peers clean distclean
+        study-coverage study-tests study-estimators study-audits study-mutations bench peers clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,9 @@ study-estimators: env ## measure how near error estimates come to the truth; wri
 study-audits: env ## measure how often alarms are false and how soon right; writes docs/audit-alarms.*
 	$(BIN)/python -m studies.audits
 
+study-mutations: env .cache/mutations/.installed ## change the code in one place after the other, for an hour; writes docs/mutations.md
+	PYTHONPATH=.cache/mutations $(BIN)/python -m studies.mutations
+
 bench: env peers ## measure the speed against other programs; writes docs/benchmarks.md (QUICK=1: small, printed only)
 	PYTHONPATH=.cache/peers $(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
@@ -100,9 +103,9 @@ env: .venv/.installed
 	@touch $@
 
 # What only the benchmarks compare with stands apart: its own requirements would move the pinned ones.
-.cache/peers/.installed: requirements/peers.txt | env
-	@rm -rf .cache/peers
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation --target .cache/peers -r $<
+.cache/%/.installed: requirements/%.txt | env
+	@rm -rf .cache/$*
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation --target .cache/$* -r $<
 	@touch $@
 
 libraries:

@@ -14,7 +14,9 @@ class DecompositionRecord:
     ``loss``: ``squared`` (numbers), ``brier`` (probabilities), ``0-1`` (labels, Domingos) or ``kohavi_wolpert``.
     ``variance`` has divisor K. ``variance_unbiased``: squared losses and Kohavi-Wolpert: with divisor K - 1; 0-1: the
     part on examples whose main prediction is right. ``variance_biased``: 0-1, what the others gain by straying.
-    ``noise`` is None where it is not known: ``bias`` then holds it. ``low`` and ``high`` are limits of
+    ``bias_unbiased``: ``bias`` without the variance / K that it holds, with its limits over examples; below 0 where
+    chance has it so, None for 0-1. It and ``variance_unbiased`` are over the ``n_unbiased`` examples with two or more
+    predictions. ``noise`` is None where it is not known: ``bias`` then holds it. ``low`` and ``high`` are limits of
     ``expected_loss`` over examples. ``aggregated_loss`` is the loss of the mean (or main) prediction, so averaging
     the replicates removes the rest. ``*_monte_carlo``: how far the figure moves with other replicates.
     """
@@ -41,6 +43,10 @@ class DecompositionRecord:
     variance_monte_carlo: float | None = None
     complexity: float | None = None
     train_size: float | None = None
+    bias_unbiased: float | None = None
+    bias_unbiased_low: float | None = None
+    bias_unbiased_high: float | None = None
+    n_unbiased: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from evalreport.comparisons.dominance import crossing_sentence
+from evalreport.comparisons.seeds import trained_once
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
 from evalreport.curve_records import DominanceRecord
-from evalreport.intervals import all_intervals
+from evalreport.data.predictions import Predictions
+from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.formula import filled_in
 from evalreport.metrics.label_estimates import table_function
@@ -32,7 +34,7 @@ MOST_WHOLE = 50
 
 def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]:
     """Return every model's value of every quantity with its intervals, the recommended one first."""
-    predictions = sample.predictions
+    predictions, effective = sample.predictions, (sample.n_effective, sample.units.clusters_effective)
     found = []
     for model in predictions.models:
         for quantity in sample.quantities:
@@ -40,9 +42,11 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
             value_of = (
                 as_tables(table_function(quantity, predictions)) if estimate.table is not None else None
             )
+            n_effective, clusters_effective = (None, None) if estimate.over_datasets else effective
             code = predictions.classes.index(quantity.label) if quantity.label is not None else None
             if code is None and predictions.task == "binary":
                 code = predictions.positive_code
+            intervals = all_intervals(estimate, options.intervals, options.confidence, value_of)
             found.append(
                 MetricRecord(
                     model=model.name,
@@ -54,8 +58,11 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
                     standard_error=estimate.standard_error if estimate.defined else None,
                     n=estimate.n,
                     reason=estimate.reason,
-                    intervals=all_intervals(estimate, options.intervals, options.confidence, value_of),
+                    intervals=intervals,
                     formula=filled_in(estimate, code),
+                    n_effective=n_effective,
+                    clusters_effective=clusters_effective,
+                    trials=estimate.trials if leads_as_proportion(estimate, intervals[0]) else None,
                 )
             )
     return tuple(found)
@@ -105,12 +112,16 @@ def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
 
 
 def verdict_records(
-    decisions: Sequence[Decision], options: Options, crossed: Sequence[DominanceRecord] = ()
+    decisions: Sequence[Decision],
+    predictions: Predictions,
+    options: Options,
+    crossed: Sequence[DominanceRecord] = (),
 ) -> tuple[VerdictRecord, ...]:
     """Return the verdict of each pair on the primary metric.
 
     Where that is an area under a curve, it is added to the sentence that the pair's curves cross: an area settles
-    nothing for one operating point. The verdict itself stays what the declared metric's test settles.
+    nothing for one operating point. The verdict itself stays what the declared metric's test settles. Where a model was
+    trained with one seed, the sentence says that it is about the models as they were trained.
     """
     clear = {frozenset((record.a, record.b)): record for record in crossed if record.clear}
     found = []
@@ -121,5 +132,9 @@ def verdict_records(
             settled = said.verdict in ("better", "worse")
             if not settled or record.beyond_bands:
                 said = replace(said, text=f"{said.text} {crossing_sentence(record, settled=settled)}")
+        pair = decision.comparison.pair
+        once = None if pair is None else trained_once(pair, predictions)
+        if once is not None:
+            said = replace(said, text=f"{said.text} {once}")
         found.append(said)
     return tuple(found)

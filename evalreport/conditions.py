@@ -7,6 +7,9 @@ forest.recall[sex=f] >= 0.75
 forest.recall[class=3,sex=f,region=north] >= 0.7
 n >= 500
 forest.accuracy >= accepted - 0.02
+forest.accuracy >= 0.88 every night
+forest.rmse <= ridge.rmse
+0.9 <= forest.accuracy
 alarms <= 0
 """
 
@@ -31,11 +34,18 @@ _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+")
 _COUNT = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*(?=[<>=!])")
+_COUNT_LAST = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
 _EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
+_EVERY_NIGHT = re.compile(r"\s+every\s+night\s*$")
+_BOUND = rf"\s*((?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER.pattern})?|{_NUMBER.pattern})\s*"
+_BOUND_FIRST = re.compile(rf"{_BOUND}(?=[<>=!]+(?![<>=!]|{_BOUND}$))")
 _MINUS = re.compile(r"\s*[-−]\s*")
+_MISSPELT = re.compile(r"[^\W\d][^\s.<>=]*\.[^\W\d]")
 _COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
+MIRRORED: dict[Comparator, Comparator] = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
+"""What a comparator becomes where the two sides change places."""
 MOST_COLUMNS = 2
 
 
@@ -73,6 +83,8 @@ class Gate:
         The earlier run whose value the limit is added to; None: the limit stands alone.
     count
         What is counted, where there are no terms.
+    every_night
+        It is about all nights since the accepted ones together, and the limit is a declared floor.
     """
 
     text: str
@@ -81,6 +93,7 @@ class Gate:
     limit: float
     reference: Earlier | None = None
     count: Count = "n"
+    every_night: bool = False
 
 
 def parse(text: str, *, models: Iterable[str]) -> Gate:
@@ -91,9 +104,11 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     text
         ``MODEL.METRIC >= X``, ``MODEL.METRIC - MODEL.METRIC > X`` or ``n >= N``; also ``<=`` and ``<``. Of an audit
         ``alarms``, ``drifts`` and ``fallen_slices`` may stand for ``n``. Instead
-        of X also an earlier run's value: ``accepted``, ``accepted - X``, ``last`` or ``last + X``. A model may stand
-        in double quotes; without them the longest known name wins. In brackets after the metric: ``class=LABEL``
-        and the values of up to two columns, each in double quotes where it needs them.
+        of X also an earlier run's value: ``accepted``, ``accepted - X``, ``last`` or ``last + X``; or another model's:
+        ``MODEL.METRIC <= MODEL.METRIC``, which is about their difference. Either side may stand first. After X also
+        ``every night``, about one model's metric. A model may stand in double quotes; without them the longest known
+        name wins. In brackets after the metric: ``class=LABEL`` and the values of up to two columns, each in double
+        quotes where it needs them.
     models
         The known names.
 
@@ -109,16 +124,32 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     (['a.b', 'a'], '>', -0.01)
     >>> parse("a.recall[class=3,sex=f] >= 0.7", models=["a"]).terms[0].slices
     (('sex', 'f'),)
+    >>> gate = parse("0.9 <= a.f1", models=["a"])
+    >>> gate.comparator, gate.limit
+    ('>=', 0.9)
     """
-    terms, at = _terms(text, _longest_first(models))
-    count = cast(Count, "n" if terms else text[:at].strip())
+    known = _longest_first(models)
+    first = None if _begins_term(text, 0, known) else _BOUND_FIRST.match(text)
+    if first is not None:
+        mirrored, at = _comparator(text, first.end())
+        terms, count, at = _subject(text, at, known, _COUNT_LAST)
+        _expect_end(text, at, len(text))
+        return _against_bound(text, terms, count, MIRRORED[mirrored], (first.start(1), first.end()))
+    terms, count, at = _subject(text, 0, known, _COUNT)
     comparator, at = _comparator(text, at)
-    earlier = _EARLIER.match(text, at)
-    if earlier is None:
-        return Gate(text, terms, comparator, _limit(text, at), count=count)
-    if count != "n":
-        raise wrong(text, earlier.start(), f"{count} already compares with the accepted run: give a number")
-    return Gate(text, terms, comparator, _beyond(text, terms, earlier), cast(Earlier, earlier[1]))
+    nightly = _EVERY_NIGHT.search(text, at)
+    if nightly is not None:
+        if len(terms) != 1 or terms[0].slices or _EARLIER.match(text, at) is not None:
+            problem = "every night asks for one model's metric over all its examples, and a number"
+            raise wrong(text, nightly.start() + 1, problem)
+        limit = _limit(text, at, nightly.start())
+        return Gate(text, terms, comparator, limit, every_night=True)
+    if len(terms) == 1 and _begins_term(text, at, known):
+        second, end = _term(text, at, known)
+        _check_difference(text, terms[0], second, at=at)
+        _expect_end(text, end, len(text))
+        return Gate(text, (*terms, second), comparator, 0.0)
+    return _against_bound(text, terms, count, comparator, (at, len(text)))
 
 
 def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
@@ -127,7 +158,7 @@ def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
     For what has to be computed before the gate is decided: the decision says what is wrong with it.
     """
     try:
-        return _terms(text, _longest_first(models))[0]
+        return parse(text, models=models).terms
     except UsageError:
         return ()
 
@@ -136,18 +167,26 @@ def _longest_first(models: Iterable[str]) -> list[str]:
     return sorted(models, key=lambda name: (-len(name), name))
 
 
-def _terms(text: str, known: Sequence[str]) -> tuple[tuple[Term, ...], int]:
-    """Parse what stands before the comparator; return it and where it ends."""
-    count = _COUNT.match(text)
+def _subject(
+    text: str, start: int, known: Sequence[str], counted: re.Pattern[str]
+) -> tuple[tuple[Term, ...], Count, int]:
+    """Parse what a gate is about, from a character on; return terms or a count, and where it ends."""
+    count = counted.match(text, start)
     if count:
-        return (), count.end()
-    first, at = _term(text, len(text) - len(text.lstrip()), known)
+        return (), cast(Count, count[1]), count.end()
+    first, at = _term(text, start + len(text[start:]) - len(text[start:].lstrip()), known)
     minus = _MINUS.match(text, at)
     if minus is None:
-        return (first,), at
+        return (first,), "n", at
     second, at = _term(text, minus.end(), known)
     _check_difference(text, first, second, at=minus.end())
-    return (first, second), at
+    return (first, second), "n", at
+
+
+def _begins_term(text: str, at: int, known: Sequence[str]) -> bool:
+    """Say whether a model's metric begins at a character, its name known, in quotes or misspelt."""
+    named = any(text.startswith(name + ".", at) for name in known)
+    return named or text.startswith('"', at) or _MISSPELT.match(text, at) is not None
 
 
 def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
@@ -250,34 +289,52 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
     return _COMPARATORS[sign], match.end()
 
 
-def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str]) -> float:
+def _against_bound(
+    text: str, terms: tuple[Term, ...], count: Count, comparator: Comparator, place: tuple[int, int]
+) -> Gate:
+    """Return a gate against a number or an earlier run's value, which stands between two characters."""
+    start, end = place
+    earlier = _EARLIER.match(text, start, end)
+    if earlier is None:
+        return Gate(text, terms, comparator, _limit(text, start, end), count=count)
+    if count != "n":
+        raise wrong(text, start, f"{count} already compares with the accepted run: give a number")
+    return Gate(text, terms, comparator, _beyond(text, terms, earlier, end), cast(Earlier, earlier[1]))
+
+
+def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str], end: int) -> float:
     """Parse what is added to an earlier run's value: 0 where nothing is."""
     if len(terms) > 1:
         raise wrong(
             text, earlier.start(), f"the difference of two models has no {earlier[1]} value: gate one model"
         )
-    if earlier[2] is None and not text[earlier.end() :].strip():
+    if earlier[2] is None and not text[earlier.end() : end].strip():
         return 0.0
     if earlier[2] is None:
         raise wrong(text, earlier.end(), f"expected + or - and a number after {earlier[1]}, or nothing")
-    size = _limit(text, earlier.end())
+    size = _limit(text, earlier.end(), end)
     return size if earlier[2] == "+" else 0.0 - size
 
 
-def _limit(text: str, at: int) -> float:
-    number = _NUMBER.match(text, at)
+def _limit(text: str, at: int, end: int) -> float:
+    number = _NUMBER.match(text, at, end)
     if number is None:
-        raise wrong(
-            text, at, "expected a number, such as 0.9, or accepted or last (earlier runs of a history)"
+        expected = (
+            "expected a number, such as 0.9, another model's metric, or accepted or last (runs of a history)"
         )
-    rest = text[number.end() :]
-    if rest.strip():
-        start = number.end() + len(rest) - len(rest.lstrip())
-        raise wrong(text, start, f"expected the end of the gate, not {rest.strip()!r}")
+        raise wrong(text, at, expected)
+    _expect_end(text, number.end(), end)
     limit = float(number[0])
     if not math.isfinite(limit):
         raise wrong(text, at, f"{number[0]} is too large")
     return limit
+
+
+def _expect_end(text: str, at: int, end: int) -> None:
+    rest = text[at:end]
+    if rest.strip():
+        start = at + len(rest) - len(rest.lstrip())
+        raise wrong(text, start, f"expected the end of the gate, not {rest.strip()!r}")
 
 
 def wrong(text: str, at: int, problem: str) -> UsageError:

@@ -19,6 +19,8 @@ from evalreport.registry import unknown_name
 
 STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
+TEMPLATE_TIME = 30
+"""Seconds of processor time that a user's templates may take for each document."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)
 
 
@@ -69,6 +71,7 @@ class OutputOptions:
     formats_named: bool = False
     detail: Detail = "brief"
     templates: Path | None = None
+    template_time: int = TEMPLATE_TIME
     title: str | None = None
     junit: Path | None = None
     jobs: int = 1
@@ -122,6 +125,8 @@ def validate_output(options: OutputOptions) -> None:
     check_types(options)
     if options.jobs < 1:
         raise UsageError(f"jobs must be a whole number of at least 1, not {options.jobs}")
+    if options.template_time < 1:
+        raise UsageError(f"template_time must be a whole number of at least 1, not {options.template_time}")
     memory_bytes(options.memory_limit)
     if not options.formats:
         raise UsageError(f"format needs at least one of {', '.join(FORMATS)}")

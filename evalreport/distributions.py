@@ -14,6 +14,7 @@ from evalreport.curve_records import ResidualRecord, ScoreHistogramRecord
 from evalreport.data.predictions import ModelOutputs
 from evalreport.engine.distributions import t_quantile
 from evalreport.metrics.sample import Sample
+from evalreport.numbers import digits_apart
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,6 +30,8 @@ VALUE_BINS, LEAST_IN_BIN = 10, 5
 
 DIGITS = 6
 """Digits of what is only drawn."""
+
+LARGEST = float(np.finfo(np.float64).max)
 
 
 def distribution_fields(samples: Sequence[Sample], options: Options) -> dict[str, Any]:
@@ -84,10 +87,12 @@ def _edges(score: Floats) -> Floats:
     with np.errstate(over="ignore"):
         width = high - low
     if not width > 0 or not math.isfinite(width):
-        low, high = float(np.min(score)) - 0.5, float(np.max(score)) + 0.5
+        low, high = np.min(score), np.max(score)
+        # By more than the last digit of a large score.
+        apart = max(0.5, 1e-6 * float(np.abs(score).max()))
+        low, high = max(low - apart, -LARGEST), min(high + apart, LARGEST)
     # Halves first: the span of scores near the largest double is infinite.
-    edges = np.linspace(low / 2, high / 2, SCORE_BINS + 1) * 2
-    return np.unique([float(f"{edge:.{DIGITS}g}") for edge in edges])
+    return np.unique(_rounded(np.linspace(low / 2, high / 2, SCORE_BINS + 1) * 2))
 
 
 # --- true against predicted values ------------------------------------------------------------------------------------
@@ -163,4 +168,7 @@ def _bin(
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:
-    return tuple(float(f"{value:.{DIGITS}g}") for value in values)
+    """Round values (n,) to the digits that tell them apart."""
+    listed = values.tolist()
+    digits = digits_apart(listed, DIGITS)
+    return tuple(float(f"{value:.{digits}g}") for value in listed)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from evalreport.redaction import redacted
+
 
 class EvalreportError(Exception):
     """Base of every error that evalreport raises on purpose; carries the exit code of the contract."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        """Say what is wrong, without any password or token."""
+        return redacted(super().__str__())
 
 
 class UsageError(EvalreportError):

@@ -5,6 +5,7 @@ The command line, evalreport.toml and the file that ``evalreport init`` writes a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,6 +17,10 @@ Detail = Literal["brief", "full"]
 LogFormat = Literal["text", "json"]
 
 FORMATS: tuple[Format, ...] = ("html", "pdf", "json", "md")
+FILES: Mapping[Format, str] = {
+    "html": "report.html", "pdf": "report.pdf", "json": "results.json", "md": "summary.md"
+}  # fmt: skip
+"""The file of each format in the output folder."""
 
 Kind = Literal["text", "number", "integer", "flag", "path", "choice", "list", "formats"]
 
@@ -123,14 +128,16 @@ KEYS: tuple[Key, ...] = (
         '"brief"', choices=get_args(Detail)),
     Key("templates", "templates", "path", "DIR",
         "Folder searched before the built-in templates.", '"templates"'),
+    Key("template_time", "template_time", "integer", "SECONDS",
+        "Processor time that templates of that folder may take for each document (default 30).", "30"),
     Key("title", "title", "text", "TEXT", "Title of the report.", '"Comparison of the models"'),
     Key("junit", "junit", "path", "FILE",
         "Also write the gates as JUnit XML, which shows each of them in continuous integration.",
         '"gates.xml"'),
     Key("jobs", "jobs", "integer", "N", "Threads to use; no figure depends on it (default 1).", "1"),
     Key("memory_limit", "memory_limit", "text", "SIZE",
-        "Memory for reading and joining, such as 4GB; the rest lies on disk meanwhile"
-        " (default: 80 % of this machine's or container's).", '"4GB"', loading=True),
+        "Memory for reading and joining, such as 4GB; the rest lies on disk meanwhile (default: 80 % of this machine's"
+        " or container's). A binary file that declares more is refused.", '"4GB"', loading=True),
     Key("log_format", "log_format", "choice", "HOW",
         "How lines on standard error are written (default text); json: one object a line.",
         '"text"', choices=get_args(LogFormat)),

@@ -54,23 +54,38 @@ def number(value: float | None, decimals: int = 3, *, signed: bool = False) -> s
     return (MINUS if value < 0 else "+" if signed else "") + text
 
 
-def _power_of_ten(value: float, signed: bool) -> str:
-    mantissa, exponent = f"{abs(value):.2e}".split("e")
+def _power_of_ten(value: float, signed: bool, digits: int = 3) -> str:
+    mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return (MINUS if value < 0 else "+" if signed else "") + f"{mantissa}×10{raised}"
 
 
-def interval(low: float | None, high: float | None, decimals: int = 3, *, signed: bool = False) -> str:
+def interval(
+    low: float | None,
+    high: float | None,
+    decimals: int = 3,
+    *,
+    signed: bool = False,
+    excluded: float | None = None,
+) -> str:
     """Write an interval in brackets; nothing where a limit is missing.
+
+    Parameters
+    ----------
+    excluded
+        A limit of this value is no part of the interval, which its round bracket says.
 
     Examples
     --------
     >>> interval(-0.0042, 0.0151, 3, signed=True)
     '[−0.004, +0.015]'
+    >>> interval(0.0, 0.0151, 3, signed=True, excluded=0.0)
+    '(0.000, +0.015]'
     """
     if low is None or high is None:
         return ""
-    return f"[{number(low, decimals, signed=signed)}, {number(high, decimals, signed=signed)}]"
+    left, right = "(" if low == excluded else "[", ")" if high == excluded else "]"
+    return f"{left}{number(low, decimals, signed=signed)}, {number(high, decimals, signed=signed)}{right}"
 
 
 def p_value(p: float | None) -> str:
@@ -132,9 +147,25 @@ def to_digits(value: float, digits: int = 3) -> str:
         return number(value, 0)
     place = math.floor(math.log10(abs(value)))
     if place < -4 or place >= 9:
-        return _power_of_ten(value, signed=False)
+        return _power_of_ten(value, signed=False, digits=digits)
     text = number(value, max(digits - 1 - place, 0))
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def digits_apart(values: Iterable[float], digits: int = 3) -> int:
+    """Give the significant digits that tell numbers apart: ``digits`` beyond those that all of them share.
+
+    Examples
+    --------
+    >>> digits_apart([0.2, 0.7]), digits_apart([1e9 - 2.0, 1e9]), digits_apart([5.0, 5.0]), digits_apart([])
+    (3, 12, 3, 3)
+    """
+    known = [v for v in values if math.isfinite(v)]
+    size = max(map(abs, known), default=0.0)
+    # Halves: the span of numbers near the largest double is infinite.
+    spread = max(known) / 2 - min(known) / 2 if known else 0.0
+    shared = math.log10(size) - math.log10(spread) if 0 < spread < size else 0.0
+    return min(digits + math.ceil(shared), 17) if shared >= 1 else digits
 
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

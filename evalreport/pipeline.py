@@ -12,7 +12,7 @@ from evalreport.assembly import (
     metric_records,
     verdict_records,
 )
-from evalreport.comparisons.apart import compare_apart
+from evalreport.comparisons.apart import compare_all
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.disagreements import disagreements
 from evalreport.comparisons.effects import agreement_records, effects
@@ -22,9 +22,9 @@ from evalreport.comparisons.everyone import (
     one_sample_records,
     variance_records,
 )
-from evalreport.comparisons.pairs import Comparison, comparable, compare, records
+from evalreport.comparisons.pairs import Comparison, comparable, records
 from evalreport.comparisons.ranking import rank
-from evalreport.comparisons.verdicts import Decision, family_records
+from evalreport.comparisons.verdicts import Decision, family_records, one_intervals
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
@@ -38,7 +38,7 @@ from evalreport.errors import UsageError
 from evalreport.learning.about import about_algorithms, require_decomposable
 from evalreport.learning.cautions import algorithm_cautions
 from evalreport.learning.learning_curves import at_one_point
-from evalreport.metrics.apart import sampled_apart
+from evalreport.metrics.apart import each_apart, sampled_apart
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.datasets import over_datasets
@@ -87,11 +87,11 @@ def evaluate(
     quantities = chosen(predictions, options.metrics)
     divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
-    apart = options.join == "independent"
-    samples = all_sampled(predictions, quantities, options, apart=apart)
+    samples = all_sampled(predictions, quantities, options)
+    shared = options.join != "independent"
     say("comparing", 0.4)
     tested = comparable(quantities, named=bool(options.metrics))
-    compared = compare_apart(samples, tested, options) if apart else compare(samples[0], tested, options)
+    compared = compare_all(samples, tested, options)
     family = [c for c in compared if c.quantity == quantities[0]]
     family_rows, decisions = decide(family, predictions, options)
     others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
@@ -108,7 +108,7 @@ def evaluate(
             *of_each(samples, metric_records, options),
             *criteria_records(loaded, options.metrics, options.confidence),
         ),
-        baselines=() if apart else baseline_records(predictions, quantities, samples[0].units),
+        baselines=baseline_records(samples[0]) if shared else (),
         folds=of_each(samples, fold_records),
         confusion=of_each(samples, confusion_records),
         **thresholds,
@@ -119,10 +119,10 @@ def evaluate(
         variance=of_each(samples, variance_records),
         ranking=ranked(samples, decisions, quantities[0], options),
         **algorithms,
-        effects=() if apart else effects(samples[0], family, options.confidence),
+        effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
-        verdicts=verdict_records(decisions, options, thresholds["dominance"]),
+        verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
         warnings=all_cautions(
             predictions, samples, family, options, algorithms=algorithms, rows=rows, thresholds=thresholds
         ),
@@ -150,15 +150,21 @@ def all_sampled(
     quantities: Sequence[Quantity],
     options: Options,
     *,
-    apart: bool,
     most_exact: int = MOST_EXACT_ROWS,
 ) -> list[Sample]:
-    """Return one sample of all models; apart: one a model, each on its own test set with its own draws."""
+    """Return one sample of all models; one a model where each has its own rows.
+
+    On test sets of their own the draws are each model's own; with seeds of their own the examples are the same, and so
+    are their draws.
+    """
 
     def own(part: Predictions, seed: int) -> Sample:
         return sampled(part, quantities, options, seed=seed, most_exact=most_exact)
 
-    return sampled_apart(predictions, options.seed, own) if apart else [own(predictions, options.seed)]
+    if options.join == "independent":
+        return sampled_apart(predictions, options.seed, own)
+    parts = each_apart(predictions) if predictions.apart else [predictions]
+    return [own(part, options.seed) for part in parts]
 
 
 def all_sliced(
@@ -175,7 +181,7 @@ def all_sliced(
 
     def sampler(part: Predictions, quantities: Sequence[Quantity], n_resamples: int) -> list[Sample]:
         own = replace(options, resamples=n_resamples)
-        return all_sampled(part, quantities, own, apart=options.join == "independent", most_exact=most_exact)
+        return all_sampled(part, quantities, own, most_exact=most_exact)
 
     def progress(done: float) -> None:
         say("slices", 0.5 + 0.4 * done)

@@ -40,7 +40,11 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class MetricRecord:
-    """One model's value of one metric with its intervals, the recommended one first."""
+    """One model's value of one metric with its intervals, the recommended one first.
+
+    ``trials``: of how many independent examples that count the same the value is a share; None where it is no such
+    proportion. Gates are decided by the exact limits that follow from it.
+    """
 
     model: str
     metric: str
@@ -54,6 +58,11 @@ class MetricRecord:
     intervals: tuple[Interval, ...]
     formula: str | None = None
     """The definition with this model's counts filled in, where the metric is a function of counts."""
+    n_effective: float | None = None
+    """Under weights Kish's effective number of examples."""
+    clusters_effective: float | None = None
+    """The effective number of clusters G* where examples of one are wholly alike."""
+    trials: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +72,9 @@ class DisparityRecord:
     ``reference``: ``rest`` (all other examples; tested on the primary metric), ``whole`` (all examples, the slice
     among them) or ``best`` (the best slice of the column that is large enough, named in ``reference_value``).
     ``level``: simultaneous over the family of tests (rest and whole, primary metric) or over all pairs of the
-    column's slices (best). ``flagged``: ``p_adjusted`` is at or below 1 - confidence. ``reason`` says why a slice
-    is too small to judge, or why a limit is missing.
+    column's slices (best). ``p_value`` is that of ``test``; ``p_adjusted``, over the family, may start from a larger
+    one (docs/slices.md). ``flagged``: ``p_adjusted`` is at or below 1 - confidence. ``reason`` says why a slice is too
+    small to judge, or why a limit is missing.
     """
 
     model: str
@@ -223,7 +233,12 @@ class RankingRecord:
 
 @dataclass(frozen=True, slots=True)
 class VerdictRecord:
-    """What may be said of a seen from b on the primary metric; limits simultaneous over the family."""
+    """What may be said of a seen from b on the primary metric.
+
+    ``low`` and ``high`` are the pair's one interval, simultaneous over the family, of which every table and chart
+    speaks; ``method`` says how it was made. It excludes 0 exactly where the adjusted p-value of the recommended test
+    decides the pair: a limit that was ``cut at 0`` is no part of it.
+    """
 
     about: tuple[str, str]
     metric: str
@@ -232,6 +247,7 @@ class VerdictRecord:
     low: float | None
     high: float | None
     text: str
+    method: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

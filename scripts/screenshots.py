@@ -150,7 +150,7 @@ def audits(opened: Any, folder: Path) -> None:
     subprocess.run(
         words, check=True, capture_output=True, env={**os.environ, "PYTHON": sys.executable}, cwd=ROOT
     )
-    for name, page in (("site/index.html", "page"), ("reports/week-09/report.html", "alarm")):
+    for name, page in (("site/index.html", "page"), ("reports/week-11/report.html", "alarm")):
         view = View(page, 1080, 1010 if page == "page" else 840)
         write(FOLDER / f"nightly-audit-{page}.png", picture(opened, target / name, view))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from studies import coverage_page, intervals_page
 from studies.designs import every_design
 from studies.enumeration import independent, paired, proportions
-from studies.rows import Row, exact_rows, simulated_rows, write
+from studies.rows import Row, exact_rows, read, simulated_rows, write
 from studies.simulation import simulate
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -58,7 +58,7 @@ def enumerated() -> Iterator[Row]:
             yield from exact_rows(name, n, "difference", tallies, truth=first - second, leader=leader)
 
 
-def simulated(settings: Settings, jobs: int) -> Iterator[Row]:
+def simulated(settings: Settings, jobs: int, only: str = "") -> Iterator[Row]:
     """Yield the rows of the simulated cells."""
     designs = every_design()
     found = simulate(
@@ -67,6 +67,7 @@ def simulated(settings: Settings, jobs: int) -> Iterator[Row]:
         seed=settings.seed,
         jobs=jobs,
         progress=_progress(time.monotonic()),
+        only=only,
     )
     for (i, size), measured in found.items():
         yield from simulated_rows(designs[i], size, measured)
@@ -94,6 +95,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--resamples", type=int, default=1000, help="bootstrap replicates of a data set")
     parser.add_argument("--seed", type=int, default=20261, help="seed of every data set and bootstrap")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument(
+        "--only", default="", help="simulate anew the designs whose names begin so, keep the others"
+    )
     parser.add_argument("--output", type=Path, default=DOCS, help="folder to write to")
     return parser.parse_args()
 
@@ -103,7 +107,16 @@ def main() -> int:
     given = arguments()
     settings = Settings(given.replications, given.resamples, given.seed)
     print("enumerating proportions and paired differences ...", file=sys.stderr, flush=True)
-    rows = [*enumerated(), *simulated(settings, given.jobs)]
+    fresh = list(simulated(settings, given.jobs, given.only))
+    # The other designs keep what was measured; every data set has a seed of its own, so the table is that of one run.
+    kept = [
+        row
+        for row in read(given.output / "coverage.csv")
+        if given.only and not row.design.startswith(given.only)
+    ]
+    exact = [] if given.only else list(enumerated())
+    order = {design.name: place for place, design in enumerate(every_design())}
+    rows = sorted([*exact, *kept, *fresh], key=lambda row: order.get(row.design, -1))
     (given.output / "figures").mkdir(parents=True, exist_ok=True)
     write(given.output / "coverage.csv", rows)
     page = coverage_page.page(rows, settings.replications, settings.n_resamples, settings.seed)

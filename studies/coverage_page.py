@@ -13,7 +13,7 @@ import numpy as np
 
 import evalreport
 from evalreport.intervals import INTERVALS
-from studies.designs import every_design
+from studies.designs import OF_CLUSTERS, every_design
 from studies.enumeration import proportion_coverage, proportion_limits
 from studies.known_limits import KNOWN_LIMITS
 from studies.rows import DISCRETE_ALLOWANCE, MONTE_CARLO_ERRORS, NOMINAL, Row, stem
@@ -53,9 +53,12 @@ class Table:
     kind: str
     metrics: tuple[str, ...]
     exact: bool = False
-    clusters: bool = False
-    apart: bool = False
+    population: str = ""
+    """With which of ``POPULATIONS`` the names of its populations begin; empty: with none of them."""
 
+
+CLUSTERS, APART, WEIGHTS = POPULATIONS = ("clusters", "two test sets", "weights")
+OF_WEIGHTS = ("accuracy", "f1", "mcc", "balanced_accuracy")
 
 TABLES = (
     Table("A proportion (accuracy, recall ...), enumerated", "value", ("accuracy",), exact=True),
@@ -68,10 +71,13 @@ TABLES = (
     Table("Log loss and Brier score", "value", ("log_loss", "brier")),
     Table("Mean errors of real values", "value", ("mae", "mse")),
     Table("RMSE and R²", "value", ("rmse", "r2")),
-    Table("Whole clusters drawn", "value", ("accuracy", "f1", "mcc"), clusters=True),
+    Table("Whole clusters drawn", "value", OF_CLUSTERS, population=CLUSTERS),
+    Table("Differences, whole clusters drawn", "difference", OF_CLUSTERS, population=CLUSTERS),
+    Table("Weighted examples", "value", (*OF_WEIGHTS, "recall", "precision", "cohen_kappa"), population=WEIGHTS),
+    Table("Differences of weighted examples", "difference", OF_WEIGHTS, population=WEIGHTS),
     Table("Difference of two accuracies on the same examples, enumerated", "difference", ("accuracy",), exact=True),
     Table("Difference of two accuracies on two test sets, enumerated", "difference", ("accuracy",), exact=True,
-          apart=True),
+          population=APART),
     Table("Difference of two accuracies, simulated", "difference", ("accuracy",)),
     Table("Difference of F1, MCC, balanced accuracy", "difference",
           ("f1", "f1_macro", "f1_weighted", "mcc", "balanced_accuracy")),
@@ -80,8 +86,6 @@ TABLES = (
     Table("Difference of mean losses", "difference", ("log_loss", "brier", "mae", "mse")),
     Table("Difference of RMSE and R²", "difference", ("rmse", "r2")),
 )  # fmt: skip
-
-CLUSTERS, APART = "clusters", "two test sets"
 
 
 def page(rows: Sequence[Row], replications: int, n_resamples: int, seed: int) -> str:
@@ -102,8 +106,7 @@ def rows_in(table: Table, rows: Iterable[Row]) -> list[Row]:
         if row.kind == table.kind
         and row.metric in table.metrics
         and (row.sets == 0) == table.exact
-        and row.design.startswith(CLUSTERS) == table.clusters
-        and row.design.startswith(APART) == table.apart
+        and next((name for name in POPULATIONS if row.design.startswith(name)), "") == table.population
     ]
 
 

@@ -160,9 +160,12 @@ def several_designs() -> list[Design]:
     ]  # fmt: skip
 
 
-# --- clusters -------------------------------------------------------------------------------------------------------
+# --- clusters and weights -------------------------------------------------------------------------------------------
 
 IN_A_CLUSTER = 10
+LARGEST, SMALLEST = 400, 10
+"""Examples in the largest and in the smallest of clusters of unequal size."""
+OF_CLUSTERS = ("accuracy", "f1", "mcc")
 
 
 def cluster_design() -> Design:
@@ -170,26 +173,82 @@ def cluster_design() -> Design:
 
     def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Units]:
         # Beta(4 p, 4 (1 - p)) has the intraclass correlation 1 / (1 + 4).
-        chance = np.repeat(generator.beta(3.2, 0.8, n_clusters), IN_A_CLUSTER)
-        n = len(chance)
-        true = (generator.random(n) < 0.5).astype(np.int32)
-        right = generator.random(n) < chance
-        predictions = labelled(true, {"a": np.where(right, true, 1 - true).astype(np.int32)}, 2)
-        return predictions, Units(n, np.repeat(np.arange(n_clusters), IN_A_CLUSTER))
+        cluster = np.repeat(np.arange(n_clusters), IN_A_CLUSTER)
+        return _answers_in_clusters(generator, cluster, {"a": generator.beta(3.2, 0.8, n_clusters)})
 
-    # Errors do not depend on the class and the classes are even: precision, recall and F1 equal the accuracy.
-    truths = {"accuracy": 0.8, "f1": 0.8, "mcc": 0.6}
-    return Design(
-        "clusters of ten",
-        "G clusters of 10 examples, intraclass correlation 0.2, accuracy 0.8, classes even",
-        (10, 30, 100),
-        draw,
-        {("value", "a", Quantity(name)): value for name, value in truths.items()},
-    )
+    text = "G clusters of 10 examples, intraclass correlation 0.2, accuracy 0.8, classes even"
+    return Design("clusters of ten", text, (10, 30, 100), draw, _truths_in_clusters({"a": 0.8}))
+
+
+def unequal_clusters(name: str, accuracy: float, correlation: float) -> Design:
+    """Return clusters of 400 down to 10 examples, in equal steps of the logarithm; the second model errs more."""
+    shares = {"a": accuracy, "b": accuracy - 0.05}
+    concentration = 1 / correlation - 1
+
+    def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Units]:
+        sizes = np.round(np.geomspace(LARGEST, SMALLEST, n_clusters)).astype(np.int64)
+        chances = {
+            model: generator.beta(concentration * p, concentration * (1 - p), n_clusters)
+            for model, p in shares.items()
+        }
+        return _answers_in_clusters(generator, np.repeat(np.arange(n_clusters), sizes), chances)
+
+    text = f"G clusters of {LARGEST} down to {SMALLEST} examples, intraclass correlation {correlation:g}, accuracy"
+    text += f" {accuracy:g} (b: {accuracy - 0.05:g}), classes even"
+    return Design(name, text, (8, 20), draw, _truths_in_clusters(shares))
+
+
+def _answers_in_clusters(
+    generator: np.random.Generator, cluster: npt.NDArray[np.int64], chances: Mapping[str, Floats]
+) -> tuple[Predictions, Units]:
+    """Draw answers that are right with the chance of the model in the example's cluster."""
+    n = len(cluster)
+    true = (generator.random(n) < 0.5).astype(np.int32)
+    said = {}
+    for model, by_cluster in chances.items():
+        right = generator.random(n) < by_cluster[cluster]
+        said[model] = np.where(right, true, 1 - true).astype(np.int32)
+    return labelled(true, said, 2), Units(n, cluster)
+
+
+def _truths_in_clusters(shares: Mapping[str, float]) -> dict[Truth, float]:
+    """Errors do not depend on the class and the classes are even: F1 equals the accuracy p, and MCC is 2 p - 1."""
+    values = {
+        model: dict(zip(OF_CLUSTERS, (share, share, 2 * share - 1), strict=True))
+        for model, share in shares.items()
+    }
+    truths: dict[Truth, float] = {
+        ("value", "a", Quantity(metric)): value for metric, value in values["a"].items()
+    }
+    if "b" in values:
+        truths |= {
+            ("difference", "a", Quantity(metric)): values["a"][metric] - values["b"][metric]
+            for metric in OF_CLUSTERS
+        }
+    return truths
+
+
+def weight_design() -> Design:
+    """Return the balanced binary population, each example with a log-normal weight that says nothing of it."""
+    plain = binary_designs()[0]
+
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+        predictions, _ = plain.draw(generator, n)
+        return predictions, Units(n, weight=np.exp(generator.normal(size=n)))
+
+    text = f"{plain.text}; weights log-normal with sigma 1, so that n examples count as about n / e"
+    # Of this table: accuracy = prevalence TPR + (1 - prevalence) (1 - FPR).
+    accuracy: Truth = ("value", "a", Quantity("accuracy"))
+    return Design("weights, log-normal", text, (200, 1000), draw, {accuracy: 0.8, **plain.truths})
 
 
 def every_design() -> list[Design]:
     """Return every simulated design, in the order of the tables."""
     from studies.numeric_designs import regression_designs, score_designs
 
-    return [*binary_designs(), *several_designs(), *score_designs(), *regression_designs(), cluster_design()]
+    return [
+        *binary_designs(), *several_designs(), *score_designs(), *regression_designs(), cluster_design(),
+        unequal_clusters("clusters, 400 to 10", 0.7, 0.05),
+        unequal_clusters("clusters, 400 to 10, skewed", 0.8, 0.2),
+        weight_design(),
+    ]  # fmt: skip

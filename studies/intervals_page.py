@@ -103,10 +103,23 @@ CHOICE = (
         "`bootstrap_percentile`",
     ),
     (
-        "anything with `--cluster`",
-        "`t` for accuracy and means, else `bootstrap_bca`",
-        "whole clusters are drawn, G - 1 degrees of freedom",
-        "`normal` with the cluster-robust error",
+        "anything smooth with `--cluster`, or where ids occur repeatedly; its differences",
+        "`cr2_t`",
+        "bias-reduced error of unequal clusters, Satterthwaite's degrees of freedom; where every cluster is all right"
+        " (all wrong) `clopper_pearson` with n = effective number of clusters",
+        "`normal` with the same error, the bootstrap of whole clusters",
+    ),
+    (
+        "shares of examples with `--weight`",
+        "`wilson`",
+        "on Kish's effective number of examples; of weighted clusters on Korn and Graubard's",
+        "`weighted_t`",
+    ),
+    (
+        "anything else smooth with `--weight`, and differences",
+        "`weighted_t`",
+        "degrees of freedom by Kish's effective number of examples; of weighted clusters G - 1",
+        "`normal`, the bootstrap",
     ),
 )
 """What is estimated, what leads, why, and what stands beside it."""

@@ -57,7 +57,7 @@ def audit_command(
     """
     when = None if time is None else parse_time(time)
     settings = settle(models, given(flags), config=config)
-    context.obj["verbose"] = settings.output.verbose
+    context.obj |= {"verbose": settings.output.verbose, "interrupted": "nothing was written"}
     check_output(settings.output)
     loud = not settings.output.quiet
     if settings.config is not None and loud:
@@ -117,6 +117,9 @@ def _audit(models: tuple[Path, ...], settings: Settings, history: History, serie
     warnings = audited.results.warnings
     if not quiet:
         say_found(audited.results.found)
+        for row in audited.results.audit:
+            if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
+                say(f"{row.about}: {row.text}")
         say_warnings(warnings, verbose=settings.output.verbose)
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # Quiet success, not quiet alarm; where a gate did not pass, that is said.
@@ -142,8 +145,11 @@ def _record(
     """
     from evalreport.audit.auditing import record
 
+    written = state["interrupted"]
+    state["interrupted"] = f"{written}; `evalreport history list` says whether this run was recorded"
     try:
         run, added = record(audited, history=history, time=time, exit_code=code)
+        state["interrupted"] = f"{written}; the run is recorded"
     except HistoryError as error:
         report = f" (the report was written: {state['written']})" if state["written"] else ""
         raise HistoryError(f"this run is not in the history{report}: {error}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli.configuration import settle
-from evalreport.cli.messages import clean, say
+from evalreport.cli.messages import clean, say, tell, tell_json
 from evalreport.cli.options import given, loading_options, models_argument
 from evalreport.config import memory_bytes
 
@@ -58,14 +57,14 @@ def _print_found(predictions: Predictions) -> None:
     """Print the files and what they hold, one fact a line."""
     for record in predictions.inputs:
         model = f", model {record.model}" if record.model is not None else ""
-        _print(f"file: {record.path} ({record.rows} rows{model})")
+        tell(f"file: {record.path} ({record.rows} rows{model})")
     for name, value in _facts(predictions).items():
         if value is not None:
-            _print(f"{name}: {value}")
+            tell(f"{name}: {value}")
     for found in predictions.found:
-        _print(f"{found.what}: {found.value}" + (f" ({found.why})" if found.why else ""))
+        tell(f"{found.what}: {found.value}" + (f" ({found.why})" if found.why else ""))
     for warning in predictions.warnings:
-        _print(f"warning: {warning.text} [{warning.code}]")
+        tell(f"warning: {warning.text} [{warning.code}]")
 
 
 def _facts(predictions: Predictions) -> dict[str, str | None]:
@@ -89,7 +88,7 @@ def _print_survey(survey: tuple[Possible, ...]) -> None:
     if not sys.stdout.isatty():
         for row in survey:
             state = "possible" if row.possible else "not possible"
-            _print("\t".join([f"{state}: {row.analysis}", row.reason or "", row.remedy or ""]).rstrip("\t"))
+            tell("\t".join([f"{state}: {row.analysis}", row.reason or "", row.remedy or ""]).rstrip("\t"))
         return
     from rich.console import Console
     from rich.table import Table
@@ -118,9 +117,4 @@ def _print_json(predictions: Predictions, survey: tuple[Possible, ...]) -> None:
         "warnings": [asdict(record) for record in predictions.warnings],
         "analyses": [asdict(row) for row in survey],
     }
-    click.echo(json.dumps(content, ensure_ascii=False, sort_keys=True, indent=1))
-
-
-def _print(line: str) -> None:
-    # Tabs separate the columns of a plain line; whatever else could act on a terminal is written out.
-    click.echo("\t".join(clean(part) for part in line.split("\t")))
+    tell_json(content)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from evalreport.errors import UsageError
+from evalreport.errors import OutputError, UsageError
+from evalreport.files import content_of
 
 SUMMARY = "summary.md"
 NOT_MADE = "**evalreport made no report**\n\n"
@@ -32,7 +33,8 @@ def comment_command(
     The text is summary.md of the folder OUTPUT, for the pull request or merge request of this pipeline. It is found
     again by a hidden marker, so there is one however often it runs. GitHub: GITHUB_REPOSITORY, GITHUB_TOKEN and the
     event's file; GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID and GITLAB_TOKEN. Outside of a review
-    nothing is done.
+    nothing is done. Exit code 4: no comment was written, for what the pipeline's variables, its event or the host's
+    answers hold.
     """
     from evalreport.audit.reviews import body_of, links_of, publish, review_of
 
@@ -40,7 +42,11 @@ def comment_command(
         raise UsageError("--failed needs --key: without a summary nothing says which comment it is about")
     extra = [(words, address) for words, _, address in (link.partition("=") for link in links)]
     summary = f"{NOT_MADE}{_quoted(failed)}\n" if failed is not None else _read(folder / SUMMARY)
-    review = review_of(os.environ, number=number)
+    try:
+        review = review_of(os.environ, number=number)
+    except UsageError as error:
+        # Not the command's words: what the pipeline says of itself.
+        raise OutputError(f"the comment could not be written: {error}") from None
     if review is None:
         click.echo("this run is for no pull or merge request: no comment")
         return 0
@@ -51,8 +57,11 @@ def comment_command(
 
 
 def _read(path: Path) -> str:
+    from evalreport.publishing import recover
+
+    recover(path.parent)
     try:
-        return path.read_text(encoding="utf-8")
+        return content_of(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise UsageError(

@@ -12,6 +12,7 @@ import click
 from evalreport.cli.messages import clean
 from evalreport.cli.run import EXIT_GATE_FAILED, EXIT_GATE_UNDECIDED
 from evalreport.errors import UsageError
+from evalreport.redaction import cleared
 
 if TYPE_CHECKING:
     from evalreport.audit.compare_runs import Compared
@@ -70,7 +71,7 @@ def _exit_code(found: Compared, *, fail_if_worse: bool) -> int:
 
 def _write(text: str, output: Path | None) -> None:
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(cleared(text), nl=False)
         return
     try:
         with click.open_file(str(output), "wb", atomic=True) as file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from evalreport.config import (
     validate_output,
 )
 from evalreport.errors import UsageError
+from evalreport.files import toml_of
 from evalreport.keys import KEYS, Key
+from evalreport.redaction import redacted
 from evalreport.registry import unknown_name
 
 CONFIG_NAME = "evalreport.toml"
@@ -65,6 +67,8 @@ def settle(models: tuple[Path, ...], flags: Mapping[str, Any], *, config: Path |
     validate(options)
     validate_output(output)
     log_as(output.log_format)
+    if output.title is not None:
+        output = replace(output, title=redacted(output.title))
     return Settings(options, output, found)
 
 
@@ -128,7 +132,7 @@ def _table(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        content = toml_of(path)
     except OSError as error:
         raise UsageError(
             f"{path}: cannot be read ({error.strerror}); name another file with --config"

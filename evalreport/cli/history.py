@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evalreport.cli.audit import parse_time
-from evalreport.cli.messages import clean, say
+from evalreport.cli.messages import clean, say, tell, tell_json
+from evalreport.config import TEMPLATE_TIME
 from evalreport.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def list_runs(url: str, series: str | None, form: str) -> int:
             {**_facts(run), **marks[run.id], "predictions_kept": run.id in kept, "summary": dict(run.summary)}
             for run in found
         ]
-        _print_json(records)
+        tell_json(records)
         return 0
     heads = ("run", "time", "series", "exit", "", "n", "primary metric")
     rows = [
@@ -86,7 +87,7 @@ def show_run(run_id: int, url: str, form: str) -> int:
     run = run_with(history, run_id)
     results = json.loads(results_of(history, run_id))
     if form == "json":
-        _print_json({**_facts(run), **_marks(history, [run])[run.id], "results": results})
+        tell_json({**_facts(run), **_marks(history, [run])[run.id], "results": results})
         return 0
     lines = [f"{name}: {value}" for name, value in _facts(run).items() if value is not None]
     lines += [f"models: {', '.join(results['models'])}", f"{run.summary['primary_metric']}: {_values(run)}"]
@@ -100,7 +101,7 @@ def show_run(run_id: int, url: str, form: str) -> int:
         if pin.run_id == run.id
     ]
     for line in lines:
-        click.echo(clean(line))
+        tell(line)
     return 0
 
 
@@ -117,13 +118,14 @@ def diff_runs(before: int, after: int, url: str, form: str) -> int:
     """
     from dataclasses import asdict
 
+    from evalreport.audit.results_file import completed
     from evalreport.audit.runs_compared import changes
     from evalreport.audit.store import results_of
 
     history = _open(url)
-    found = changes(*(json.loads(results_of(history, run_id)) for run_id in (before, after)))
+    found = changes(*(completed(json.loads(results_of(history, run_id))) for run_id in (before, after)))
     if form == "json":
-        _print_json([asdict(change) for change in found])
+        tell_json([asdict(change) for change in found])
         return 0
     rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in found]
     _print_table(("kind", "what", f"run {before}", f"run {after}"), rows)
@@ -131,20 +133,26 @@ def diff_runs(before: int, after: int, url: str, form: str) -> int:
 
 
 @history_command.command("accept")
-@click.argument("run_id", type=int, metavar="ID")
+@click.argument("run_ids", type=int, nargs=-1, required=True, metavar="ID...")
 @url_option
 @click.option("--note", metavar="TEXT", help="Why, for those who read the history later.")
-def accept_run(run_id: int, url: str, note: str | None) -> int:
-    """Pin a run as the accepted one of its series.
+def accept_run(run_ids: tuple[int, ...], url: str, note: str | None) -> int:
+    """Pin runs as the accepted ones of their series.
 
-    `accepted` in a gate is this run from now on. Earlier acceptances stay in the history.
+    Name at least seven good nights together: the alarm compares later nights with all of them. `accepted` in a gate is
+    the newest of them from now on. Earlier acceptances stay in the history.
     """
     from evalreport.audit.auditing import timestamp
     from evalreport.audit.record import accept
 
     history = _open(url)
-    run = accept(history, run_id, time=timestamp(datetime.now(UTC)), note=note or "")
-    click.echo(clean(f"run {run.id} of {run.time} is the accepted run of the series {run.series}"))
+    runs = accept(history, *run_ids, time=timestamp(datetime.now(UTC)), note=note or "")
+    newest = runs[-1]
+    said = f"run {newest.id} of {newest.time} is the accepted run of the series {newest.series}"
+    if len(runs) > 1:
+        others = ", ".join(str(run.id) for run in runs[:-1])
+        said += f", accepted together with {others}"
+    tell(said)
     return 0
 
 
@@ -160,6 +168,7 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     One JSON object a line; or with --folder a folder a run.
     """
     from evalreport.audit.store import results_of, runs
+    from evalreport.publishing import write_whole
 
     history = _open(url)
     if folder and output == Path("-"):
@@ -170,11 +179,10 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
         if folder:
             for run in found:
                 place = output / f"run-{run.id}"
-                place.mkdir(parents=True, exist_ok=True)
-                (place / "results.json").write_bytes(results_of(history, run.id))
+                write_whole(place / "results.json", results_of(history, run.id))
                 facts = {**_facts(run), **marks[run.id]}
-                (place / "run.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-            click.echo(f"{output}: {len(found)} runs")
+                write_whole(place / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
+            tell(f"{output}: {len(found)} runs")
             return 0
         with click.open_file(str(output), "w", encoding="utf-8", atomic=output != Path("-")) as file:
             for run in found:
@@ -203,7 +211,7 @@ def prune_runs(
 ) -> int:
     """Remove old runs, or only their predictions.
 
-    The accepted run, the last that exited 0 and the last of all stay whole: the next run is compared with them. With
+    The accepted runs, the last that exited 0 and the last of all stay whole: the next run is compared with them. With
     both --keep and --older-than a run goes if both say so.
     """
     from evalreport.audit.record import compact, prune
@@ -225,7 +233,7 @@ def prune_runs(
         except HistoryError as error:
             say(f"warning: what was removed still takes its room: {error}", level="warning")
     what = "predictions of " if predictions_only else ""
-    click.echo(f"{what}{removed} run{'' if removed == 1 else 's'} removed")
+    tell(f"{what}{removed} run{'' if removed == 1 else 's'} removed")
     return 0
 
 
@@ -237,7 +245,16 @@ def prune_runs(
               help="Where the audits' output folders lie, to link to their reports.")  # fmt: skip
 @click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder searched before the built-in templates.")  # fmt: skip
-def site(url: str, output: Path, series: str | None, reports: Path | None, templates: Path | None) -> int:
+@click.option("--template-time", type=click.IntRange(min=1), default=TEMPLATE_TIME, show_default=True,
+              metavar="SECONDS", help="Processor time that templates of that folder may take.")  # fmt: skip
+def site(
+    url: str,
+    output: Path,
+    series: str | None,
+    reports: Path | None,
+    templates: Path | None,
+    template_time: int,
+) -> int:
     """Write a page of all audits into the folder OUT.
 
     It is static and works offline: for every model a control chart of its primary metric, with marks where gates failed
@@ -245,9 +262,11 @@ def site(url: str, output: Path, series: str | None, reports: Path | None, templ
     """
     from evalreport.audit.site import write_site
 
-    written = write_site(_open(url), output, series=series, reports=reports, templates=templates)
+    written = write_site(
+        _open(url), output, series=series, reports=reports, templates=templates, template_time=template_time
+    )
     audits = f"{written.audits} audit{'' if written.audits == 1 else 's'}"
-    click.echo(f"{written.page}: {audits}, {written.reports} linked to their report")
+    tell(f"{written.page}: {audits}, {written.reports} linked to their report")
     return 0
 
 
@@ -284,7 +303,7 @@ def _marks(history: History, found: Iterable[Run]) -> dict[int, dict[str, bool]]
     by_series = {name: standing(history, name) for name in {run.series for run in runs}}
     return {
         run.id: {
-            "accepted": by_series[run.series].accepted == run.id,
+            "accepted": run.id in by_series[run.series].nights,
             "last": by_series[run.series].last == run.id,
         }
         for run in runs
@@ -331,10 +350,6 @@ def _change(row: dict[str, Any]) -> str:
 
 def _shown(value: str | float | None) -> str:
     return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _print_json(content: Any) -> None:
-    click.echo(json.dumps(content, sort_keys=True, indent=1))
 
 
 def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

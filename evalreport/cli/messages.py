@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from evalreport.keys import LogFormat
+from evalreport.redaction import cleared, redacted
 
 if TYPE_CHECKING:
     from evalreport.records import FoundRecord, WarningRecord
@@ -29,14 +30,14 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\
 
 
 def clean(text: str) -> str:
-    r"""Return text that is safe on one line of a terminal: what could act on it is written as U+001B.
+    r"""Return text for one line of a terminal: without secrets, and what could act on it written as U+001B.
 
     Examples
     --------
     >>> clean("model\x1b[2J")
     'modelU+001B[2J'
     """
-    return _UNSAFE.sub(lambda match: f"U+{ord(match[0]):04X}", text)
+    return _UNSAFE.sub(lambda match: f"U+{ord(match[0]):04X}", redacted(text))
 
 
 def log_as(form: LogFormat) -> None:
@@ -58,6 +59,16 @@ def say(text: str, *, level: Level = "info", code: str | None = None) -> None:
         click.echo(json.dumps(fields), err=True)
     else:
         click.echo(clean(text), err=True)
+
+
+def tell(text: str) -> None:
+    """Print one line on standard output; tabs separate its cells."""
+    click.echo("\t".join(clean(cell) for cell in text.split("\t")))
+
+
+def tell_json(content: Any) -> None:
+    """Print what was asked for as JSON, with no known secret in it."""
+    click.echo(json.dumps(cleared(content), sort_keys=True, indent=1))
 
 
 def say_found(found: Sequence[FoundRecord]) -> None:

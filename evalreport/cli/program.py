@@ -5,20 +5,26 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import click
 
-from evalreport.cli.messages import log_as, say
+from evalreport.cli.messages import clean, log_as, say
 from evalreport.errors import EvalreportError, OutputError, UsageError
+from evalreport.redaction import remember_address
 from evalreport.registry import unknown_name
 
 # sysexits.h: an internal software error. 1 would say that a gate failed.
 EXIT_DEFECT = 70
 # 128 + the signal's number, as a shell reports a program that the signal ended.
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 EXIT_PIPE = 141
 # No room behind standard output: the disk's or the user's, not a defect.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -117,11 +123,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     _make_streams_lenient()
     log_as("text")
-    # What a command tells the handlers below: whether tracebacks are wanted, and what was written so far.
-    state: dict[str, Any] = {"verbose": False, "written": None}
+    for word in words:
+        if "/" in word:
+            remember_address(word)
+    # What a command tells the handlers below: whether tracebacks are wanted, what was written so far, what is to be
+    # said of it should the run be interrupted now, and whether Ctrl-C came.
+    state: dict[str, Any] = {"verbose": False, "written": None, "interrupted": None, "noted": False}
     try:
-        code = _answer(words, state)
-        sys.stdout.flush()
+        with _termination_as_interrupt(), _interrupts_noted(state):
+            code = _answer(words, state)
+            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return UsageError.exit_code
@@ -131,13 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EvalreportError as error:
         say(f"evalreport: {error}", level="error")
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        written = state["written"]
-        say(
-            "interrupted; "
-            + (f"the report had been written: {written}" if written else "nothing was written")
-        )
-        return EXIT_INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        return _say_interrupted(state, error)
     except BrokenPipeError:
         _silence_standard_output()
         return EXIT_PIPE
@@ -151,12 +157,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return OutputError.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
+        if state["noted"]:
+            return _say_interrupted(state, error)
         return _report_defect(error, verbose=state["verbose"])
     return code
 
 
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM: what Ctrl-C does, and another exit code."""
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM unwind the program as SIGINT does, so that nothing half-made is left; where it is not ignored."""
+
+    def terminate(_number: int, _frame: object) -> None:
+        raise TerminatedError
+
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _answer(words: list[str], state: dict[str, Any]) -> int:
     """Run the command that the words ask for and return its exit code."""
+    for word in words:
+        if not word.isascii() and word.encode(errors="replace").decode() != word:
+            raise UsageError(f"{word}: not UTF-8; rename the file or the folder, or write the text as UTF-8")
     if "_EVALREPORT_COMPLETE" in os.environ:
         program.main(words, prog_name="evalreport")
     try:
@@ -172,11 +205,42 @@ def _where_to_look(error: click.ClickException) -> str:
     return f" (see: {context.command_path} --help)" if context is not None else ""
 
 
+@contextmanager
+def _interrupts_noted(state: dict[str, Any]) -> Iterator[None]:
+    """Note that Ctrl-C came: a library that it meets while it is being set up reports an error of its own."""
+
+    def note(number: int, frame: FrameType | None) -> None:
+        state["noted"] = True
+        signal.default_int_handler(number, frame)
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    try:
+        before = signal.signal(signal.SIGINT, note)
+    except ValueError:  # not in the main thread, which alone gets signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _say_interrupted(state: dict[str, Any], error: BaseException) -> int:
+    say("; ".join(["interrupted", *([state["interrupted"]] if state["interrupted"] else [])]))
+    # An interrupt that passed through code executed from a text (dataclasses do that) leaves CPython's mark of an
+    # unhandled one, and the process would end by the signal, whatever its exit code. Another text takes the mark away.
+    exec("")  # noqa: S102
+    return EXIT_TERMINATED if isinstance(error, TerminatedError) else EXIT_INTERRUPTED
+
+
 def _report_defect(error: Exception, *, verbose: bool) -> int:
     if verbose:
         import traceback
 
-        traceback.print_exception(error)
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            click.echo(clean(line), err=True)
     say(f"evalreport: internal error: {type(error).__name__}: {error}", level="error")
     advice = "" if verbose else "; the same command with --verbose shows the traceback that a report needs"
     say(f"This is a defect of evalreport, not a finding about your models: please report it{advice}.")

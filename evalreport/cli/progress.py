@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from evalreport.cli.messages import clean
+
 
 @contextmanager
 def progress_bar(
@@ -46,4 +48,4 @@ def progress_bar(
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(first, total=1.0)
-        yield lambda stage, fraction: bar.update(task, description=stage, completed=fraction)
+        yield lambda stage, fraction: bar.update(task, description=clean(stage), completed=fraction)

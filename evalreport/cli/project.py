@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from evalreport.cli.configuration import CONFIG_NAME
+from evalreport.cli.messages import tell
 from evalreport.errors import UsageError
 from evalreport.keys import KEYS
 
@@ -38,7 +39,7 @@ def init_command(folder: Path) -> int:
         raise UsageError(f"{existing}: is there already and stays as it is; name another folder") from None
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}); name another folder") from None
-    click.echo(str(path))
+    tell(str(path))
     return 0
 
 
@@ -85,9 +86,7 @@ def copy_templates(folder: Path) -> int:
                 target.write_bytes(content)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be written ({error.strerror}); name another folder") from None
-    click.echo(
-        f"{folder}: {len(files) - kept} files copied" + (f", {kept} kept as they were" if kept else "")
-    )
+    tell(f"{folder}: {len(files) - kept} files copied" + (f", {kept} kept as they were" if kept else ""))
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli.messages import clean, say
+from evalreport.cli.messages import say, tell
 from evalreport.cli.progress import progress_bar
 from evalreport.errors import InputError, OutputError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalreport.learning.resampling import Resampled
 
 FAILURES_SHOWN = 3
-EXIT_INTERRUPTED = 130
+KEPT = "what was finished is kept, and the same command goes on from there"
 # \b keeps click from joining the lines of a paragraph.
 HELP = """Fit the estimators of a PLAN and write what they predict.
 
@@ -55,20 +55,17 @@ def resample_command(
     context: click.Context, /, plan: Path, output: Path | None, quiet: bool, verbose: bool, **flags: Any
 ) -> int:
     """Carry out a plan; the help text is HELP."""
-    context.obj["verbose"] = verbose
+    context.obj |= {"verbose": verbose, "interrupted": KEPT}
     from evalreport.learning.plan_files import read_plan
     from evalreport.learning.resampling import resample
 
     settled = _with_flags(read_plan(plan), flags)
     place = Path(f"{plan.stem}-predictions") if output is None else output
-    try:
-        with progress_bar("reading the examples", shown=not quiet, remaining=True) as progress:
-            done = resample(
-                settled, output=place, progress=progress, announce=(lambda _text: None) if quiet else say
-            )
-    except KeyboardInterrupt:
-        say("interrupted; the fits that were finished are kept, and the same command goes on from there")
-        return EXIT_INTERRUPTED
+    with progress_bar("reading the examples", shown=not quiet, remaining=True) as progress:
+        done = resample(
+            settled, output=place, progress=progress, announce=(lambda _text: None) if quiet else say
+        )
+    context.obj["interrupted"] = f"the predictions had been written: {done.predictions}"
     _say_done(done, place, quiet=quiet)
     return _say_failures(done, verbose=verbose)
 
@@ -96,7 +93,7 @@ def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
     fitted = done.n_fits - len(done.failures)
     say(f"{done.n_rows:,} predictions of {models} from {fitted:,} fits; next: "
         + shlex.join(["evalreport", "run", str(place), *done.arguments]))  # fmt: skip
-    click.echo(clean(f"predictions: {done.predictions}"))
+    tell(f"predictions: {done.predictions}")
 
 
 def _say_failures(done: Resampled, *, verbose: bool) -> int:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli.configuration import Settings, settle
-from evalreport.cli.messages import Level, say, say_found, say_warnings
+from evalreport.cli.messages import Level, say, say_found, say_warnings, tell
 from evalreport.cli.options import given, models_argument, run_options
 from evalreport.cli.progress import progress_bar
 from evalreport.config import STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
 from evalreport.errors import OutputError, UsageError
+from evalreport.keys import FILES
+from evalreport.redaction import cleared
 from evalreport.registry import unknown_name
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def run_command(
     over the file.
     """
     settings = settle(models, given(flags), config=config)
-    context.obj["verbose"] = settings.output.verbose
+    context.obj |= {"verbose": settings.output.verbose, "interrupted": "nothing was written"}
     check_output(settings.output)
     if settings.config is not None and not settings.output.quiet:
         say(f"configuration: {settings.config}")
@@ -61,13 +63,17 @@ def exit_code(gates: tuple[GateRecord, ...], failure: OutputError | None) -> int
 
 
 def check_output(options: OutputOptions) -> None:
-    """Check that the report can be written, before the work that leads to it.
+    """Check that the report can be written, before the work that leads to it; end what a killed run left half moved.
 
     Raises
     ------
     UsageError
-        A file in the way, a folder that this user may not write to, or no folder of templates.
+        A file or a folder in the way, a folder that this user may not write to, or no folder of templates.
+    OutputError
+        What a killed run left can be neither undone nor finished.
     """
+    from evalreport.publishing import check_way, recover
+
     if options.templates is not None and not options.templates.is_dir():
         raise UsageError(
             f"--templates {options.templates}: no such folder; `evalreport templates copy DIR` makes one"
@@ -86,6 +92,14 @@ def check_output(options: OutputOptions) -> None:
         raise UsageError(f"{place}: is a file, where the report needs a folder; name another folder with -o")
     if not os.access(place, os.W_OK | os.X_OK):
         raise UsageError(f"{place}: no permission to write; name another folder with -o")
+    names = [FILES[form] for form in options.formats]
+    if options.junit is not None and _within(options):
+        if options.junit.name in FILES.values():
+            raise UsageError(f"--junit {options.junit}: the report has a file of this name; name another")
+        names.append(options.junit.name)
+    if place == output:
+        recover(output)
+        check_way(output, names)
 
 
 def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
@@ -103,7 +117,7 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
             memory_limit=memory_bytes(settings.output.memory_limit),
             progress=progress,
         )
-        results = judge(results, settings.options.gates)
+        results = cleared(judge(results, settings.options.gates))
     if not settings.output.quiet:
         say_found(results.found)
         say_warnings(results.warnings, verbose=settings.output.verbose)
@@ -123,11 +137,20 @@ def check_names(options: Options) -> None:
 
 def write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
     """Write what was asked for; return the error of a named output that could not be made."""
-    gates = _write_gates(results, output.junit)
     if output.output == STANDARD_OUTPUT:
+        gates = _write_gates(results, output.junit)
+        state["interrupted"] = None
         _write_json(results)
         return gates
-    return _write_report(results, output, state) or gates
+    # Gates that belong into the report's folder move in with it: those of one run beside the report of another mislead.
+    within = _within(output)
+    failure = _write_report(results, output, state, within=within)
+    return (None if within else _write_gates(results, output.junit)) or failure
+
+
+def _within(output: OutputOptions) -> bool:
+    """Whether the gates are to be written into the folder of the report."""
+    return output.junit is not None and output.junit.parent.resolve() == output.output.resolve()
 
 
 def _write_gates(results: Results, path: Path | None) -> OutputError | None:
@@ -144,13 +167,22 @@ def _write_gates(results: Results, path: Path | None) -> OutputError | None:
     return None
 
 
-def _write_report(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
+def _write_report(
+    results: Results, output: OutputOptions, state: dict[str, Any], *, within: bool
+) -> OutputError | None:
     from evalreport import report
+    from evalreport.audit.junit import junit_xml
+
+    beside = {output.junit.name: junit_xml(results)} if within and output.junit is not None else {}
+
+    def done() -> None:
+        state["written"] = output.output
+        state["interrupted"] = f"the report had been written: {output.output}"
 
     failure = None
     try:
         with progress_bar("writing the report", shown=not output.quiet):
-            outcome = report.render(results, output.output, options=output)
+            outcome = report.render(results, output.output, options=output, beside=beside, done=done)
     except OutputError as error:
         failure = error
         say(f"evalreport: {error}", level="error")
@@ -161,7 +193,6 @@ def _write_report(results: Results, output: OutputOptions, state: dict[str, Any]
     else:
         for warning in outcome.warnings:
             say(f"warning: {warning}", level="warning")
-    state["written"] = output.output
     if not output.quiet:
         _print_summary(results, output.output)
     return failure
@@ -192,11 +223,11 @@ def _print_summary(results: Results, folder: Path) -> None:
     # The page if it was made, else whatever stands first.
     names = [
         name
-        for name in ("report.html", "report.pdf", "summary.md", "results.json")
+        for name in (FILES["html"], FILES["pdf"], FILES["md"], FILES["json"])
         if (folder / name).is_file()
     ]
     if names:
-        click.echo(f"report: {folder / names[0]}")
+        tell(f"report: {folder / names[0]}")
 
 
 def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli.messages import clean
+from evalreport.cli.messages import tell, tell_json
 from evalreport.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def verify_command(
     with progress_bar("recomputing", shown=not quiet) as progress:
         found = verify(recorded, folder, history=history, series=series, progress=progress)
     if form == "json":
-        click.echo(json.dumps(_plain(found), sort_keys=True, indent=1))
+        tell_json(_plain(found))
     elif not quiet or found.outcome != "agrees":
         for line in _lines(found, None if verbose else SHOWN):
-            click.echo(clean(line))
+            tell(line)
     return EXIT_CODES[found.outcome]
 
 

@@ -11,6 +11,7 @@ from evalreport.comparisons import (
     ranks,
     resampled,
     scores,
+    seeds,
 )
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Test
 
@@ -29,4 +30,5 @@ __all__ = [
     "ranks",
     "resampled",
     "scores",
+    "seeds",
 ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons.ranks import DECIMALS
-from evalreport.comparisons.registry import Ranked
-from evalreport.comparisons.swaps import Key, Swapped, swap_patterns
+from evalreport.comparisons.registry import Ranked, Swapped
+from evalreport.comparisons.swaps import Distribution, Key, swap_patterns
+from evalreport.engine.portable import weighted_sums
 from evalreport.engine.ranks import mid_ranks_of_rows
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.registry import weighted_mean
@@ -68,21 +70,24 @@ def sign_flips(
     pairs: Sequence[tuple[str, str]],
     quantities: Sequence[Quantity],
     *,
-    n_resamples: int,
+    n_swaps: Callable[[Quantity], int],
     seed: int,
-) -> dict[Key, Swapped]:
-    """Return the mean differences after the two models were swapped on whole data sets: exact for few of them."""
-    found: dict[Key, Swapped] = {}
+) -> dict[Key, Distribution]:
+    """Return what computes the mean differences after the two models were swapped on whole data sets."""
+    found: dict[Key, Distribution] = {}
     for quantity in quantities:
         for a, b in pairs:
             first, second = (sample.estimates[name, quantity].fits for name in (a, b))
             if first is None or second is None:
                 continue
             x = first.values - second.values
-            if np.isnan(x).any():
-                continue
-            blocks, weights = swap_patterns(Units(len(x)), n_resamples, seed)
-            found[a, b, quantity] = Swapped(
-                np.concatenate([(1 - 2 * flipped) @ x / len(x) for flipped in blocks]), weights
-            )
+            if not np.isnan(x).any():
+                found[a, b, quantity] = partial(_flipped, x, n_swaps(quantity), seed)
     return found
+
+
+def _flipped(x: Floats, n_swaps: int, seed: int) -> Swapped:
+    discordant = x != 0
+    patterns, weights = swap_patterns(Units(len(x)), n_swaps, seed, discordant)
+    means = [weighted_sums(1 - 2 * flipped, x) / len(x) for flipped in patterns]
+    return Swapped(np.concatenate(means), None, weights, int(discordant.sum()))

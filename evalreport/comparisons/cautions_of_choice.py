@@ -50,11 +50,12 @@ def _of_metrics(
         quantity = known.get((row.metric, row.average, row.label))
         if not row.recommended or row.slice is not None or quantity is None or row.b is None:
             continue
-        if quantity.label is not None or row.low is None or row.high is None or row.low <= 0 <= row.high:
+        if quantity.label is not None or not _tells_apart(row, options):
             continue
         if not definition(quantity).intervals:
             continue  # no interval of the metric is honest, so none of its difference tells who is ahead
-        first = (row.low > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
+        assert row.difference is not None
+        first = (row.difference > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
         ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(_named(quantity))
     for (a, b), (for_a, for_b) in ahead.items():
         if for_a and for_b:
@@ -63,6 +64,15 @@ def _of_metrics(
                 " each by the interval of its own difference (exploratory). Decide which errors matter first."
             )
             yield WarningRecord("metrics_disagree", text, (a, b))
+
+
+def _tells_apart(row: ComparisonRecord, options: Options) -> bool:
+    """Say whether a pair is told apart: by the verdict on the primary metric, elsewhere by the row's interval."""
+    if row.low is None or row.high is None or not row.difference:
+        return False
+    if row.p_adjusted is not None:
+        return row.p_adjusted <= 1 - options.confidence
+    return not row.low <= 0 <= row.high
 
 
 def _named(quantity: Quantity) -> str:

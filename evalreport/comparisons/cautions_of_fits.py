@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.comparisons.measured import MEASURED_OF_SEEDS
 from evalreport.comparisons.registry import TESTS
 from evalreport.config import Options
-from evalreport.metrics.layout import POOLED_BY, Parts, parts_by
+from evalreport.engine.effective import freedom_of_clusters
+from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count
+from evalreport.numbers import count, number
 from evalreport.records import ComparisonRecord, WarningRecord
 
-FOLDED = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
 FEW_IN_FOLD = 30
 FEW_REPLICATES = 30
 FEW_SEEDS = 5
 FEW_DATASETS = 6
-FEW_CLUSTERS = 20
+FEW_CLUSTERS, VERY_FEW_CLUSTERS = 10, 4
+"""Effective numbers of clusters: below these intervals rest on few, and on very few, groups."""
+FEW_EFFECTIVE = 100
 KNOWS_FOLDS = frozenset({"corrected_resampled_t", "5x2cv_t", "5x2cv_f", "bayes_correlated_t"})
 """Tests that were made for fits that share training data; every other one takes what it is given as independent."""
 
@@ -31,11 +35,12 @@ def of_fits(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) 
         yield from _of_folds(sample, rows, options)
     yield from _of_number(sample)
     yield from _of_clusters(sample, options)
+    yield from _of_weights(sample, options)
     yield from _of_time(sample, options)
 
 
 def _of_folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
-    predictions, parts = sample.predictions, sample.rows.layout.fits
+    predictions, parts = sample.predictions, sample.rows.layout.ranked
     smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
     if smallest < FEW_IN_FOLD:
         text = f"The smallest fold tests {count(smallest)} example{'s' if smallest > 1 else ''}, fewer than"
@@ -75,9 +80,20 @@ def _of_number(sample: Sample) -> Iterator[WarningRecord]:
     if design == "bootstrap" and parts <= FEW_REPLICATES:
         text = f"There are {parts} bootstrap replicates; more than {FEW_REPLICATES} are needed for bias and variance,"
         yield WarningRecord("few_replicates", text + " 200 for steady ones.")
-    if design == "seeds" and parts < FEW_SEEDS:
-        text = f"There are {parts} training seeds; with fewer than {FEW_SEEDS} the variance between seeds is a guess."
-        yield WarningRecord("few_seeds", text)
+    models = tuple(m.name for m in sample.predictions.models)
+    if design == "seeds" and parts == 1:
+        text = f"{', '.join(models)}: trained with one seed. What is said of it is about this trained model: training"
+        yield WarningRecord(
+            "one_seed", text + " noise is not included in its intervals and comparisons.", models
+        )
+    elif design == "seeds" and parts < FEW_SEEDS:
+        whose = f"{models[0]} has" if len(models) == 1 else "There are"
+        text = f"{whose} {parts} training seeds: fewer than {FEW_SEEDS} leave the variance between seeds uncertain, and"
+        text += " intervals are wide."
+        if parts in MEASURED_OF_SEEDS:
+            text += " Between two equally good algorithms a test at 0.05 was measured to find a difference in"
+            text += f" {100 * MEASURED_OF_SEEDS[parts]:.1f} %."
+        yield WarningRecord("few_seeds", text, models if len(models) == 1 else ())
     if design == "datasets" and parts < FEW_DATASETS:
         text = f"There are {parts} data sets: a signed-rank test over fewer than {FEW_DATASETS} cannot reach p = 0.05."
         yield WarningRecord("few_datasets", text)
@@ -86,11 +102,16 @@ def _of_number(sample: Sample) -> Iterator[WarningRecord]:
 def _of_clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     if options.cluster is None or sample.units.cluster is None:
         return
-    if sample.units.count < FEW_CLUSTERS:
-        text = f"There are {sample.units.count} clusters of {options.cluster!r}; with fewer than {FEW_CLUSTERS} their"
-        yield WarningRecord(
-            "few_clusters", text + " standard errors and intervals are too narrow.", (options.cluster,)
-        )
+    effective, sizes = sample.units.clusters_effective or 1.0, sample.units.sizes
+    if effective < FEW_CLUSTERS and sizes is not None:
+        text = f"The {count(int((sizes > 0).sum()))} clusters of {options.cluster!r} count as {_tenths(effective)}"
+        text += f" of equal size (effective number of clusters), fewer than {FEW_CLUSTERS}: what is known rests on so"
+        text += " few, whatever the number of examples. Where a few of them differ much from the rest, 95 % intervals"
+        text += " of single values were measured to hold 90 %, those of differences 92 to 96 %."
+        freedom = freedom_of_clusters(sizes)
+        if freedom is None or min(effective, freedom.df) < VERY_FEW_CLUSTERS:
+            text += " A few groups carry the result."
+        yield WarningRecord("few_clusters", text, (options.cluster,))
     if sample.predictions.design in FOLDED:
         divided = _divided_clusters(sample, sample.units.cluster)
         if divided:
@@ -99,6 +120,23 @@ def _of_clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
                 " clusters that they had partly seen, which flatters them. Keep whole clusters in one fold."
             )
             yield WarningRecord("cluster_across_folds", text, (options.cluster,))
+
+
+def _of_weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    effective, n = sample.n_effective, sample.predictions.n_examples
+    if options.weight is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
+        return
+    text = f"With the weights of {options.weight!r} the {count(n)} examples count as {_tenths(effective)} of equal"
+    text += " weight (Kish's effective number): intervals are as wide as those of so few examples."
+    if effective < FEW_EFFECTIVE:
+        text += f" With fewer than {FEW_EFFECTIVE} they are rough: those of F1 and MCC were measured to hold 92 % where"
+        text += " 95 % are meant."
+    yield WarningRecord("unequal_weights", text, (options.weight,))
+
+
+def _tenths(effective: float) -> str:
+    """Write an effective number rounded down, so that it never looks as large as the limit that it is below."""
+    return number(math.floor(10 * effective) / 10, 1)
 
 
 def _divided_clusters(sample: Sample, cluster: npt.NDArray[np.int64]) -> int:

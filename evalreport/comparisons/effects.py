@@ -8,7 +8,7 @@ are large.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, number
-from evalreport.records import AgreementRecord, EffectRecord
+from evalreport.records import AgreementRecord, EffectRecord, Interval
 
 Floats = npt.NDArray[np.float64]
 Limits = tuple[float | None, float | None]
@@ -31,7 +31,9 @@ NO_LIMITS: Limits = (None, None)
 CASES = 1000
 
 
-def effects(sample: Sample, family: Sequence[Comparison], level: float) -> tuple[EffectRecord, ...]:
+def effects(
+    sample: Sample, family: Sequence[Comparison], level: float, one: Mapping[tuple[str, str], Interval | None]
+) -> tuple[EffectRecord, ...]:
     """Return the effect sizes of every pair on the primary metric, and the errors per 1,000 cases.
 
     Parameters
@@ -41,17 +43,20 @@ def effects(sample: Sample, family: Sequence[Comparison], level: float) -> tuple
     level
         Confidence of the limits. They are None where examples are not independent units or no honest interval
         is known.
+    one
+        The pair's one interval: sizes that are the difference itself on another scale take theirs from it.
     """
     found = []
     for c in family:
         if c.pair is None:
             continue
-        sizes = [*_of_agreement(c, c.pair, level), *_of_losses(c, c.pair, level)]
+        own = one.get((c.a, c.b))
+        sizes = [*_of_agreement(c, c.pair, own, level), *_of_losses(c, c.pair, level)]
         found += [_record(c, c.quantity.spelled, size) for size in sizes]
         fits = c.pair.difference.fits
         unit = "example" if fits is None else fits.kind.removesuffix("s")
         found += [_record(c, c.quantity.spelled, size, unit) for size in _of_fits(c, c.pair)]
-        found += [_record(c, "error_rate", size) for size in _per_cases(sample, c, level)]
+        found += [_record(c, "error_rate", size) for size in _per_cases(sample, c, own, level)]
     return tuple(found)
 
 
@@ -72,14 +77,14 @@ def _record(comparison: Comparison, metric: str, size: Sized, unit: str = "examp
 # --- right or wrong -------------------------------------------------------------------------------------------------
 
 
-def _of_agreement(comparison: Comparison, pair: Pair, level: float) -> Iterator[Sized]:
+def _of_agreement(comparison: Comparison, pair: Pair, one: Interval | None, level: float) -> Iterator[Sized]:
     """Yield what the discordant examples say: only they tell the models apart."""
-    for size in _of_discordant(comparison, pair, level):
+    for size in _of_discordant(comparison, pair, one, level):
         # Answers of several fits share their training data: the sizes stand, binomial limits do not.
         yield size if pair.difference.fits is None else (size[0], size[1], NO_LIMITS, size[3])
 
 
-def _of_discordant(comparison: Comparison, pair: Pair, level: float) -> Iterator[Sized]:
+def _of_discordant(comparison: Comparison, pair: Pair, one: Interval | None, level: float) -> Iterator[Sized]:
     if pair.difference.agreement is None:
         return
     a, b = comparison.a, comparison.b
@@ -98,6 +103,8 @@ def _of_discordant(comparison: Comparison, pair: Pair, level: float) -> Iterator
         yield "cohen_g", share - 0.5, (low - 0.5, high - 0.5), f"{said}; 0 is an even split"
         yield "rank_biserial", 2 * share - 1, (2 * low - 1, 2 * high - 1), f"{said}; from −1 to 1"
     low, high = newcombe_paired_limits((both, only_a, only_b, neither), level)
+    if one is not None and one.low is not None and one.high is not None:
+        low, high = (one.low, one.high) if pair.greater_is_better else (-one.high, -one.low)
     superiority = 0.5 + (only_a - only_b) / (2 * n)
     text = f"on a random example {a} does better than {b} with this probability, ties counting one half"
     yield "probability_of_superiority", superiority, (0.5 + low / 2, 0.5 + high / 2), text
@@ -183,7 +190,7 @@ def _by_ranks(gains: Floats, a: str, b: str, unit: str) -> Iterator[Sized]:
 # --- errors per 1,000 cases -----------------------------------------------------------------------------------------
 
 
-def _per_cases(sample: Sample, comparison: Comparison, level: float) -> Iterator[Sized]:
+def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, level: float) -> Iterator[Sized]:
     """Yield by how many errors a differs from b in 1,000 cases like these; misses and false alarms apart."""
     predictions, a, b = sample.predictions, comparison.a, comparison.b
     labels = {m.name: m.y_pred for m in predictions.models if m.present is None}
@@ -206,6 +213,15 @@ def _per_cases(sample: Sample, comparison: Comparison, level: float) -> Iterator
     for effect, counted, one, many in kinds:
         wrong_a, wrong_b = (first != true) & counted, (second != true) & counted
         difference, limits = _difference_per_cases(sample, predictions, wrong_a, wrong_b, level)
+        of_all = counted.all() and comparison.pair is not None and comparison.pair.difference.agreement
+        if (
+            of_all
+            and limits != NO_LIMITS
+            and own is not None
+            and own.low is not None
+            and own.high is not None
+        ):
+            limits = (-CASES * own.high, -CASES * own.low)  # errors are what is not right
         yield effect, difference, limits, _said(difference, a, b, one, many)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.comparisons.verdict_interval import room_within
 from evalreport.engine.distributions import root
-from evalreport.intervals import INTERVALS, limits, recommended
+from evalreport.intervals import INTERVALS, recommended, resolved
 
 
 def tost(pair: Pair, margin: float) -> float | None:
@@ -31,23 +33,44 @@ def tost(pair: Pair, margin: float) -> float | None:
     name = recommended(pair.difference)
 
     def room(alpha: float) -> float:
-        interval = limits(pair.difference, name, 1 - 2 * alpha)
-        if interval.low is None or interval.high is None:
-            # Few data sets allow no interval at a high level: there it is as wide as can be.
-            return -float("inf")
-        return min(margin - interval.high, interval.low + margin)
+        return room_within(resolved(pair.difference, name, 1 - 2 * alpha), margin)
 
     # No replicate lies beyond the extreme ones, so a bootstrap interval resolves no smaller alpha than this.
     resampled = INTERVALS[name].kind == "bootstrap" and pair.difference.replicates is not None
-    smallest = 1 / (len(pair.difference.replicates_used) + 1) if resampled else 1e-9
-    largest = 0.5 - 1e-9
-    if math.isnan(room(largest)) or math.isnan(room(smallest)):
+    smallest = 1 / (len(pair.difference.replicates_used) + 1) if resampled else SMALLEST_ALPHA
+    largest = 0.5 - SMALLEST_ALPHA
+    if resolved(pair.difference, name, 1 - 2 * largest).low is None:
         return None
-    if room(largest) <= 0:
+    return smallest_alpha(room, smallest, smallest=smallest, largest=largest)
+
+
+NO_INTERVAL = "the difference has no interval to be inverted"
+SMALLEST_ALPHA = 1e-9
+"""No p-value of an inverted interval is computed below this."""
+
+
+def smallest_alpha(
+    room: Callable[[float], float],
+    at: float,
+    *,
+    smallest: float = SMALLEST_ALPHA,
+    largest: float = 1 - SMALLEST_ALPHA,
+) -> float:
+    """Return the smallest alpha at which an interval lies inside the margin; 1 where none does.
+
+    Parameters
+    ----------
+    room
+        How far the interval at alpha lies inside the margin: below 0 where it does not. It grows with alpha.
+    at
+        The alpha that is decided at: the answer is at or below it exactly where the interval lies inside there, even
+        where limits change their method on the way.
+    """
+    if room(at) >= 0:
+        return probability(smallest if room(smallest) >= 0 else root(room, smallest, at, tolerance=1e-10))
+    if room(largest) < 0:
         return 1.0
-    if room(smallest) > 0:
-        return probability(smallest)
-    return probability(root(room, smallest, largest, tolerance=1e-10))
+    return probability(max(root(room, at, largest, tolerance=1e-10), math.nextafter(at, 1)))
 
 
 @comparison_test(
@@ -62,4 +85,4 @@ def equivalence(pair: Pair) -> Outcome:
     """Smallest level at which the recommended interval of the difference lies inside the declared margin."""
     assert pair.margin is not None
     p = tost(pair, pair.margin)
-    return Outcome(None, p, reason=None if p is not None else "the difference has no interval to be inverted")
+    return Outcome(None, p, reason=None if p is not None else NO_INTERVAL)

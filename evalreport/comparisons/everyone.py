@@ -252,6 +252,6 @@ def _variances(estimate: Estimate) -> Iterator[VarianceRecord]:
     if len(values) > 1:
         between = float(values.var(ddof=1))
         yield VarianceRecord(estimate.model, quantity.spelled, fits.kind, between, len(values))
-    if estimate.defined and estimate.standard_error is not None:
-        of_test_set = estimate.standard_error**2
+    if estimate.defined and estimate.corrected_error is not None:
+        of_test_set = estimate.corrected_error**2
         yield VarianceRecord(estimate.model, quantity.spelled, "test set", of_test_set, estimate.n_units)

@@ -11,6 +11,9 @@ import numpy as np
 
 from evalreport.comparisons.measured import measured_size
 from evalreport.comparisons.registry import TESTS, Pair
+from evalreport.intervals import INTERVALS, recommended
+from evalreport.intervals.choice import lacks as why_not
+from evalreport.intervals.registry import UNLIKE
 from evalreport.metrics.estimate import Fits
 from evalreport.metrics.quantities import Quantity, definition
 
@@ -21,9 +24,12 @@ BESIDE: Mapping[str, tuple[str, ...]] = {
     "delong": ("bootstrap_difference", "permutation"),
     "paired_t": ("bootstrap_difference", "permutation"),
     "permutation": ("bootstrap_difference",),
+    "cr2_t": ("permutation", "bootstrap_difference"),
+    "weighted_t": ("permutation", "bootstrap_difference"),
     "bootstrap_difference": ("permutation",),
     "corrected_resampled_t": ("bayes_correlated_t",),
     "5x2cv_f": ("5x2cv_t",),
+    "seeds_t": ("permutation",),
     "wilcoxon": ("sign", "bayes_signed_rank", "nemenyi", "conover"),
     "two_proportions_z": ("bootstrap_difference",),
 }
@@ -38,18 +44,20 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     if pair is None:
         return test
     delta = pair.difference
-    if pair.independent:
+    interval = recommended(delta)
+    if pair.independent and INTERVALS[interval].kind not in UNLIKE:
         return "two_proportions_z" if delta.independent is not None else "bootstrap_difference"
     by_design = {
         "cross-validation": "corrected_resampled_t",
         "repeated-holdout": "corrected_resampled_t",
         "5x2cv": "5x2cv_f",
         "datasets": "wilcoxon",
-        "bootstrap": "bootstrap_difference",
     }
     if pair.design in by_design and delta.fits is not None and not _of_one_example(delta.fits):
         return by_design[pair.design]
-    if delta.weighted and delta.clusters is None:
+    if INTERVALS[interval].kind in UNLIKE:
+        return interval
+    if delta.weighted:
         return "bootstrap_difference"
     if delta.clusters is not None:
         return "permutation" if pair.swapped is not None else "bootstrap_difference"
@@ -66,8 +74,6 @@ def beside(first: str, pair: Pair | None) -> tuple[str, ...]:
     """Return the tests shown beside the recommended one."""
     if pair is not None and pair.design == "cross-validation" and first == "corrected_resampled_t":
         return BESIDE_CROSS_VALIDATION
-    if pair is not None and pair.difference.clusters is not None and first == "permutation":
-        return (*BESIDE[first], "paired_t")
     return BESIDE.get(first, ())
 
 
@@ -77,12 +83,22 @@ def beside(first: str, pair: Pair | None) -> tuple[str, ...]:
 def lacks(pair: Pair, test: str) -> str | None:
     """Say what the data lack for a test and what would make it possible; None where nothing is missing."""
     needs = TESTS[test].needs
-    if pair.independent and needs not in ("independent", "replicates", "margin"):
+    if pair.independent and needs not in ("independent", "replicates", "margin", *UNLIKE):
         return (
             "the models have test sets of their own, and this test compares answers to the same examples:"
             " predict the same ids with every model"
         )
+    if _other_seeds(pair) and needs not in ("replicates", "margin", *UNLIKE):
+        return (
+            "the models were trained with seeds of other names, so nothing pairs their predictions seed by seed, and"
+            " this test needs such pairs: give common seeds common names"
+        )
     return _WHAT_IS_MISSING[needs](pair)
+
+
+def _other_seeds(pair: Pair) -> bool:
+    """Say whether the two models have training seeds of their own."""
+    return pair.difference.of_seeds and pair.difference.fits is None
 
 
 def _no_agreement(pair: Pair) -> str | None:
@@ -95,7 +111,12 @@ def _no_agreement(pair: Pair) -> str | None:
 
 
 def _no_losses(pair: Pair) -> str | None:
-    if pair.losses is not None or pair.difference.over_datasets:
+    delta = pair.difference
+    if delta.over_datasets:
+        return None
+    if delta.weighted or delta.clusters is not None:
+        return "assumes independent examples that count the same: cr2_t serves clusters, weighted_t weights"
+    if pair.losses is not None:
         return None
     return (
         "the metric is no mean over the examples: ask for it on accuracy or a mean loss (log_loss, mse, mae)"
@@ -167,7 +188,8 @@ def _no_halves(pair: Pair) -> str | None:
     fits = pair.difference.fits
     if pair.design != "5x2cv" or fits is None or len(fits.values) != 10:
         return (
-            f"needs 5 repeats of 2 folds (columns repeat and fold), which nothing else replaces: {RESAMPLE}"
+            "needs 5 repeats of 2 folds, each half of the examples (columns repeat and fold), which nothing else"
+            f" replaces: {RESAMPLE}"
         )
     return _no_fits(pair, "folds")
 
@@ -223,12 +245,15 @@ def _no_margin(pair: Pair) -> str | None:
 _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], str | None]] = {
     "agreement": _no_agreement,
     "losses": _no_losses,
+    "clusters": lambda pair: why_not(INTERVALS["cr2_t"], pair.difference),
+    "weights": lambda pair: why_not(INTERVALS["weighted_t"], pair.difference),
     "placements": _no_placements,
     "replicates": _no_replicates,
     "swaps": _no_swaps,
     "folds": _no_folds,
     "trained_folds": _no_trained_folds,
     "halves": _no_halves,
+    "seeds": lambda pair: why_not(INTERVALS["seeds_t"], pair.difference),
     "blocks": _no_blocks,
     "few_blocks": _no_few_blocks,
     "independent": _not_independent,
@@ -248,6 +273,13 @@ def caution(pair: Pair, test: str) -> str | None:
 
 def _assumption_broken(pair: Pair, test: str) -> str | None:
     fits, needs = pair.difference.fits, TESTS[test].needs
+    if needs == "seeds":
+        return None
+    if needs == "swaps" and pair.difference.derivative is None:
+        return "tests whether the models are exchangeable, since the metric has no influence values"
+    about_examples = needs in ("replicates", "swaps", "losses", "agreement", *UNLIKE)
+    if pair.difference.of_seeds and about_examples:
+        return "about these trained models: training noise not included"
     if fits is None:
         return None
     if test == "cv_paired_t":
@@ -259,6 +291,6 @@ def _assumption_broken(pair: Pair, test: str) -> str | None:
         return "assumes normal differences of one scale on all data sets" if test == "paired_t" else None
     if needs in ("blocks", "few_blocks", "ranked"):
         return f"assumes independent {fits.kind}, but they share data"
-    if needs in ("replicates", "swaps", "losses", "agreement"):
+    if about_examples:
         return "about these fitted models: ignores how much another training set would change"
     return None

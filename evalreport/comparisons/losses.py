@@ -7,6 +7,11 @@ import math
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import t_tail
 
+NEGLIGIBLE = 1e-12
+"""A standard error of at most this share of the difference is rounding."""
+
+NO_SPREAD = "all differences are equal: no spread to judge the mean against"
+
 
 @comparison_test(
     "Paired t",
@@ -16,14 +21,51 @@ from evalreport.engine.distributions import t_tail
     source="Student (1908), Biometrika 6:1",
 )
 def paired_t(pair: Pair) -> Outcome:
-    """Student's t test on the differences of the two models' losses, example by example (cluster by cluster)."""
+    """Student's t test on the differences of the two models' losses, example by example."""
     mean, error, units = pair.difference.value, pair.difference.corrected_error, pair.difference.n_units
     if pair.losses is not None and not (pair.losses[:, 0] - pair.losses[:, 1]).any():
         return Outcome(0.0, 1.0, units - 1, "cohen_d", 0.0)
     if error is None:
-        return Outcome(None, None, reason="one example (or one cluster): no estimate of the spread")
-    if error <= 1e-12 * abs(mean):
-        reason = "all differences are equal: no spread to judge the mean against"
-        return Outcome(None, None, units - 1, reason=reason)
+        return Outcome(None, None, reason="one example: no estimate of the spread")
+    if error <= NEGLIGIBLE * abs(mean):
+        return Outcome(None, None, units - 1, reason=NO_SPREAD)
     p = probability(2 * t_tail(abs(mean / error), units - 1))
     return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))
+
+
+@comparison_test(
+    "t by clusters, bias-reduced",
+    "clusters",
+    null_hypothesis="the two models' values of the metric are equal",
+    assumptions="clusters are independent, their examples need not be; with few effective clusters (G*) nearly normal"
+    " sums over clusters",
+    source="CR2: Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat"
+    " 36:672",
+)
+def cr2_t(pair: Pair) -> Outcome:
+    """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
+    return _by_influence(pair, "one cluster")
+
+
+@comparison_test(
+    "t under weights",
+    "weights",
+    null_hypothesis="the two models' values of the metric are equal under the weights",
+    assumptions="examples (weighted clusters, where there are clusters) are independent; the effective number of"
+    " examples is large enough for the difference to be nearly normal",
+    source="Kish (1965), Survey Sampling; Binder (1983), Int Stat Rev 51:279",
+)
+def weighted_t(pair: Pair) -> Outcome:
+    """Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters)."""
+    return _by_influence(pair, "one example or cluster")
+
+
+def _by_influence(pair: Pair, alone: str) -> Outcome:
+    """Divide the difference by its error from influence values."""
+    difference, error, df = pair.difference.value, pair.difference.corrected_error, pair.difference.df
+    if error is None or df is None:
+        return Outcome(None, None, reason=f"{alone}: no estimate of the spread")
+    if error <= NEGLIGIBLE * abs(difference):
+        alike = abs(difference) <= NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))
+        return Outcome(0.0, 1.0, df) if alike else Outcome(None, None, df, reason=NO_SPREAD)
+    return Outcome(difference / error, probability(2 * t_tail(abs(difference / error), df)), df)

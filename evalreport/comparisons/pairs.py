@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -12,9 +13,9 @@ import numpy.typing as npt
 from evalreport.comparisons import layouts
 from evalreport.comparisons.blocks import ranked_models, sign_flips
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
-from evalreport.comparisons.swaps import Swapped, swap_distributions
+from evalreport.comparisons.swaps import Distribution, swap_distributions
 from evalreport.config import Options
-from evalreport.intervals import INTERVALS, limits, recommended
+from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate, difference
 from evalreport.metrics.label_estimates import table_function
@@ -24,6 +25,9 @@ from evalreport.metrics.sample import Sample
 from evalreport.records import ComparisonRecord, Interval
 
 Floats = npt.NDArray[np.float64]
+
+SWAPS_IN_TAIL = 40
+"""Swaps that are drawn at least, times pairs over alpha: so many lie beyond the smallest adjusted level."""
 
 EXPLORATORY = "exploratory: not corrected for the number of tests"
 
@@ -55,11 +59,23 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
     """Set up every pair on every quantity that can be compared; nothing is tested yet."""
     models = [m.name for m in sample.predictions.models]
     pairs = model_pairs(models, options.baseline)
+    alpha = 1 - options.confidence
+
+    def n_swaps(quantity: Quantity) -> int:
+        # The family's p-values are multiplied by up to its size: the smallest must still lie far below alpha.
+        primary = quantity == quantities[0]
+        return max(options.resamples, math.ceil(SWAPS_IN_TAIL * len(pairs) / alpha) if primary else 0)
+
     if sample.predictions.design == "datasets":
-        swaps = sign_flips(sample, pairs, quantities, n_resamples=options.resamples, seed=options.seed)
+        swaps = sign_flips(sample, pairs, quantities, n_swaps=n_swaps, seed=options.seed)
     else:
         swaps = swap_distributions(
-            sample, pairs, quantities, n_resamples=options.resamples, seed=options.seed
+            sample,
+            pairs,
+            quantities,
+            n_swaps=n_swaps,
+            seed=options.seed,
+            ranks=lambda quantity: quantity == quantities[0] or bool(options.tests),
         )
     ranked = {q: ranked_models(sample, q, lower_is_better=options.lower_is_better) for q in quantities}
     return [
@@ -82,7 +98,7 @@ def _comparison(
     sample: Sample,
     models: tuple[str, str],
     quantity: Quantity,
-    swapped: Swapped | None,
+    swapped: Distribution | None,
     ranked: Ranked | None,
     options: Options,
 ) -> Comparison:
@@ -102,8 +118,7 @@ def _comparison(
         second,
         replace(delta, paired=_paired(delta, losses)),
         losses,
-        None if swapped is None else swapped.differences,
-        None if swapped is None else swapped.weights,
+        swapped,
         design=sample.predictions.design,
         ranked=ranked,
         places=(0, 1) if ranked is None else (ranked.models.index(a), ranked.models.index(b)),
@@ -188,10 +203,13 @@ def tested_difference(pair: Pair, test: str) -> float:
 OWN_INTERVAL: Mapping[str, str] = {
     "agreement": "newcombe_paired",
     "losses": "t",
+    "clusters": "cr2_t",
+    "weights": "weighted_t",
     "placements": "delong",
     "folds": "cv_t",
     "trained_folds": "corrected_t",
     "halves": "corrected_t",
+    "seeds": "seeds_t",
 }
 """The interval that inverts a test or goes with it, by what the test needs; else the recommended one."""
 
@@ -203,17 +221,17 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
         return limits(delta, "tango", level)
     if needs == "independent" and "normal" in options.intervals:
         return limits(delta, "normal", level)
-    about_examples = needs == "swaps" and delta.of_folds
+    about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)
     if needs == "replicates" or about_examples:
         named = [
             name for name in options.intervals if name in INTERVALS and INTERVALS[name].kind == "bootstrap"
         ]
         smooth = "bootstrap_bca" if delta.derivative is not None else "bootstrap_percentile"
-        return limits(delta, named[0] if named else smooth, level)
+        return resolved(delta, named[0] if named else smooth, level)
     asked_for = delta.fits is not None or "hodges_lehmann" in options.intervals
     if test.startswith("wilcoxon") and delta.paired is not None and asked_for:
         return limits(delta, "hodges_lehmann", level)
-    return limits(delta, OWN_INTERVAL.get(needs, recommended(delta)), level)
+    return resolved(delta, OWN_INTERVAL.get(needs, recommended(delta)), level)
 
 
 def records(comparison: Comparison, options: Options, *, primary: bool = False) -> list[ComparisonRecord]:
@@ -263,8 +281,19 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         effect_size=outcome.effect_size,
         recommended=leading,
         caution=f"{EXPLORATORY}; {known}" if known else EXPLORATORY,
-        reason=outcome.reason or (None if interval is None else interval.reason),
+        reason=outcome.reason or _floor(outcome, options) or (None if interval is None else interval.reason),
         details=outcome.details,
+    )
+
+
+def _floor(outcome: Outcome, options: Options) -> str | None:
+    """Say where so few examples change the difference that no swap of them could reach the level."""
+    discordant = outcome.details.get("discordant")
+    if discordant is None or 2 ** (1 - discordant) <= 1 - options.confidence:
+        return None
+    return (
+        f"{discordant:.0f} examples change the difference when they are swapped: p cannot fall below"
+        f" {min(2 ** (1 - discordant), 1):.4g}"
     )
 
 

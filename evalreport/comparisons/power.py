@@ -17,8 +17,8 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
 
     For the difference of two accuracies, from the observed share of discordant examples p_d (Connett, Smith and
     McHugh 1987): the d that solves sqrt(n) d = z_{1-alpha/2} sqrt(p_d) + z_power sqrt(p_d - d^2). For any other
-    metric (z_{1-alpha/2} + z_power) times the standard error of the difference; on folds Student's quantiles times
-    the error of the corrected resampled t test.
+    metric (z_{1-alpha/2} + z_power) times the standard error of the difference; of clusters, of training seeds and
+    under weights Student's quantiles times theirs, on folds times the error of the corrected resampled t test.
 
     Parameters
     ----------
@@ -48,9 +48,15 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
         n = sum(difference.agreement)
         discordant = (difference.agreement[1] + difference.agreement[2]) / n
         return detectable_accuracy_difference(n, discordant, alpha, power) if discordant > 0 else None
-    z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
-    error = difference.standard_error
-    return (z_alpha + z_power) * error if error else None
+    error, freedom = difference.standard_error, difference.df
+    unlike = difference.weighted or (difference.clusters is not None and not difference.over_datasets)
+    if difference.crossed is not None:
+        freedom = difference.crossed.df
+    if unlike and freedom is not None:
+        quantiles = t_quantile(1 - alpha / 2, freedom) + t_quantile(power, freedom)
+    else:
+        quantiles = normal_quantile(1 - alpha / 2) + normal_quantile(power)
+    return quantiles * error if error else None
 
 
 def corrected_fold_error(difference: Estimate) -> float | None:
@@ -88,10 +94,11 @@ def detectable_accuracy_difference(n: float, discordant: float, alpha: float, po
 def examples_needed(difference: Estimate, alpha: float, power: float = POWER) -> int | None:
     """Return how many examples (data sets, where those are the units) a true difference of the observed size needs.
 
-    None where it is 0 or unknown, and on folds, where more examples would also train other models.
+    None where it is 0 or unknown; on folds, where more examples would also train other models; and on training seeds,
+    whose own variance no number of examples makes smaller.
     """
     detectable = detectable_difference(difference, alpha, power)
-    if detectable is None or difference.value == 0 or difference.of_folds:
+    if detectable is None or difference.value == 0 or difference.of_folds or difference.of_seeds:
         return None
     if difference.agreement is not None:
         # The equation of the detectable difference, solved for n.

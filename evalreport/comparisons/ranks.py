@@ -5,21 +5,17 @@ Differences are rounded to 10 decimals first, so that numbers which differ by ro
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import binomial_at_most, normal_tail
 from evalreport.engine.ranks import mid_ranks
-from evalreport.intervals.blocks import signed_rank_distribution
+from evalreport.engine.signed_ranks import signed_rank_tail, standardised
 
 Floats = npt.NDArray[np.float64]
 
 DECIMALS = 10
-LARGEST_EXACT = 50
-"""Up to so many untied differences other than 0 the p-value is exact."""
 SYMMETRIC = "the differences are independent and symmetric about their middle"
 WILCOXON = "Wilcoxon (1945), Biometrics Bull 1:80"
 
@@ -35,24 +31,18 @@ def rounded_differences(pair: Pair) -> Floats:
     "blocks",
     null_hypothesis="the differences are symmetric about 0",
     assumptions=SYMMETRIC + "; zeros are dropped, ties share their mean rank",
-    source=WILCOXON + "; over data sets: Demsar (2006), J Mach Learn Res 7:1",
+    source=WILCOXON
+    + "; Streitberg and Roehmel (1986), Stat Softw Newsl 12:10; over data sets: Demsar (2006), J Mach Learn Res 7:1",
 )
 def wilcoxon(pair: Pair) -> Outcome:
-    """Sum of the ranks of the positive differences: exact up to 50 without ties, else normal with tie correction."""
+    """Sum of the ranks of the positive differences: exact up to 50, ties included, else normal with tie correction."""
     moved = rounded_differences(pair)
     moved = moved[moved != 0]
     if not len(moved):
         return _no_difference()
     ranks = mid_ranks(np.abs(moved))
-    positive = float(ranks[moved > 0].sum())
-    tied = len(np.unique(ranks)) < len(ranks)
-    if len(moved) <= LARGEST_EXACT and not tied:
-        below = np.cumsum(signed_rank_distribution(len(moved)))
-        smaller = min(positive, float(ranks.sum()) - positive)
-        p = min(1.0, 2 * float(below[round(smaller)]))
-    else:
-        p = 2 * normal_tail(abs(_standardised(ranks, positive)))
-    return _outcome(positive, ranks, p)
+    p = min(1.0, 2 * min(signed_rank_tail(moved), signed_rank_tail(-moved)))
+    return _outcome(float(ranks[moved > 0].sum()), ranks, p)
 
 
 @comparison_test(
@@ -69,16 +59,8 @@ def wilcoxon_pratt(pair: Pair) -> Outcome:
         return _no_difference()
     ranks = mid_ranks(np.abs(differences))[differences != 0]
     positive = float(ranks[differences[differences != 0] > 0].sum())
-    p = 2 * normal_tail(abs(_standardised(ranks, positive)))
+    p = 2 * normal_tail(abs(standardised(ranks, positive)))
     return _outcome(positive, ranks, p)
-
-
-def _standardised(ranks: Floats, positive: float) -> float:
-    """Return z of the positive rank sum: under the null each rank is positive with probability 1/2.
-
-    The variance sum r^2 / 4 holds the corrections for ties and for Pratt's zeros: it is taken over the ranks in use.
-    """
-    return (positive - float(ranks.sum()) / 2) / math.sqrt(float((ranks**2).sum()) / 4)
 
 
 def _outcome(positive: float, ranks: Floats, p: float) -> Outcome:

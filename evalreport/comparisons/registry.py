@@ -16,6 +16,8 @@ Floats = npt.NDArray[np.float64]
 Needs = Literal[
     "agreement",
     "losses",
+    "clusters",
+    "weights",
     "placements",
     "replicates",
     "swaps",
@@ -24,6 +26,7 @@ Needs = Literal[
     "folds",
     "trained_folds",
     "halves",
+    "seeds",
     "independent",
     "ranked",
     "margin",
@@ -58,6 +61,29 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
+class Swapped:
+    """The differences after swaps.
+
+    Attributes
+    ----------
+    differences
+        (m,) a - b after each swap.
+    errors
+        (m,) the standard error of each; None where the difference itself is the statistic (a mean over examples, or
+        a metric without influence values).
+    weights
+        (m,) probabilities of the swaps; None: equally likely draws of a Monte Carlo sample.
+    discordant
+        How many units change the difference when they are swapped.
+    """
+
+    differences: Floats
+    errors: Floats | None
+    weights: Floats | None
+    discordant: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """Two models on one quantity, on the same examples.
 
@@ -67,9 +93,8 @@ class Pair:
         The estimates and a - b; the difference of accuracies carries its ``agreement`` table.
     losses
         (n, 2) per-example values of both models where the quantity is their mean.
-    swapped, swap_weights
-        Differences after whole rows were swapped between the models, and their probabilities (None: equal,
-        a Monte Carlo sample).
+    swapped
+        Computes the differences after whole rows were swapped between the models; None where they cannot be.
     design
         How the predictions were made.
     independent
@@ -86,8 +111,7 @@ class Pair:
     b: Estimate
     difference: Estimate
     losses: Floats | None = None
-    swapped: Floats | None = None
-    swap_weights: Floats | None = None
+    swapped: Callable[[], Swapped] | None = None
     design: str = "test-set"
     independent: bool = False
     ranked: Ranked | None = None

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 
+Floats = npt.NDArray[np.float64]
+
 ROUNDING = 1e-12
 """Differences closer than this are the same number written by another order of additions."""
+NEARLY = 1e-9
+"""Statistics that differ by this share are equal: their errors are sums in another order."""
 
 
 @comparison_test(
@@ -31,17 +38,41 @@ def bootstrap_difference(pair: Pair) -> Outcome:
 @comparison_test(
     "Paired permutation",
     "swaps",
-    null_hypothesis="which of the two models made which prediction does not matter: they could be swapped row by row",
-    assumptions="examples are independent",
-    source="Noreen (1989); Yeh (2000), COLING; exact where the swaps can be enumerated",
+    null_hypothesis="both models have the same value of the metric",
+    assumptions="examples are independent; of a metric without influence values: the models are exchangeable",
+    source="each swap studentised: Janssen (1997), Stat Probab Lett 36:9; Chung and Romano (2013), Ann Stat 41:484;"
+    " exact where the swaps can be enumerated",
 )
 def permutation(pair: Pair) -> Outcome:
-    """Share of the row-by-row swaps of the two models that give a difference as large as the observed one."""
+    """Share of the row-by-row swaps of the two models whose difference is as large for its error as the observed one.
+
+    Where the metric is a mean over examples, or has no influence values, the differences themselves are compared.
+    The statistic is the difference over its standard error, else the difference.
+    """
     if pair.swapped is None:
         return Outcome(None, None, reason="the models' outputs cannot be swapped for this metric")
-    observed = abs(pair.difference.value)
-    scale = max(observed, float(np.abs(pair.swapped).max(initial=0.0)))
-    extreme = np.abs(pair.swapped) >= observed - ROUNDING * max(scale, ROUNDING)
-    if pair.swap_weights is not None:
-        return Outcome(pair.difference.value, probability(float(pair.swap_weights[extreme].sum())))
-    return Outcome(pair.difference.value, probability((int(extreme.sum()) + 1) / (len(extreme) + 1)))
+    swapped = pair.swapped()
+    value, observed = pair.difference.value, abs(pair.difference.value)
+    scale = max(observed, float(np.abs(swapped.differences).max(initial=0.0)), ROUNDING)
+    statistic, error = value, pair.difference.corrected_error
+    if swapped.errors is None or error is None:
+        extreme = np.abs(swapped.differences) >= observed - ROUNDING * scale
+    else:
+        statistic = float(_studentised(np.array([value]), np.array([error]), scale)[0])
+        ratios = np.abs(_studentised(swapped.differences, swapped.errors, scale))
+        extreme = ratios >= abs(statistic) * (1 - NEARLY)
+    if swapped.weights is not None:
+        p = float(swapped.weights[extreme].sum())
+    else:
+        p = (int(extreme.sum()) + 1) / (len(extreme) + 1)
+    details = {"discordant": float(swapped.discordant)}
+    return Outcome(statistic if math.isfinite(statistic) else None, probability(p), details=details)
+
+
+def _studentised(differences: Floats, errors: Floats, scale: float) -> Floats:
+    """Divide by the errors; without any error a difference is infinitely far from 0, unless it is 0."""
+    exact = errors <= ROUNDING * scale
+    found = differences / np.where(exact, 1.0, errors)
+    return np.where(
+        exact, np.where(np.abs(differences) <= ROUNDING * scale, 0.0, np.copysign(np.inf, differences)), found
+    )

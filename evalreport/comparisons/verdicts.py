@@ -5,10 +5,10 @@ The family is {primary metric x pairs x recommended test}; every other p-value i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from evalreport.comparisons.equivalence import tost
+from evalreport.comparisons.equivalence import NO_INTERVAL, smallest_alpha, tost
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.comparisons.pairs import (
     Comparison,
@@ -20,34 +20,33 @@ from evalreport.comparisons.pairs import (
 )
 from evalreport.comparisons.power import detectable_difference, examples_needed
 from evalreport.comparisons.registry import Pair
+from evalreport.comparisons.verdict_interval import agreeing, decides, level_of_each, room_within
 from evalreport.config import Options
-from evalreport.numbers import count, decimals_of, interval, number, p_phrase
+from evalreport.keys import Correction
+from evalreport.numbers import count, decimals_of, interval, number, p_phrase, percent
 from evalreport.records import ComparisonRecord, Interval, Verdict, VerdictRecord
-
-BORDERLINE = (
-    "; borderline: test and interval rest on different methods and disagree, the verdict follows the test"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the recommended test and the simultaneous interval of one pair settle.
+    """What is settled of one pair.
 
     Attributes
     ----------
+    limits
+        The pair's one interval, which excludes 0 exactly where the pair is decided; None without a pair.
     decided
-        Adjusted p-value of the recommended test at or below alpha; ``better`` says in whose favour (1: a, -1: b).
-    equivalent
-        Adjusted p-value of the equivalence test at or below alpha; False without a declared margin.
+        Adjusted p-value of the recommended test at or below alpha, in the direction of the difference; ``favours``
+        says whom that favours (1: a, -1: b).
+    family
+        How many pairs were tested.
     """
 
     comparison: Comparison
     p_adjusted: float | None
-    p_equivalence: float | None
     limits: Interval | None
     decided: bool
     favours: int
-    equivalent: bool
     family: int
 
 
@@ -68,77 +67,100 @@ def family_records(
     """
     by_pair = [records(comparison, options, primary=True) for comparison in family]
     leading = [rows[0] for rows in by_pair]
-    known = [row.p_value for row in leading if row.p_value is not None]
-    adjusted = iter(adjust(known, options.correction))
+    known = adjust([row.p_value for row in leading if row.p_value is not None], options.correction)
+    adjusted = iter(known)
     decisions, written = [], []
-    margins = _equivalences(family, options)
-    for comparison, rows, margin in zip(family, by_pair, margins, strict=True):
+    for comparison, rows in zip(family, by_pair, strict=True):
         p = None if rows[0].p_value is None else next(adjusted)
         rows[0] = replace(
             rows[0], p_adjusted=p, correction=options.correction, caution=family_caution(comparison)
         )
-        decisions.append(_decide(comparison, p, margin, len(known), options))
+        decisions.append(_decide(comparison, p, known, options))
         written += rows
-        if margin is not None and comparison.pair is not None:
-            written.append(_equivalence_record(rows[0], margin, options))
+        if options.margin is not None and comparison.pair is not None:
+            written.append(_equivalence_record(rows[0], comparison, comparison.pair, known, options))
     return written, decisions
 
 
-@dataclass(frozen=True, slots=True)
-class _Equivalence:
-    p_value: float
-    p_adjusted: float
+def one_intervals(decisions: Sequence[Decision]) -> dict[tuple[str, str], Interval | None]:
+    """Return each pair's one interval."""
+    return {(decision.comparison.a, decision.comparison.b): decision.limits for decision in decisions}
 
 
-def _equivalences(family: Sequence[Comparison], options: Options) -> list[_Equivalence | None]:
-    """Test each pair for equivalence within the declared margin, Holm over the family of these tests."""
-    if options.margin is None:
-        return [None] * len(family)
-    raw = [None if c.pair is None else tost(c.pair, options.margin) for c in family]
-    adjusted = iter(adjust([p for p in raw if p is not None], "holm"))
-    return [None if p is None else _Equivalence(p, next(adjusted)) for p in raw]
+Settled = Callable[[float], tuple[bool, Interval]]
 
 
-def _equivalence_record(leading: ComparisonRecord, found: _Equivalence, options: Options) -> ComparisonRecord:
+def settled_at(
+    difference: float,
+    p: float | None,
+    family: Sequence[float],
+    limits: Callable[[float], Interval],
+    *,
+    correction: Correction,
+) -> Settled:
+    """Return what settles one pair at any alpha: whether it is decided, and its one interval.
+
+    Parameters
+    ----------
+    difference
+        a - b, as the recommended test has it.
+    p, family
+        The pair's adjusted p-value, and those of all pairs.
+    limits
+        The recommended interval of the difference at a level.
+    """
+
+    def at(alpha: float) -> tuple[bool, Interval]:
+        plain = limits(level_of_each(alpha, family, correction))
+        decided = decides(difference, p, plain, alpha)
+        return decided, agreeing(plain, difference, decided=decided)
+
+    return at
+
+
+def _settled(
+    comparison: Comparison, pair: Pair, p: float | None, family: Sequence[float], options: Options
+) -> Settled:
+    test = comparison.recommended_test
+    return settled_at(
+        tested_difference(pair, test),
+        p,
+        family,
+        lambda level: interval_for(pair, test, options, level),
+        correction=options.correction,
+    )
+
+
+def _decide(comparison: Comparison, p: float | None, family: Sequence[float], options: Options) -> Decision:
+    pair = comparison.pair
+    if pair is None:
+        return Decision(comparison, p, None, False, 0, len(family))
+    decided, limits = _settled(comparison, pair, p, family, options)(1 - options.confidence)
+    observed = tested_difference(pair, comparison.recommended_test)
+    d = oriented(pair.difference, observed, options)
+    return Decision(comparison, p, limits, decided, (d > 0) - (d < 0), len(family))
+
+
+def _equivalence_record(
+    leading: ComparisonRecord, comparison: Comparison, pair: Pair, family: Sequence[float], options: Options
+) -> ComparisonRecord:
+    """Test a pair for equivalence; adjusted, the p-value is that of its one interval."""
+    assert options.margin is not None
+    margin, p = options.margin, tost(pair, options.margin)
+    at = _settled(comparison, pair, leading.p_adjusted, family, options)
+    adjusted = smallest_alpha(lambda alpha: room_within(at(alpha)[1], margin), 1 - options.confidence)
     return replace(
         leading,
         test="tost",
         statistic=None,
         df=None,
-        p_value=found.p_value,
-        p_adjusted=found.p_adjusted,
-        correction="holm",
+        p_value=p,
+        p_adjusted=None if p is None else adjusted,
         effect=None,
         effect_size=None,
         recommended=False,
-        caution=f"null hypothesis: the difference is {options.margin:g} or more, either way",
-        reason=None,
-    )
-
-
-def _decide(
-    comparison: Comparison, p: float | None, margin: _Equivalence | None, family: int, options: Options
-) -> Decision:
-    alpha = 1 - options.confidence
-    limits = None
-    favours = 0
-    if comparison.pair is not None:
-        each = alpha if options.correction == "none" else alpha / max(family, 1)
-        limits = interval_for(comparison.pair, comparison.recommended_test, options, 1 - each)
-        observed = tested_difference(comparison.pair, comparison.recommended_test)
-        d = oriented(comparison.pair.difference, observed, options)
-        favours = (d > 0) - (d < 0)
-    decided = p is not None and p <= alpha and favours != 0
-    equivalent = margin is not None and margin.p_adjusted <= alpha
-    return Decision(
-        comparison,
-        p,
-        None if margin is None else margin.p_adjusted,
-        limits,
-        decided,
-        favours,
-        equivalent,
-        family,
+        caution=f"null hypothesis: the difference is {margin:g} or more, either way",
+        reason=NO_INTERVAL if p is None else None,
     )
 
 
@@ -157,16 +179,14 @@ def verdict(decision: Decision, options: Options) -> VerdictRecord:
         level=options.confidence if limits is None else limits.level,
         low=None if limits is None else limits.low,
         high=None if limits is None else limits.high,
+        method=None if limits is None or limits.low is None else limits.method,
         text=text,
     )
 
 
 def _words(decision: Decision, options: Options) -> tuple[Verdict, str]:
-    c, margin = decision.comparison, options.margin
-    if c.pair is None or decision.p_adjusted is None or decision.limits is None:
-        why = c.reason or "the recommended test has no p-value here"
-        return "undecided", f"Not settled: {c.a} and {c.b} cannot be compared ({why})."
-    if decision.equivalent and margin is not None:
+    c, margin, limits = decision.comparison, options.margin, decision.limits
+    if c.pair is not None and limits is not None and margin is not None and room_within(limits, margin) >= 0:
         size = f"{margin:g}"
         if decision.decided:
             return (
@@ -174,66 +194,66 @@ def _words(decision: Decision, options: Options) -> tuple[Verdict, str]:
                 f"{c.a} and {c.b}: a detectable but negligible difference by your margin (±{size}).",
             )
         return "equivalent", f"{c.a} and {c.b} are practically equivalent within ±{size}."
-    if decision.decided:
-        return ("better" if decision.favours > 0 else "worse"), _better(decision, c.pair, options)
-    least = _least_advantage(decision, c.pair, options, of=1)
+    if c.pair is not None and limits is not None and decision.decided:
+        return ("better" if decision.favours > 0 else "worse"), _better(decision, c.pair, limits, options)
+    least = None if c.pair is None or limits is None else oriented_limits(c.pair, limits, options, of=1).low
     if margin is not None and least is not None and least > -margin:
         text = f"{c.a} is not worse than {c.b} by more than {margin:g}; whether it is better is not settled."
         return "non-inferior", text
-    return "undecided", _not_settled(decision, c.pair, options)
+    if c.pair is None or limits is None or decision.p_adjusted is None:
+        why = c.reason or "the recommended test has no p-value here"
+        return "undecided", f"Not settled: {c.a} and {c.b} cannot be compared ({why})."
+    return "undecided", _not_settled(decision, c.pair, limits, options)
 
 
-def _advantage(decision: Decision, pair: Pair, options: Options, *, of: int) -> tuple[float, Interval]:
-    """Return the difference and its limits as the advantage of one model (1: the first, -1: the second)."""
-    assert decision.limits is not None
-    d, limits = tested_difference(pair, decision.comparison.recommended_test), decision.limits
+def oriented_limits(pair: Pair, limits: Interval, options: Options, *, of: int) -> Interval:
+    """Return the limits of a - b as those of one model's advantage (1: the first, -1: the second)."""
     if oriented(pair.difference, of, options) > 0:
-        return d, limits
-    low, high = (None if limit is None else -limit for limit in (limits.high, limits.low))
-    return -d, replace(limits, low=low, high=high)
+        return limits
+    low, high = (None if limit is None else 0.0 - limit for limit in (limits.high, limits.low))
+    return replace(limits, low=low, high=high)
 
 
-def _least_advantage(decision: Decision, pair: Pair, options: Options, *, of: int) -> float | None:
-    """Return how small the advantage of one model may be; None without limits."""
-    return _advantage(decision, pair, options, of=of)[1].low
-
-
-def _limits_in_words(limits: Interval, decimals: int, family: int, options: Options) -> str:
-    shown = interval(limits.low, limits.high, decimals, signed=True)
+def _limits_in_words(
+    limits: Interval, decimals: int, decision: Decision, options: Options, excluded: float | None = None
+) -> str:
+    shown = interval(limits.low, limits.high, decimals, signed=True, excluded=excluded)
     if not shown:
         return "no interval"
-    several = family > 1 and options.correction != "none"
-    return f"{'simultaneous ' if several else ''}{100 * limits.level:.4g} % interval {shown}"
+    level = percent(options.confidence)
+    if decision.family < 2 or options.correction == "none":
+        return f"{level} interval {shown}"
+    over = "the decided pairs" if options.correction == "bh" else f"all {decision.family} pairs"
+    return f"simultaneous interval {shown}, {level} over {over}"
 
 
-def _better(decision: Decision, pair: Pair, options: Options) -> str:
+def _better(decision: Decision, pair: Pair, limits: Interval, options: Options) -> str:
     c, margin = decision.comparison, options.margin
     winner, loser = (c.a, c.b) if decision.favours > 0 else (c.b, c.a)
-    advantage, limits = _advantage(decision, pair, options, of=decision.favours)
+    found = oriented_limits(pair, limits, options, of=decision.favours)
+    advantage = abs(tested_difference(pair, c.recommended_test))
     decimals = decimals_of([pair.difference.standard_error])
-    within = _limits_in_words(limits, decimals, decision.family, options)
+    within = _limits_in_words(found, decimals, decision, options, excluded=0.0)
     text = f"{winner} is better than {loser} on {pair.difference.metric.phrase} by"
     text += f" {number(advantage, decimals, signed=True)} ({within}; {p_phrase(decision.p_adjusted)})"
-    if limits.low is not None and limits.high is not None:
-        if margin is not None:
-            text += (
-                f", above your margin {margin:g}"
-                if limits.low > margin
-                else f"; whether by more than {margin:g} is not settled"
-            )
-        if limits.low <= 0 <= limits.high:
-            text += BORDERLINE
+    if found.low is not None and margin is not None:
+        text += (
+            f", above your margin {margin:g}"
+            if found.low > margin
+            else f"; whether by more than {margin:g} is not settled"
+        )
     return text + "."
 
 
-def _not_settled(decision: Decision, pair: Pair, options: Options) -> str:
+def _not_settled(decision: Decision, pair: Pair, limits: Interval, options: Options) -> str:
     c = decision.comparison
-    assert decision.limits is not None
     decimals = decimals_of([pair.difference.standard_error])
-    limits = _limits_in_words(decision.limits, decimals, decision.family, options)
+    shown = _limits_in_words(limits, decimals, decision, options)
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
     text = f"Not settled: the data do not show which of {c.a} and {c.b} is better on {pair.difference.metric.phrase}"
-    text += f" ({limits} of the difference, first minus second)"
+    text += f" ({shown} of the difference, first minus second)"
+    if decision.p_adjusted is not None and decision.p_adjusted <= 1 - options.confidence:
+        text += f"; the test rejects ({p_phrase(decision.p_adjusted)}), but not in the direction of the difference"
     detectable = detectable_difference(pair.difference, alpha)
     if detectable is None:
         return text + _why_not_detectable(pair) + "."
@@ -243,9 +263,6 @@ def _not_settled(decision: Decision, pair: Pair, options: Options) -> str:
     have, units = (pair.difference.n_units, "data sets") if over_datasets else (pair.difference.n, "examples")
     if needed is not None and needed > have:
         text += f"; a true difference as small as the observed one would need about {count(_rounded(needed))} {units}"
-    low, high = decision.limits.low, decision.limits.high
-    if low is not None and high is not None and not low <= 0 <= high:
-        text += BORDERLINE
     return text + "."
 
 

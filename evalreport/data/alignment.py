@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.gathering import Rows, fault, ids_by_table, place_of, whence
@@ -14,7 +17,7 @@ from evalreport.data.predictions import Column, Indices
 from evalreport.data.values import category_column, shown
 from evalreport.errors import InputError
 from evalreport.keys import Join
-from evalreport.records import FoundRecord
+from evalreport.records import FoundRecord, WarningRecord
 
 _ROWS_AT_ONCE = 500_000
 _SECOND_IDENTITY = ("train_size", "complexity")
@@ -44,6 +47,7 @@ class Alignment:
     keys: dict[str, Column]
     group: Indices
     found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
 
 
 def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignment:
@@ -58,7 +62,11 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     """
     keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
     ids, code = rows.coded or _coded_ids(rows, keys, memory_limit)
-    rows_by_model, of_series = _cells(rows, code, keys, independent=join == "independent")
+    telling = {
+        name: column for name, column in keys.items() if name != "seed" or not _one_seed_each(rows, column)
+    }
+    alike = _spelled_twice(ids)
+    rows_by_model, of_series = _cells(rows, code, telling, independent=join == "independent")
     group = _pack([(code, len(ids))] + ([_with_empty(keys["dataset"])] if "dataset" in keys else []))
     if join == "independent":
         group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
@@ -67,19 +75,96 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
         text = f"{len(rows.models)} models, {rows_by_model.shape[1]} rows"
         found = (FoundRecord("join", "independent", f"asked for: each model has its own examples ({text})"),)
     elif (rows_by_model < 0).any() and not of_series:
-        if join == "error":
-            raise _missing(rows, rows_by_model)
         shared = (rows_by_model >= 0).all(axis=0)
+        of_seeds = rows.ids is not None and set(telling) - {"part"} == {"seed"}
+        if of_seeds and (join == "error" or not shared.any()):
+            shared, found = _with_own_seeds(rows, rows_by_model, code, telling, join)
+        if join == "error" and not shared.all():
+            raise _missing(rows, rows_by_model, alike)
         if not shared.any():
-            raise _missing(rows, rows_by_model)
-        counts = ", ".join(
-            f"{m} {int((r >= 0).sum())}" for m, r in zip(rows.models, rows_by_model, strict=True)
-        )
-        why = f"asked for: kept are the {int(shared.sum())} rows that every model has, of {counts}"
-        found = (FoundRecord("join", "intersect", why),)
-        rows_by_model = rows_by_model[:, shared]
+            raise _missing(rows, rows_by_model, alike)
+        if not shared.all():
+            counts = ", ".join(
+                f"{m} {int((r >= 0).sum())}" for m, r in zip(rows.models, rows_by_model, strict=True)
+            )
+            why = f"asked for: kept are the {int(shared.sum())} rows that every model has, of {counts}"
+            found = (*found, FoundRecord("join", "intersect", why))
+            rows_by_model = rows_by_model[:, shared]
     ids, example = _used(ids, code[rows_by_model.max(axis=0)])
-    return Alignment(ids=ids, example=example, rows=rows_by_model, keys=keys, group=group, found=found)
+    warnings: tuple[WarningRecord, ...] = ()
+    if alike:
+        warnings = (WarningRecord("ids_look_alike", f"{alike}. They are taken as different examples.", ()),)
+    return Alignment(
+        ids=ids,
+        example=example,
+        rows=rows_by_model,
+        keys=keys,
+        group=group,
+        found=found,
+        warnings=warnings,
+    )
+
+
+def _spelled_twice(ids: Any) -> str:
+    """Say which ids are one text in two forms of Unicode (é as one character or as two); empty where none are."""
+    import pyarrow.compute as pc
+
+    beyond = ids.filter(pc.invert(pc.string_is_ascii(ids)))
+    alike = (
+        len(beyond) - pc.count_distinct(pc.utf8_normalize(beyond, form="NFC")).as_py() if len(beyond) else 0
+    )
+    if not alike:
+        return ""
+    first: dict[str, str] = {}
+    for text in beyond.to_pylist():
+        other = first.setdefault(unicodedata.normalize("NFC", text), text)
+        if other != text:
+            break
+    said = (
+        f"{alike} {'id differs' if alike == 1 else 'ids differ'} from another by Unicode normalization alone"
+    )
+    return f"{said}, for example {other[:40]!a} and {text[:40]!a}"
+
+
+def _one_seed_each(rows: Rows, seed: Column) -> bool:
+    """Say whether every model was trained with one seed, which then tells no fit from another."""
+    codes, count = _with_empty(seed)
+    return len(np.unique(rows.model.astype(np.int64) * count + codes)) == len(rows.models)
+
+
+def _with_own_seeds(
+    rows: Rows, matrix: Indices, code: Indices, keys: dict[str, Column], join: Join
+) -> tuple[npt.NDArray[np.bool_], tuple[FoundRecord, ...]]:
+    """Say which cells are in use where models have seeds of their own: those of ids with every seed of every model.
+
+    Seeds of two models with the same names are paired, with other names unpaired.
+
+    Raises
+    ------
+    InputError
+        Where two models share some of their seeds but not all, or (join ``error``) a model lacks an id in a seed.
+    """
+    given, any_row = matrix >= 0, matrix.max(axis=0)
+    seed, names = keys["seed"].values[any_row], keys["seed"].categories or ()
+    own = [frozenset(seed[row].tolist()) for row in given]
+    if len(set(own)) == 1:
+        return np.asarray(given.all(axis=0)), ()
+    for i, j in itertools.combinations(range(len(own)), 2):
+        if own[i] != own[j] and own[i] & own[j]:
+            raise _seeds_in_part_shared(rows, (i, j), own, names)
+    parts = [(code[any_row], int(code.max()) + 1)]
+    if "part" in keys:
+        codes, count = _with_empty(keys["part"])
+        parts.append((codes[any_row], count))
+    place = np.unique(_pack(parts), return_inverse=True)[1]
+    complete = np.ones(len(place), dtype=np.bool_)
+    for model, row in enumerate(given):
+        lacking = np.bincount(place[row], minlength=int(place.max()) + 1) < len(own[model])
+        if lacking.any() and join == "error":
+            raise _lacks_a_seed(rows, model, any_row[lacking[place]])
+        complete &= ~lacking[place]
+    why = "the models' seeds have names of their own, so an example's mean over seeds is compared, not seed by seed"
+    return complete, (FoundRecord("seeds", "unpaired", why),)
 
 
 def _used(ids: Any, code: Indices) -> tuple[Any, Indices]:
@@ -134,8 +219,17 @@ def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: b
     of_series = matrix is None and bool(second)
     if of_series:
         # A learning curve: the same example, predicted after training on more and more rows.
-        parts += [_ranks(rows.columns[name]) for name in second]
+        ranks = {name: _ranks(rows.columns[name]) for name in second}
+        of_fits, parts = parts, [*parts, *ranks.values()]
         matrix = _by_model(rows, parts)
+        for name in second:
+            others = [ranks[other] for other in second if other != name]
+            if (
+                matrix is not None
+                and rows.columns[name].null_count
+                and _by_model(rows, of_fits + others) is None
+            ):
+                raise _off_the_curve(rows, name)
     if matrix is None:
         raise _twice(rows, _pack(parts))
     return matrix, of_series
@@ -190,8 +284,60 @@ def _twice(rows: Rows, packed: Indices) -> InputError:
     )
 
 
-def _missing(rows: Rows, matrix: Indices) -> InputError:
-    """Say which model lacks how many rows that others have, with the first ids."""
+def _seeds_in_part_shared(
+    rows: Rows, models: tuple[int, int], own: list[frozenset[int]], names: tuple[str, ...]
+) -> InputError:
+    """Say which seeds two models share, and which only one of them has."""
+    first, second = (own[m] for m in models)
+    a, b = (shown(rows.models[m]) for m in models)
+    common, apart = (_names_of_seeds(some, names) for some in (first & second, first ^ second))
+    table, _ = whence(rows, int(np.flatnonzero(rows.model == models[1])[0]))
+    return InputError(
+        f"the models {a} and {b} share the seeds {common}, but only one of them has {apart}",
+        file=table.name,
+        column="seed",
+        expected="the same seeds for both, which pairs them, or none in common, which does not",
+        remedy="predict with the missing seeds, pass --join intersect to compare on the common ones, or give other"
+        " names to seeds that have nothing to do with each other",
+    )
+
+
+def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
+    said = sorted(shown(names[code]) if code >= 0 else "(empty)" for code in codes)
+    return ", ".join(said[:5]) + (", ..." if len(said) > 5 else "")
+
+
+def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
+    """Name the ids that a model does not predict with each of its seeds."""
+    some = dict.fromkeys(shown(rows.ids[int(row)].as_py()) for row in witnesses)
+    more = ", ..." if len(some) > 3 else ""
+    table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
+    return InputError(
+        f"the model {shown(rows.models[model])} does not predict {len(some)} of the ids with each of its seeds:"
+        f" {', '.join(list(some)[:3])}{more}",
+        file=table.name,
+        column="id",
+        expected="every id with every seed of a model",
+        remedy="predict the missing examples, or pass --join intersect to compare on the ids that are complete",
+    )
+
+
+def _off_the_curve(rows: Rows, name: str) -> InputError:
+    """Name the first row without its place on the curve that the other rows are points of."""
+    empty = np.flatnonzero(rows.columns[name].is_null().to_numpy(zero_copy_only=False))
+    return fault(
+        rows,
+        int(empty[0]),
+        name,
+        f"the row has no {name}, along which the other rows make a curve",
+        expected=f"the {name} of every row",
+        remedy="fill in the cell, or put the row into a file of another model",
+        count=len(empty),
+    )
+
+
+def _missing(rows: Rows, matrix: Indices, alike: str) -> InputError:
+    """Say which model lacks how many rows that others have, with the first ids, and which ids look ``alike``."""
     lacking = (matrix < 0).sum(axis=1)
     worst = int(np.argmax(lacking))
     absent = np.flatnonzero(matrix[worst] < 0)
@@ -205,7 +351,8 @@ def _missing(rows: Rows, matrix: Indices) -> InputError:
     things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
     return InputError(
         f"the model {shown(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
-        f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all",
+        f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all"
+        + (f"; {alike}" if alike else ""),
         file=table.name,
         column="id",
         expected=f"the same {things} for every model",

@@ -11,6 +11,7 @@ from typing import Any
 
 from evalreport.data.columns import Kind
 from evalreport.data.reading import FREE_TEXT, MOST_TEXTS, Choose, Columns, Locate, file_format
+from evalreport.data.unpacking import Room, declared_by_arrow, declared_by_npz, declared_by_parquet, room_of
 from evalreport.data.values import all_numbers, keep
 from evalreport.errors import InputError
 
@@ -21,31 +22,36 @@ _BROKEN_ARCHIVE = (
 )
 
 
-def read_binary(path: Path, name: str, choose: Choose) -> Columns:
+_ROWS_A_PIECE = 8192
+
+
+def read_binary(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .parquet, .arrow, .feather or .npz file.
 
     Raises
     ------
     InputError
-        Where the file is truncated, is of another format, or holds Python objects.
+        Where the file is truncated, is of another format, holds Python objects, or unpacks to more than there is
+        room for.
     """
     suffix = file_format(path)
+    room = room_of(path, name, memory_limit)
     if suffix == "npz":
-        return read_arrays(_npz(path, name), name, choose)
+        return read_arrays(_npz(path, room), name, choose)
     import pyarrow as pa
 
     try:
         if suffix == "parquet":
-            return _read_parquet(path, name, choose)
-        return read_table(_arrow(path), name, choose)
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+            return _read_parquet(path, room, choose)
+        return read_table(_arrow(path, room), name, choose, room)
+    except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, struct.error) as error:
         raise foreign(
             name, f"it cannot be read as {suffix} ({_first_line(error)})", f"a whole {suffix} file"
         ) from None
 
 
-def read_table(table: Any, name: str, choose: Choose) -> Columns:
-    """Take the columns of an Arrow table.
+def read_table(table: Any, name: str, choose: Choose, room: Room | None = None) -> Columns:
+    """Take the columns of an Arrow table; None: it lies in memory as it is, and may take what it takes.
 
     Raises
     ------
@@ -53,12 +59,12 @@ def read_table(table: Any, name: str, choose: Choose) -> Columns:
         Where a column holds bytes that are no text or a type that no cell can have.
     """
     names = tuple(field.name for field in table.schema)
-    arrays, left_out = _columns(table.column, choose(names), name)
+    arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
     return Columns(names, arrays, table.num_rows, _place(table.column), left_out)
 
 
 def _columns(
-    column: Callable[[str], Any], kinds: Mapping[str, Kind], name: str
+    column: Callable[[str, Kind], Any], kinds: Mapping[str, Kind], name: str, room: Room | None
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Keep one column after the other; also the metadata that was not kept, with the reason."""
     import pyarrow as pa
@@ -66,8 +72,10 @@ def _columns(
     arrays: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     for header, kind in kinds.items():
-        array = column(header)
+        array = column(header, kind)
         try:
+            if room is not None:
+                room.check(_as_plain_text(array, kind))
             kept = keep(array, kind)
             if kind == "aside" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
                 left_out[header] = FREE_TEXT
@@ -86,6 +94,26 @@ def _columns(
             ) from None
 
     return arrays, left_out
+
+
+def _as_plain_text(array: Any, kind: Kind) -> int:
+    """Return the bytes of a dictionary column that is to be kept as the text that it stands for."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    if kind != "text" or not pa.types.is_dictionary(array.type) or not _is_text(array.type.value_type):
+        return 0
+    return sum(
+        pc.sum(pc.binary_length(chunk.dictionary).cast(pa.int64()).take(chunk.indices)).as_py() or 0
+        for chunk in chunks
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
 
 
 def _place(column: Callable[[str], Any]) -> Locate:
@@ -132,25 +160,68 @@ def foreign(name: str, problem: str, expected: str) -> InputError:
     )
 
 
-def _read_parquet(path: Path, name: str, choose: Choose) -> Columns:
+def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     """Read one column after the other, so that no two lie in memory as the file has them."""
     import pyarrow.parquet as pq
 
-    def column(header: str) -> Any:
-        with pq.ParquetFile(path) as again:
-            return again.read(columns=[header], use_threads=False).column(header)
+    def column(header: str, kind: Kind) -> Any:
+        # Labels come as codes into their distinct texts, as they are kept: most files have them so.
+        coded = kind == "codes" and header in plain
+        with pq.ParquetFile(path, read_dictionary=[header] if coded else None) as again:
+            if coded:
+                return again.read(columns=[header], use_threads=False).column(header)
+            return _in_pieces(again, header, room)
 
     with pq.ParquetFile(path) as file:
         names, rows = tuple(file.schema_arrow.names), file.metadata.num_rows
-    arrays, left_out = _columns(column, choose(names), name)
+        # Without those that are made of others.
+        plain = {file.schema.column(place).path for place in range(len(file.schema))} & {*names}
+        kinds = choose(names)
+        room.check(declared_by_parquet(file.metadata, kinds))
+    _check_entries(path, [h for h, kind in kinds.items() if kind != "codes" and h in plain], room)
+    arrays, left_out = _columns(column, kinds, room.name, room)
     if any(len(array) != rows for array in arrays.values()):
-        raise foreign(name, "its columns have different lengths", "a whole parquet file")
-    return Columns(names, arrays, rows, _place(column), left_out)
+        raise foreign(room.name, "its columns have different lengths", "a whole parquet file")
+    return Columns(names, arrays, rows, _place(lambda header: column(header, "text")), left_out)
 
 
-def _arrow(path: Path) -> Any:
+def _in_pieces(file: Any, header: str, room: Room) -> Any:
+    """Read a column some rows at a time, and no further than there is room."""
     import pyarrow as pa
 
+    pieces: list[Any] = []
+    taken = 0
+    for batch in file.iter_batches(batch_size=_ROWS_A_PIECE, columns=[header], use_threads=False):
+        pieces.append(batch.column(header))
+        taken += batch.nbytes
+        room.check(taken, at_least=True)
+    return pa.chunked_array(pieces, file.schema_arrow.field(header).type)
+
+
+def _check_entries(path: Path, headers: Sequence[str], room: Room) -> None:
+    """Check that some rows of a text column have room where each of them may be the longest entry of its dictionary."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, read_dictionary=list(headers)) as file:
+        for number in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(number)
+            for chunk in map(group.column, range(group.num_columns)):
+                header, rows = chunk.path_in_schema, min(chunk.num_values, _ROWS_A_PIECE)
+                small = chunk.total_uncompressed_size * rows <= room.bytes_
+                if header not in headers or chunk.physical_type != "BYTE_ARRAY" or small:
+                    continue
+                first = next(file.iter_batches(1, [number], [header], use_threads=False), None)
+                entries = getattr(first and first.column(header), "dictionary", None)
+                if entries is not None and _is_text(entries.type):
+                    room.check(rows * (pc.max(pc.binary_length(entries)).as_py() or 0))
+
+
+def _arrow(path: Path, room: Room) -> Any:
+    import pyarrow as pa
+
+    with path.open("rb") as plain:
+        room.check(declared_by_arrow(plain))
     with pa.OSFile(str(path), "rb") as stream:
         try:
             table = pa.ipc.open_file(stream).read_all()
@@ -162,14 +233,16 @@ def _arrow(path: Path) -> Any:
     return table
 
 
-def _npz(path: Path, name: str) -> dict[str, Any]:
+def _npz(path: Path, room: Room) -> dict[str, Any]:
     import numpy as np
 
+    name = room.name
     try:
         # np.load would take any other file for a pickle, and would not close one that it cannot open.
         with path.open("rb") as stream:
             if not zipfile.is_zipfile(stream):
                 raise foreign(name, "it cannot be read as npz (it is no zip archive)", "a whole npz file")
+            room.check(declared_by_npz(stream, name))
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 return {header: archive[header] for header in archive.files}
@@ -192,10 +265,10 @@ def _one_dimension(header: object, values: Any, name: str) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    shape: Sequence[int] = getattr(values, "shape", (len(values),))
-    if len(shape) != 1:
+    dimensions = getattr(values, "ndim", 1)
+    if dimensions != 1:
         raise InputError(
-            f"the array has {len(shape)} dimensions",
+            f"the array has {dimensions} dimensions",
             file=name,
             column=str(header),
             expected="one value a row (probabilities: one column p_<label> for each class)",
@@ -203,8 +276,11 @@ def _one_dimension(header: object, values: Any, name: str) -> Any:
         )
     try:
         if isinstance(values, np.ndarray) and values.dtype.kind in "SU":
-            values = np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
-            return pa.array(values.tolist(), pa.string())
+            pieces = [values[start : start + _ROWS_A_PIECE] for start in range(0, len(values), _ROWS_A_PIECE)]
+            if values.dtype.kind == "S":
+                pieces = [np.char.decode(piece, "utf-8") for piece in pieces]
+            # Some at a time: as Python's own texts all of them would take many times the room.
+            return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
         return pa.array(values)
     except (pa.ArrowException, UnicodeDecodeError, TypeError, ValueError) as error:
         raise InputError(

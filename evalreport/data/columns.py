@@ -41,6 +41,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """Standard column -> names that are accepted where it is absent."""
 
+MOST_CLASSES = 1000
 PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 NUMBER_COLUMNS = frozenset(
     ("score", "inbag", "train_size", "complexity", "n_parameters", "log_likelihood", "vc_dimension", "value")
@@ -59,6 +60,8 @@ KEY_COLUMNS = (
         "vc_dimension",
     ),
 )
+_JUDGED = frozenset(("score", "outcome", "value"))
+"""Standard columns that --outcome or --value may take for its own."""
 METRIC_COLUMNS = frozenset(
     (
         *("auc", "accuracy", "error_rate", "balanced_accuracy", "precision", "recall", "specificity", "f1"),
@@ -121,6 +124,14 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     _refuse_twice(names, file)
     columns, unused = _standard_columns(stripped, file, options)
     probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
+    if len(probabilities) > MOST_CLASSES:
+        raise InputError(
+            f"there are columns of {len(probabilities):,} probabilities",
+            file=file,
+            line=1,
+            expected=f"at most {MOST_CLASSES:,} classes",
+            remedy="name the columns otherwise if they are no probabilities of classes",
+        )
     taken = {*columns.values(), *probabilities.values(), *unused}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
     asked = frozenset(header for header in metadata if _may_be_asked_for(header.strip(), options))
@@ -194,11 +205,20 @@ def _standard_columns(
                     expected=f"one of {', '.join(stripped)}",
                     remedy=f"name one of these with --{standard}",
                 )
+            if asked in ALIASES and asked not in _JUDGED:
+                raise InputError(
+                    f"--{standard} names the column {asked!r}, which has a meaning of its own",
+                    file=file,
+                    line=1,
+                    column=asked,
+                    expected=f"a column of {'judgements' if standard == 'outcome' else 'scores'}",
+                    remedy=f"name another column with --{standard}, or rename this one",
+                )
             columns[standard] = stripped[asked]
             continue
         # `correct` beside predictions is a note about them, not a judgement that replaces them.
         accepted = () if standard == "outcome" and judged else aliases
-        present = [name for name in (standard, *accepted) if name in stripped]
+        present = [n for n in (standard, *accepted) if n in stripped and n not in named.values()]
         if present:
             columns[standard] = stripped[present[0]]
             for other in present[1:]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
+import re
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,14 @@ from evalreport.data.reading import (
     quote_name,
     quote_text,
 )
+from evalreport.data.unpacking import BYTES_A_BLOCK, blocks, is_gzipped, opened, room_of
 from evalreport.errors import InputError
 
 _ROWS_A_BATCH = 500_000
 _ROWS_A_SLOW_BATCH = 50_000
 _LONGEST_CELL = 16_000_000
-_BYTES_A_BLOCK = 1 << 20
+_LONGEST_LINE = 2 * _LONGEST_CELL
+_LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
 Record = tuple[int, list[str]]
 
 
@@ -44,15 +45,17 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
 
     names = _header(path, name)
     kinds = choose(names)
+    room = room_of(path, name, memory_limit, streamed=True)
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
-        for number, (line, cells) in enumerate(_records(path, name)):
+        for number, (line, cells) in enumerate(_filled(_records(path, name))):
             if number == row + 1:
                 return line, cells[names.index(header)] if header is not None else ""
         return None, ""
 
     try:
-        if _holds_nul(path):
+        # DuckDB takes a NUL byte for a letter; to us it says that the file is no text.
+        if any(b"\0" in block for block in blocks(path, room)):
             raise duckdb.InvalidInputException
         return _read_fast(path, names, kinds, locate, memory_limit)
     except (duckdb.Error, OSError, EOFError, zlib.error):
@@ -64,8 +67,8 @@ def _read_fast(
 ) -> Columns:
     # Positions stand for the names: a header can hold anything.
     layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
-    chosen = ", ".join(quote_name(f"c{names.index(header)}") for header in kinds)
-    compression = "gzip" if path.name.lower().endswith(".gz") else "none"
+    chosen = ", ".join(quote_name(f"c{place}") for place in _places(names, kinds))
+    compression = "gzip" if is_gzipped(path) else "none"
     quoted = f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}'"
     source = f"read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, {quoted})"
     query = f"SELECT {chosen or '1'} FROM {source}"  # noqa: S608  every part is quoted, the path is bound
@@ -74,20 +77,20 @@ def _read_fast(
         return keep_batches(iter(reader), names, kinds, locate)
 
 
-def _holds_nul(path: Path) -> bool:
-    """DuckDB takes a NUL byte for a letter; to us it says that the file is no text."""
-    with _opened(path) as stream:
-        return any(b"\0" in block for block in iter(lambda: stream.read(_BYTES_A_BLOCK), b""))
+def _places(names: tuple[str, ...], kinds: Mapping[str, Kind]) -> list[int]:
+    """Return where the columns in use stand; a header may be repeated where it is empty."""
+    first = {header: place for place, header in reversed(list(enumerate(names)))}
+    return [first[header] for header in kinds]
 
 
 def _read_slowly(
     path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
 ) -> Columns:
     """Find the fault and name its line; one without (mixed line ends, long cells) is read after all."""
-    records = _records(path, name)
+    records = _filled(_records(path, name))
     next(records)
     whole = _whole_rows(records, names, name)
-    places = [names.index(header) for header in kinds]
+    places = _places(names, kinds)
     return keep_batches(_batches(whole, places), names, kinds, locate)
 
 
@@ -114,10 +117,10 @@ def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) ->
 
 
 def _header(path: Path, name: str) -> tuple[str, ...]:
-    for line, cells in _records(path, name):
-        if line != 1:
-            break
-        return tuple(cells)
+    for _, cells in _records(path, name):
+        if cells:
+            return tuple(cells)
+        break
     raise InputError(
         "the first line is empty",
         file=name,
@@ -132,7 +135,7 @@ def _delimiter(path: Path) -> str:
 
 
 def _records(path: Path, name: str) -> Iterator[Record]:
-    """Yield each record with the line on which it begins; empty lines are passed over.
+    """Yield each record with the line on which it begins; of an empty line it has no cells.
 
     Raises
     ------
@@ -142,11 +145,10 @@ def _records(path: Path, name: str) -> Iterator[Record]:
     previous_limit = csv.field_size_limit(_LONGEST_CELL)
     line = 1
     try:
-        with _opened(path) as stream:
+        with opened(path) as stream:
             reader = csv.reader(_lines(stream, name), delimiter=_delimiter(path), strict=True)
             for cells in reader:
-                if cells:
-                    yield line, cells
+                yield line, cells
                 line = reader.line_num + 1
     except csv.Error as error:
         raise _broken_quote(name, line, error) from None
@@ -154,23 +156,29 @@ def _records(path: Path, name: str) -> Iterator[Record]:
         raise InputError(
             f"the file cannot be read: {error}",
             file=name,
-            expected="a whole file" if not path.name.lower().endswith(".gz") else "a whole gzip archive",
+            expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
             remedy="write or copy the file again",
         ) from None
     finally:
         csv.field_size_limit(previous_limit)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
-    with path.open("rb") as plain:
-        yield gzip.GzipFile(fileobj=plain) if path.name.lower().endswith(".gz") else plain
+def _filled(records: Iterator[Record]) -> Iterator[Record]:
+    return (record for record in records if record[1])
 
 
 def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
     for number, raw in enumerate(_split(stream), start=1):
         if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise _not_text(name, number, "the file is in UTF-16")
+        if len(raw) > _LONGEST_LINE:
+            raise InputError(
+                f"the line is longer than {_LONGEST_LINE / 1e6:,.0f} MB",
+                file=name,
+                line=number,
+                expected="a line for each row of the table",
+                remedy="write the file with a CSV writer",
+            )
         if b"\0" in raw:
             raise _not_text(name, number, "the file holds a NUL byte, so it is no text")
         try:
@@ -180,16 +188,21 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
 
 
 def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Split at line feeds, and at carriage returns that stand alone."""
-    for raw in stream:
-        inner = raw[:-2].split(b"\r") if raw.endswith(b"\r\n") else raw.split(b"\r")
-        if len(inner) == 1:
-            yield raw
-        else:
-            for piece in inner[:-1]:
-                yield piece + b"\r"
-            if inner[-1]:
-                yield inner[-1] + (b"\r\n" if raw.endswith(b"\r\n") else b"")
+    """Split at line feeds, and at carriage returns that stand alone; a line that is too long is cut."""
+    left = b""
+    while piece := stream.readline(BYTES_A_BLOCK):
+        left += piece
+        if b"\r" in left.removesuffix(b"\r\n"):
+            # One at the very end may be half of an end of line: what follows tells.
+            held = b"\r" if left.endswith(b"\r") else b""
+            *whole, left = _LONE_RETURN.split(left.removesuffix(held))
+            left += held
+            yield from whole
+        if left.endswith(b"\n") or len(left) > _LONGEST_LINE:
+            yield left
+            left = b""
+    if left:
+        yield left
 
 
 def _not_text(name: str, line: int, problem: str) -> InputError:

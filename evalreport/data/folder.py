@@ -41,7 +41,8 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
     Raises
     ------
     InputError
-        Where nothing is there, a file cannot be read by us, or a folder holds no prediction file.
+        Where nothing is there, a file cannot be read by us, its name is not UTF-8, or a folder holds no prediction
+        file.
     """
     paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
     if not paths:
@@ -111,6 +112,8 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
         if name.startswith(".") or name.startswith(_SILENTLY_IGNORED) or path.suffix.lower() in _ANNOTATIONS:
             continue
         if name.endswith(_RECORD) or not _is_file(path):
+            if file_format(path) is not None:
+                _refuse_special(path)
             continue
         if file_format(path) is not None:
             kept.append(path)
@@ -125,6 +128,7 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
 def _check_named(path: Path, option: str | None) -> None:
     where = f" (named by {option})" if option else ""
     if not _is_file(path):
+        _refuse_special(path)
         raise _nothing(f"there is no such file{where}", str(path))
     if path.suffix.lower() in UNSAFE_SUFFIXES:
         raise InputError(
@@ -156,6 +160,17 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+def _refuse_special(path: Path) -> None:
+    """Refuse a pipe, a socket or a device: reading one would wait without end."""
+    if _exists(path) and not path.is_dir():
+        raise InputError(
+            "it is no regular file",
+            file=str(path),
+            expected="a file, not a pipe, a socket or a device",
+            remedy="write the predictions into a file",
+        )
+
+
 def _root(paths: list[Path]) -> Path:
     if len(paths) == 1:
         return paths[0] if paths[0].is_dir() else paths[0].parent
@@ -164,6 +179,15 @@ def _root(paths: list[Path]) -> Path:
 
 
 def _file(path: Path, root: Path) -> File:
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "the file's name is not UTF-8",
+            file=str(path),
+            expected="names of files and folders in UTF-8: a file's name is the name of its model",
+            remedy="rename it",
+        ) from None
     try:
         relative = path.absolute().relative_to(root.absolute()).as_posix()
     except ValueError:

@@ -290,13 +290,14 @@ def _concatenated(
     """Concatenate each column over the tables, empty where a table lacks it."""
     import pyarrow as pa
 
-    names = dict.fromkeys(name for table in tables for name in headers(table.roles))
+    own = [headers(table.roles) for table in tables]
+    names = dict.fromkeys(name for table_headers in own for name in table_headers)
     columns = {}
     for name in names:
         kind = pa.float64() if number or name in NUMBER_COLUMNS else pa.dictionary(pa.int32(), pa.string())
         parts: list[Any] = []
-        for table in tables:
-            header = headers(table.roles).get(name)
+        for table, table_headers in zip(tables, own, strict=True):
+            header = table_headers.get(name)
             if header is None:
                 parts.append(pa.nulls(table.read.rows, kind))
             else:

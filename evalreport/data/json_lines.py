@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
+import contextlib
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from typing import Any
 from evalreport.data.columns import Kind
 from evalreport.data.database import database
 from evalreport.data.reading import Choose, Columns, keep_batches, literal_path, quote_text
+from evalreport.data.unpacking import blocks, is_gzipped, opened, room_of
 from evalreport.errors import InputError
 
 _ROWS_A_BATCH = 500_000
+_LONGEST_LINE = 1 << 24
 
 
 def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
@@ -32,10 +35,12 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
                 return line, "" if header is None else str(record.get(header, ""))
         return None, ""
 
-    compression = "gzip" if path.name.lower().endswith(".gz") else "none"
+    compression = "gzip" if is_gzipped(path) else "none"
     # A line of JSON can be long (a prompt beside its judgement), yet not endless.
-    source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size=16777216)"
+    source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size={_LONGEST_LINE})"
     parameters = [literal_path(path)]
+    if is_gzipped(path):
+        _check_room(path, name, memory_limit)
     try:
         with database(memory_limit) as connection:
             # An object that names a key twice leaves a doubt which value is meant.
@@ -55,6 +60,12 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
             return keep_batches(iter(reader), names, kinds, locate)
     except duckdb.Error as error:
         raise _fault(path, name, str(error).splitlines()[0]) from None
+
+
+def _check_room(path: Path, name: str, memory_limit: int | None) -> None:
+    with contextlib.suppress(OSError, EOFError, zlib.error):  # a broken archive is found below, with its line
+        for _ in blocks(path, room_of(path, name, memory_limit, streamed=True)):
+            pass
 
 
 def _nowhere(_row: int, _header: str | None) -> tuple[None, str]:
@@ -94,8 +105,10 @@ def _fault(path: Path, name: str, fallback: str) -> InputError:
 def _records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     line = 0
     try:
-        with gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb") as stream:
-            for line, raw in enumerate(stream, start=1):
+        with opened(path) as stream:
+            for line, raw in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
+                if len(raw) > _LONGEST_LINE:
+                    raise _not_an_object(name, line, f"the line is longer than {_LONGEST_LINE / 1e6:,.0f} MB")
                 if not raw.strip():
                     continue
                 record = json.loads(raw.decode("utf-8"), object_pairs_hook=_once)
@@ -108,11 +121,11 @@ def _records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise _not_an_object(name, line, f"the line is no JSON ({error})") from None
     except RecursionError:
         raise _not_an_object(name, line, "the line is nested too deeply") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             f"the file cannot be read: {error}",
             file=name,
-            expected="a whole file",
+            expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
             remedy="write or copy the file again",
         ) from None
 

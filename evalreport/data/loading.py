@@ -11,7 +11,7 @@ from evalreport.config import Options
 from evalreport.data.alignment import align
 from evalreport.data.columns import Roles, about_truth, require_usable, understand
 from evalreport.data.covariates import covariates
-from evalreport.data.design import find_design
+from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.folder import File, digest, find_files
 from evalreport.data.gathering import Rows, Table, gather
 from evalreport.data.oddities import oddities
@@ -75,24 +75,31 @@ def load(
     y_true = true_values(rows, alignment, task)
     models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, parsed, options)
     described = covariates(rows, alignment, options, models)
-    design, design_found = find_design(alignment, of_examples=rows.ids is not None)
+    design = find_design(rows, alignment, apart=options.join == "independent")
     predictions = Predictions(
         task=task.task,
-        design=design,
+        design=design.design,
         ids=alignment.ids,
         example=alignment.example,
         y_true=y_true,
         models=described.models,
         classes=task.classes,
         positive=task.positive,
-        keys=described.keys,
+        keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         inputs=inputs,
-        found=(*task.found, design_found, *found, *alignment.found, *said_of_models),
+        found=(
+            *task.found,
+            FoundRecord("design", design.design, design.why),
+            *found,
+            *alignment.found,
+            *said_of_models,
+        ),
         warnings=(
             *warnings,
             *_unused(rows, task.task),
             *task.warnings,
+            *alignment.warnings,
             *odd_of_models,
             *described.warnings,
         ),

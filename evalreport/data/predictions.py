@@ -50,7 +50,8 @@ class ModelOutputs:
     outcome
         (n,) float64: the tasks ``outcome`` and ``scores``.
     present
-        (n,) bool: the rows this model has; None = all (always so under ``join='error'`` and ``'intersect'``).
+        (n,) bool: the rows this model has; None = all. Under ``join='error'`` and ``'intersect'`` models lack rows
+        only where their training seeds have other names.
     columns
         Key and metadata columns on which the models differ (n_parameters, latency ...): this model's own.
     """
@@ -107,9 +108,14 @@ class Predictions:
         return len(self.example)
 
     @property
+    def apart(self) -> bool:
+        """Whether the models have rows of their own: test sets of their own, or training seeds of other names."""
+        return any(model.present is not None for model in self.models)
+
+    @property
     def n_examples(self) -> int:
         """Number of examples: an id that is predicted repeatedly (folds of repeats, replicates, seeds) counts once."""
-        if self.design == "datasets" or any(model.present is not None for model in self.models):
+        if self.design == "datasets" or (self.apart and self.design != "seeds"):
             return self.n
         if self.design == "test-set" and len(self.ids) == self.n:
             return self.n  # each id stands once: nothing to count, however many rows there are

@@ -13,6 +13,7 @@ from evalreport.errors import InputError
 FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jsonl", "jsonl.gz", "npz")
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
 
+MOST_COLUMNS = 5_000
 MOST_TEXTS = 100_000
 """A column of more different texts is no column of groups: prompts, answers, explanations."""
 FREE_TEXT = f"it holds more than {MOST_TEXTS:,} different texts, and no option names it"
@@ -78,18 +79,24 @@ def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None
     _check_readable(path, name)
     if path.stat().st_size == 0:
         raise empty_file(name)
+
+    def few(names: tuple[str, ...]) -> Mapping[str, Kind]:
+        if len(names) > MOST_COLUMNS:
+            raise too_many_columns(len(names), name)
+        return choose(names)
+
     if suffix.startswith(("csv", "tsv")):
         from evalreport.data.delimited import read_delimited
 
-        read = read_delimited(path, name, choose, memory_limit=memory_limit)
+        read = read_delimited(path, name, few, memory_limit=memory_limit)
     elif suffix.startswith("jsonl"):
         from evalreport.data.json_lines import read_json_lines
 
-        read = read_json_lines(path, name, choose, memory_limit=memory_limit)
+        read = read_json_lines(path, name, few, memory_limit=memory_limit)
     else:
         from evalreport.data.binary import read_binary
 
-        read = read_binary(path, name, choose)
+        read = read_binary(path, name, few, memory_limit=memory_limit)
     if read.rows == 0:
         raise empty_file(name)
     return read
@@ -114,6 +121,17 @@ def empty_file(name: str) -> InputError:
         file=name,
         expected="a header and at least one row of predictions",
         remedy="write the file again, or take it out of the folder",
+    )
+
+
+def too_many_columns(count: int, name: str) -> InputError:
+    """Say that a file has more columns than predictions have."""
+    return InputError(
+        f"there are {count:,} columns",
+        file=name,
+        line=1,
+        expected=f"at most {MOST_COLUMNS:,} columns",
+        remedy="leave out what is neither prediction nor group (features, embeddings); see whether the table is turned",
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.columns import IDENTITY_COLUMNS
-from evalreport.data.design import design_of
+from evalreport.data.design import Cells, design_of, with_seeds_as_repeats, without_a_place
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.errors import InputError
@@ -162,10 +162,14 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
         models = tuple(
             replace(m, columns={k: c for k, c in m.columns.items() if k != series.axis}) for m in models
         )
-    design, why = design_of(keys, table.example, table.n)
+    design = design_of(Cells(keys, table.example, table.n, table.ids), without_a_place)
     found = tuple(r for r in predictions.found if r.what != "design")
     return replace(
-        table, models=models, keys=keys, design=design, found=(*found, FoundRecord("design", design, why))
+        table,
+        models=models,
+        keys=with_seeds_as_repeats(keys) if design.seeds_are_repeats else keys,
+        design=design.design,
+        found=(*found, FoundRecord("design", design.design, design.why)),
     )
 
 

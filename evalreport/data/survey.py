@@ -56,7 +56,7 @@ def why_not_analysed(predictions: Predictions) -> str | None:
     """
     if predictions.design not in ANALYSED_DESIGNS:
         return f"the design is {predictions.design}"
-    one_fit = predictions.design == "test-set" and all(model.present is None for model in predictions.models)
+    one_fit = predictions.design == "test-set" and not predictions.apart
     if one_fit and series_of(predictions) is None and test_rows(predictions).n > len(predictions.ids):
         return "a model predicts the same example more than once, and no fold, repeat or size tells why"
     return None
@@ -129,7 +129,7 @@ def _paired(p: Predictions) -> Answer:
         )
     if len(p.models) < 2:
         return "there is only one model", "add a second model's predictions of the same ids"
-    if any(m.present is not None for m in p.models):
+    if p.apart:
         return (
             "the models have test sets of their own (--join independent)",
             "predict the same ids with every model",
@@ -140,7 +140,7 @@ def _paired(p: Predictions) -> Answer:
 def _independent(p: Predictions) -> Answer:
     if len(p.models) < 2:
         return "there is only one model", "add a second model's predictions"
-    if all(m.present is None for m in p.models):
+    if p.design == "seeds" or not p.apart:
         return (
             "the models share their examples: paired tests are stronger",
             "pass --join independent only if not",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.config import Options
+from evalreport.data.columns import MOST_CLASSES
 from evalreport.data.gathering import Rows, fault, whence
 from evalreport.data.predictions import Floats
 from evalreport.data.values import (
@@ -26,7 +27,7 @@ from evalreport.errors import InputError, UsageError
 from evalreport.keys import Task
 from evalreport.records import FoundRecord, WarningRecord
 
-MOST_CLASSES = 1000
+MOST_SPELLINGS = 20 * MOST_CLASSES
 MOST_WHOLE_CLASSES = 20
 POSITIVE_PAIRS = (
     ("0", "1"),
@@ -184,22 +185,14 @@ def no_number(rows: Rows, column: str, wrong: Sequence[str]) -> InputError:
 
 
 def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
-    labels = [
-        *_labels(rows, "y_true"),
-        *_labels(rows, "truth"),
-        *_labels(rows, "y_pred"),
-        *rows.probabilities,
-    ]
-    spelling = spelled_alike(labels)
+    distinct = _distinct(rows, "y_true", "truth", "y_pred")
+    if len(distinct) > MOST_SPELLINGS:
+        # However the rest are spelled, these alone are too many: millions of numbers are no classes.
+        some = distinct.slice(0, MOST_SPELLINGS).to_pylist()
+        _refuse_many(rows, list(dict.fromkeys(map(whole, some))), "at least ")
+    spelling = spelled_alike([*distinct.to_pylist(), *rows.probabilities])
     classes = in_order(spelling.values())
-    if len(classes) > MOST_CLASSES:
-        raise InputError(
-            f"there are {len(classes)} classes, for example {', '.join(map(shown, classes[:3]))}",
-            file=rows.tables[0].name,
-            column="y_true",
-            expected=f"at most {MOST_CLASSES:,} classes",
-            remedy="pass --task regression if these are numbers, or check which column is y_true",
-        )
+    _refuse_many(rows, classes)
     if options.task == "binary" and len(classes) > 2:
         raise _contradiction(
             rows,
@@ -223,6 +216,17 @@ def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
         found=tuple(found),
         warnings=tuple(warnings),
     )
+
+
+def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
+    if len(classes) > MOST_CLASSES:
+        raise InputError(
+            f"there are {said}{len(classes)} classes, for example {', '.join(map(shown, classes[:3]))}",
+            file=rows.tables[0].name,
+            column="y_true",
+            expected=f"at most {MOST_CLASSES:,} classes",
+            remedy="pass --task regression if these are numbers, or check which column is y_true",
+        )
 
 
 def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
@@ -264,12 +268,6 @@ def _positive(
     )
     record = FoundRecord("positive class", label, "the last in sorted order, since the labels do not say it")
     return label, record, [WarningRecord("positive_class_guessed", text, (label,))]
-
-
-def _labels(rows: Rows, column: str) -> list[str]:
-    """Return the distinct labels that a column's rows hold."""
-    labels: list[str] = _distinct(rows, column).to_pylist()
-    return labels
 
 
 def _distinct(rows: Rows, *columns: str) -> Any:

@@ -21,6 +21,8 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 def keep(array: Any, kind: Kind) -> Any:
     """Bring an Arrow array of any type into the form in which its kind of column is kept.
 
+    A cell of metadata that holds ``nan`` is empty; a label or a key that is called so keeps its name.
+
     Parameters
     ----------
     array
@@ -29,6 +31,7 @@ def keep(array: Any, kind: Kind) -> Any:
         ``text``: string; ``codes``, ``metadata``: dictionary of strings; ``number``: double, nan where it is none.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
@@ -39,8 +42,18 @@ def keep(array: Any, kind: Kind) -> Any:
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     dictionary = as_text(encoded.dictionary)
     indices = encoded.indices.cast(pa.int32())
+    if dictionary.null_count or len(distinct := dictionary.unique()) < len(dictionary):
+        # Some writers put the empty cell, or one text twice, among a dictionary's entries.
+        distinct = dictionary.drop_null().unique()
+        indices = pc.index_in(dictionary, distinct).take(indices)
+        dictionary = distinct
     codes = pa.DictionaryArray.from_arrays(indices, dictionary)
-    return _without_empty_text(codes)
+    return _without(codes, EMPTY if kind == "codes" else NOT_GIVEN)
+
+
+EMPTY = ("",)
+NOT_GIVEN = ("", "nan", "NaN", "NAN")
+"""Texts of metadata that stand for an empty cell: programs write what is missing as a number that is none."""
 
 
 def combined(array: Any) -> Any:
@@ -246,13 +259,13 @@ def _floats_as_text(array: Any) -> Any:
     return whole_text
 
 
-def _without_empty_text(codes: Any) -> Any:
-    """Make the cells that hold an empty text empty cells."""
+def _without(codes: Any, texts: Sequence[str]) -> Any:
+    """Make the cells that hold one of some texts empty cells."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    position = pc.index(codes.dictionary, "").as_py()
-    if position < 0:
+    gone = pc.is_in(codes.dictionary, value_set=pa.array(texts, codes.dictionary.type))
+    if not pc.any(gone).as_py():
         return codes
-    indices = pc.if_else(pc.equal(codes.indices, position), pa.scalar(None, pa.int32()), codes.indices)
+    indices = pc.if_else(gone.take(codes.indices), pa.scalar(None, pa.int32()), codes.indices)
     return used_only(pa.DictionaryArray.from_arrays(indices, codes.dictionary))

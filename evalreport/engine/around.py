@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.portable import weighted_sums
+
 Floats = npt.NDArray[np.float64]
 
 STANDARD_ERRORS = 8.0
@@ -58,7 +60,7 @@ def _median_between(table: Sorted, weights: Floats, low: int, high: int) -> Floa
     goal = weights.sum(axis=1) / 2
     below = np.zeros(len(table.values))
     below[table.rows[:low]] = 1
-    reached = np.cumsum(weights[:, table.rows[low:high]], axis=1) + (weights @ below)[:, None]
+    reached = np.cumsum(weights[:, table.rows[low:high]], axis=1) + weighted_sums(weights, below)[:, None]
     slack = 1e-12 * goal
     first = (reached >= (goal - slack)[:, None]).argmax(axis=1)
     second = (reached > (goal + slack)[:, None]).argmax(axis=1)
@@ -78,6 +80,6 @@ def absolute_deviations(table: Sorted, weights: Floats, centres: Floats) -> Floa
     sign = np.concatenate([np.full(low, -1.0), np.zeros(high - low), np.ones(len(values) - high)])
     side, signed = np.empty(len(values)), np.empty(len(values))
     side[rows], signed[rows] = sign, sign * values
-    outer = weights @ signed - centres * (weights @ side)
+    outer = weighted_sums(weights, signed) - centres * weighted_sums(weights, side)
     near = np.abs(values[low:high] - centres[:, None])
     return np.asarray(outer + (weights[:, rows[low:high]] * near).sum(axis=1))

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+_AT_ONCE = 1 << 18
+"""Numbers at which a function is differentiated at once (8 MB): bounds memory where there are many classes."""
+
 
 def ratio(numerator: Array, denominator: Array) -> Array:
     """Divide element by element; nan where the denominator is 0 (undefined, said by the caller).
@@ -59,7 +62,32 @@ def gradient(function: Callable[[Array], Array], point: Array) -> npt.NDArray[np
     """
     flat = np.asarray(point, dtype=np.float64).ravel()
     step = 1e-30 * max(1.0, float(np.abs(flat).max(initial=0.0)))
-    steps = flat + 1j * step * np.eye(flat.size)
-    with np.errstate(all="ignore"):
-        values = function(steps.reshape(flat.size, *np.shape(point)))
-    return (np.asarray(values).imag / step).reshape(np.shape(point))
+    slopes = np.empty(flat.size)
+    at_once = max(1, _AT_ONCE // max(flat.size, 1))
+    for start in range(0, flat.size, at_once):
+        some = np.arange(start, min(start + at_once, flat.size))
+        # Long numbers: products of complex doubles round otherwise on processors that multiply and add in one.
+        steps = np.tile(flat.astype(np.clongdouble), (len(some), 1))
+        steps[np.arange(len(some)), some] += 1j * step
+        with np.errstate(all="ignore"):
+            values = function(steps.reshape(len(some), *np.shape(point)))
+        slopes[some] = np.asarray(values).imag / step
+    return slopes.reshape(np.shape(point))
+
+
+def slopes_at(
+    function: Callable[[Array], Array], points: npt.NDArray[np.float64], axes: int
+) -> npt.NDArray[np.float64]:
+    """Differentiate a function of statistics (..., *shape) -> (...) at every point; 0 where it is undefined.
+
+    The complex step of ``gradient`` at many points, in double precision: its last digits depend on the processor, so
+    it serves where numbers are compared and none is shown. ``axes``: how many axes a point's statistics have.
+    """
+    found = np.empty_like(points)
+    step = 1e-30 * max(1.0, float(np.abs(points).max(initial=0.0)))
+    for place in np.ndindex(points.shape[points.ndim - axes :]):
+        moved = points.astype(np.complex128)
+        moved[(..., *place)] += 1j * step
+        with np.errstate(all="ignore"):
+            found[(..., *place)] = np.asarray(function(moved)).imag / step
+    return np.where(np.isfinite(found), found, 0.0)

@@ -8,6 +8,7 @@ adds it where it matters.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -121,7 +122,7 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
 
 def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
     """Return the group at which each bin begins, from each class's weights by group and their running sums."""
-    quantiles = np.sin(np.arange(BINS_BY_CLASS) * (np.pi / 2 / BINS_BY_CLASS)) ** 2
+    quantiles = arcsine_shares(BINS_BY_CLASS)
     groups = len(classes[0][0])
     edges = [np.zeros(1, dtype=np.intp)]
     for counts, running in classes:
@@ -131,6 +132,11 @@ def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
         edges += [large, large + 1]
     starts = np.unique(np.concatenate(edges))
     return np.asarray(starts[starts < groups])
+
+
+def arcsine_shares(cells: int) -> Floats:
+    """Return the shares (cells,) at which cells begin that are of equal width in the arcsine of their square root."""
+    return np.array([math.sin(k * (math.pi / 2 / cells)) ** 2 for k in range(cells)])
 
 
 def _cells(code: Codes, found: npt.NDArray[np.bool_], n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.histogram import Bins
-from evalreport.engine.multinomial import Bytes
+from evalreport.engine.portable import dot
 
 Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int32]
 
 NEGLIGIBLE_SHARE = 1e-5
 """Of the variance: left out, it makes the replicates 0.003 standard errors wrong, root mean square."""
@@ -28,11 +27,6 @@ FIRST_ORDER_SHARE = 1e-4
 """Up to so large a share the first order is all that matters: replicates stay within 0.02 standard errors."""
 
 _TILE = 1 << 13
-
-FINEST = 1 << 29
-"""Columns are whole numbers up to this: with counts of at most 255 over a tile of rows every sum stays below 2^50,
-so that doubles hold it exactly, in whatever order and on however many threads BLAS adds.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ class Slopes:
     def square_inside(self, j: int) -> float:
         """Return the sum of the squares of ``inside(j)``: of all derivatives, less that of the means."""
         bins, means = self.bins[j], self.means[j]
-        square = _dot(self.derivatives[j], self.derivatives[j])
+        square = dot(self.derivatives[j], self.derivatives[j])
         if bins is None or means is None:
             return square
         return max(square - float((bins.examples * means**2).sum()), 0.0)
@@ -75,13 +69,13 @@ def shares(slopes: Slopes) -> dict[tuple[int, int], float]:
     Where a bound from the two models' shares is negligible, the bound stands for the share of their difference.
     """
     found = {}
-    own = [(slopes.square_inside(j), _dot(d, d)) for j, d in enumerate(slopes.derivatives)]
+    own = [(slopes.square_inside(j), dot(d, d)) for j, d in enumerate(slopes.derivatives)]
     for i, j in combinations_with_replacement(range(len(own)), 2):
         (part, whole), (other, of_other) = own[i], own[j]
         if i != j:
             a, b = slopes.derivatives[i], slopes.derivatives[j]
             part = (math.sqrt(part) + math.sqrt(other)) ** 2
-            whole += of_other - 2 * _dot(a, b)
+            whole += of_other - 2 * dot(a, b)
             # Models may be so like each other that rounding is all that the subtraction of squares leaves.
             if whole < 1e-6 * of_other or part > NEGLIGIBLE_SHARE * whole:
                 part, whole = (_square(slopes.inside(i) - slopes.inside(j)), _square(a - b))
@@ -90,30 +84,4 @@ def shares(slopes: Slopes) -> dict[tuple[int, int], float]:
 
 
 def _square(values: Floats) -> float:
-    return _dot(values, values)
-
-
-def _dot(a: Floats, b: Floats) -> float:
-    # Not by BLAS, which adds in another order on another number of threads.
-    return float(np.einsum("i,i->", a, b))
-
-
-def whole_numbers(values: Floats) -> tuple[Whole, float]:
-    """Return values as whole numbers up to ``FINEST`` and the size of one unit; the rounding is 1e-9 of the largest."""
-    unit = (float(np.abs(values).max()) or 1.0) / FINEST
-    return np.rint(values / unit).astype(np.int32), unit
-
-
-def column_sums(columns: Sequence[Whole], weights: Bytes) -> Floats:
-    """Return the weighted sums (p, b) of columns (n,) of whole numbers under bootstrap counts (n, b), exactly."""
-    n, size = weights.shape
-    sums = np.zeros((len(columns), size))
-    counts, values = np.empty((_TILE, size)), np.empty((len(columns), _TILE))
-    for start in range(0, n, _TILE):
-        rows = slice(start, min(start + _TILE, n))
-        length = rows.stop - start
-        np.copyto(counts[:length], weights[rows])
-        for place, column in enumerate(columns):
-            values[place, :length] = column[rows]
-        sums += values[:, :length] @ counts[:length]
-    return sums
+    return dot(values, values)

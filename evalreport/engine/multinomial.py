@@ -7,11 +7,14 @@ rate is a little below 1, so that units are nearly always missing, and adding is
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
+
+from evalreport.engine.portable import exp
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -114,14 +117,14 @@ def _redrawn() -> tuple[float, ...]:
     draws, so that places are independent; at rate -ln(1 - h) each is met at least once with probability h.
     """
     k = np.arange(LARGEST + 1)
-    wanted = np.exp(special.xlogy(k, RATE) - RATE - special.gammaln(k + 1))
+    wanted = exp(special.xlogy(k, RATE) - RATE - special.gammaln(k + 1))
     bytes_give = np.zeros(LARGEST + 1)
     bytes_give[: len(SHARES)] = np.array(SHARES) / 256
     kept = (wanted[: len(SHARES)] / bytes_give[: len(SHARES)]).min()
     rates, later = np.zeros(LARGEST + 1), 1.0
     for count in k[::-1]:
         chance = max(wanted[count] - kept * bytes_give[count], 0.0) / later
-        rates[count] = -np.log1p(-chance)
+        rates[count] = -math.log1p(-chance)
         later *= 1 - chance
     return tuple(rates.tolist())
 

@@ -1,7 +1,14 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
 from evalreport.intervals import blocks, bootstrap, normal, proportions
-from evalreport.intervals.choice import all_intervals, leading, limits, recommended
+from evalreport.intervals.choice import (
+    all_intervals,
+    leading,
+    leads_as_proportion,
+    limits,
+    recommended,
+    resolved,
+)
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
 
 __all__ = [
@@ -12,8 +19,10 @@ __all__ = [
     "blocks",
     "bootstrap",
     "leading",
+    "leads_as_proportion",
     "limits",
     "normal",
     "proportions",
     "recommended",
+    "resolved",
 ]

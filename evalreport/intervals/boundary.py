@@ -7,11 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.intervals.proportions import wilson_limits
+from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, clopper_pearson_limits, wilson_limits
 from evalreport.intervals.registry import Bounds
 from evalreport.metrics.estimate import Estimate
 
 Floats = npt.NDArray[np.float64]
+
+NEGLIGIBLE = 1e-12
+"""A width or a distance at or below this is rounding."""
 
 
 def from_class_recalls(estimate: Estimate, value_of: Callable[[Floats], Floats], level: float) -> Bounds:
@@ -28,8 +31,9 @@ def from_class_recalls(estimate: Estimate, value_of: Callable[[Floats], Floats],
         The metric as a function of tables (m, K, K) -> (m,).
     """
     assert estimate.table is not None
-    # Weights say how much an example counts, not how many there are: the examples themselves are counted.
-    table = estimate.table * (estimate.n / estimate.table.sum() if estimate.weighted else 1.0)
+    # Weights say how much an example counts, not how many there are: that is their effective number.
+    weighed = estimate.n_effective
+    table = estimate.table * (1.0 if weighed is None else weighed / estimate.table.sum())
     moved = [t for k in range(len(table)) if table[k].sum() > 0 for t in _moved(table, k, level)]
     values = value_of(np.array(moved)) if moved else np.empty(0)
     values = np.append(values[~np.isnan(values)], estimate.value)
@@ -70,7 +74,8 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
-    units = float(estimate.n_units if estimate.rarest is None else min(estimate.n_units, estimate.rarest))
+    n = estimate.n_units if estimate.n_effective is None else estimate.n_effective
+    units = float(n if estimate.rarest is None else min(n, estimate.rarest))
     limits = wilson_limits(share * units, units, level)
     reason = "Wilson's interval, as wide as a proportion's"
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
@@ -79,6 +84,24 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
 def of_average_precision(estimate: Estimate, level: float) -> Bounds:
     """Return Wilson's interval with n = number of positives, for an average precision that does not vary."""
     assert estimate.positive is not None
-    positives = float(estimate.positive.sum())
+    weighed = estimate.n_effective
+    positives = float(estimate.positive.sum()) * (1.0 if weighed is None else weighed / estimate.n)
     limits = wilson_limits(estimate.value * positives, positives, level)
     return Bounds(*limits, "the value does not vary here: Wilson's interval with n = number of positives")
+
+
+def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
+    """Return Clopper and Pearson's interval with n = G* where all examples of all clusters are right, or all wrong.
+
+    G* is the effective number of clusters if their examples are wholly alike, as they are here. Nothing else says how
+    far a value may be that does not vary between clusters: no limits, with the reason.
+    """
+    if estimate.n_units < 2:
+        return Bounds(None, None, ONE_CLUSTER)
+    at_an_end = min(estimate.value, 1 - estimate.value) <= NEGLIGIBLE
+    if not estimate.trials_effective or not at_an_end:
+        return Bounds(None, None, ALIKE)
+    clusters = estimate.trials_effective
+    limits = clopper_pearson_limits(clusters if estimate.value > NEGLIGIBLE else 0.0, clusters, level)
+    reason = "the same in every cluster: Clopper and Pearson's with n = effective number of clusters"
+    return Bounds(*limits, reason)

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from evalreport.intervals import boundary
 from evalreport.intervals.blocks import MOST_BLOCKS
-from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
+from evalreport.intervals.boundary import NEGLIGIBLE
+from evalreport.intervals.registry import INTERVALS, UNLIKE, Bounds, IntervalMethod
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
 from evalreport.records import Interval
@@ -20,11 +21,16 @@ from evalreport.records import Interval
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
 """Shown after the recommended one, unless others are named."""
 
-NEGLIGIBLE = 1e-12
-"""A width at or below this is rounding."""
+TRAINED_ONCE = (
+    "about these trained models: training noise not included, since the metric has no influence values"
+)
+"""Said of a mean over training seeds whose interval is over the examples alone."""
 
 LEAST_LEVEL = 1e-3
 """Below this confidence level an interval may be as narrow as rounding and still be right."""
+
+LEAST_BEYOND = 10
+"""Bootstrap replicates beyond each limit, below which their order statistics say little about the tail."""
 
 TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
@@ -37,6 +43,11 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
             return "holds for folds and repeated hold-out, where training sets overlap"
         known = method.name != "corrected_t" or not math.isnan(estimate.fits.test_train_ratio)
         return None if known else "the number of training examples is not known: add a column train_size"
+    if method.kind == "seeds":
+        if not estimate.of_seeds:
+            return "holds for a mean over training seeds (column seed)"
+        known = estimate.crossed is not None
+        return None if known else "no influence values of each seed, or one example only"
     if method.kind == "blocks":
         if estimate.paired is None:
             return "an interval of the mean of paired differences: by example, fold or data set"
@@ -56,16 +67,17 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
         return f"fewer than {metric.least_of_a_class} examples of a class: bootstrap limits are too narrow"
     if method.kind == "bootstrap" and estimate.clusters == 1:
         return "there is one unit only: nothing to draw again"
-    if method.kind not in ("bootstrap", "smooth", "mean"):
-        if estimate.clusters is not None:
-            return "assumes independent examples; here whole clusters are drawn"
-        if estimate.weighted:
-            return "assumes that every example counts the same; here examples have weights"
-    if method.kind == "proportion" and estimate.trials is None:
+    if method.kind in UNLIKE and estimate.derivative is None:
+        return "not a smooth function of the examples: no influence values"
+    reason = _unlike(method, estimate)
+    if reason is not None or method.kind in ("bootstrap", "smooth", *UNLIKE):
+        return reason
+    of_a_proportion = method.kind in ("proportion", "weighted_proportion")
+    if of_a_proportion and estimate.trials is None and estimate.trials_effective is None:
         return "not a binomial proportion"
     if method.kind == "f1" and estimate.jaccard is None:
         return "holds for the F1 of one class only: its Jaccard index is a binomial proportion"
-    # The mean of right and wrong is a mean: Student's t serves it where binomial arithmetic does not hold.
+    # The share of right answers is a mean, too.
     proportion = metric.family == "table" and metric.proportion is not None
     mean = "t" in metric.intervals or proportion or estimate.over_datasets
     if method.kind == "mean" and not mean:
@@ -76,18 +88,35 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
         return "holds for one ranking of all examples: scores of several fits have no common scale"
     if method.kind == "auc" and estimate.is_difference and method.name != "delong":
         return "not an interval of a difference"
-    if method.kind in ("bootstrap", "smooth", "mean"):
-        return None
     if method.kind == "paired_proportion" and estimate.agreement is None:
         return "an interval of the difference of two paired proportions"
     return None
 
 
+def _unlike(method: IntervalMethod, estimate: Estimate) -> str | None:
+    """Say where a method takes examples for alike that are not, or for unlike that are."""
+    clustered = estimate.clusters is not None and not estimate.over_datasets
+    if method.kind == "clusters" and not clustered:
+        return "made for clusters (--cluster) and for ids that occur repeatedly"
+    if method.kind == "weights" and not estimate.weighted:
+        return "made for examples with weights (--weight)"
+    whatever = method.kind in ("bootstrap", "smooth", "weights")
+    if whatever or (method.kind == "weighted_proportion" and estimate.weighted):
+        return None
+    if estimate.weighted:
+        return "assumes that every example counts the same; here examples have weights"
+    if method.kind == "clusters" or (method.kind == "mean" and estimate.over_datasets):
+        return None
+    independent = estimate.clusters is None
+    return None if independent else "assumes independent examples; here whole clusters are drawn"
+
+
 def recommended(estimate: Estimate) -> str:
     """Return the name of the interval that leads (docs/intervals.md; for differences: the metric's own)."""
     metric = estimate.metric
-    if lacks(INTERVALS["corrected_t"], estimate) is None:
-        return "corrected_t"
+    over_fits = next((n for n in ("corrected_t", "seeds_t") if lacks(INTERVALS[n], estimate) is None), None)
+    if over_fits is not None:
+        return over_fits
     if (
         estimate.is_difference
         and estimate.over_datasets
@@ -96,10 +125,15 @@ def recommended(estimate: Estimate) -> str:
         return "hodges_lehmann"
     if estimate.independent is not None:
         return "newcombe_independent"
-    if estimate.is_unpaired:
+    if estimate.weighted and estimate.trials_effective is not None:
+        return "wilson"
+    unlike = next((m for m in INTERVALS.values() if m.kind in UNLIKE and lacks(m, estimate) is None), None)
+    if unlike is not None:
+        return unlike.name
+    if estimate.over_datasets and lacks(INTERVALS["t"], estimate) is None:
+        return "t"
+    if estimate.is_unpaired or estimate.clusters is not None or estimate.weighted:
         return _whatever_the_units(metric)
-    if estimate.clusters is not None or estimate.weighted:
-        return "t" if lacks(INTERVALS["t"], estimate) is None else _whatever_the_units(metric)
     if estimate.is_difference:
         if estimate.agreement is not None:
             return "newcombe_paired"
@@ -134,6 +168,17 @@ def limits(estimate: Estimate, name: str, level: float) -> Interval:
     if estimate.sides is None or level < LEAST_LEVEL or _has_width(interval) or interval.low is None:
         return interval
     return _cut(name, level, _square_and_add(estimate, estimate.sides, level), estimate.range)
+
+
+def resolved(estimate: Estimate, name: str, level: float) -> Interval:
+    """Compute one interval; bootstrap limits with fewer than ten draws beyond them are bootstrap normal ones."""
+    if INTERVALS[name].kind == "bootstrap" and estimate.replicates is not None:
+        beyond = (1 - level) / 2 * len(estimate.replicates_used)
+        instead = limits(estimate, "bootstrap_normal", level)
+        # A tenth of a draw is rounding: 0.025 of 400 are ten.
+        if beyond < LEAST_BEYOND - 0.1 and instead.low is not None:
+            return instead
+    return limits(estimate, name, level)
 
 
 def _has_width(interval: Interval) -> bool:
@@ -187,6 +232,13 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
         Label metrics: the quantity as a function of tables (m, K, K).
     """
     interval = limits(estimate, recommended(estimate), level)
+    if (
+        estimate.of_seeds
+        and estimate.crossed is None
+        and interval.low is not None
+        and not estimate.is_difference
+    ):
+        interval = replace(interval, reason=interval.reason or TRAINED_ONCE)
     refused = bool(estimate.metric.no_interval) and interval.low is None
     if not estimate.defined or estimate.is_difference or refused:
         return interval
@@ -203,12 +255,23 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
         return replace(
             instead, reason=f"normal approximation, since {interval.method} cannot be had: {interval.reason}"
         )
-    bounds = _without_spread(estimate, level, value_of)
-    if bounds is None:
+    if estimate.clusters is not None and not estimate.over_datasets:
+        bounds = boundary.of_alike_clusters(estimate, level)
+        method = interval.method if bounds.low is None else "clopper_pearson"
+        return _cut(method, level, bounds, estimate.range)
+    found = _without_spread(estimate, level, value_of)
+    if found is None:
         return interval
     if interval.low is None and interval.reason:
-        bounds = replace(bounds, reason=f"{interval.reason}; {bounds.reason}")
-    return _cut("wilson" if bounds.low is not None else interval.method, level, bounds, estimate.range)
+        found = replace(found, reason=f"{interval.reason}; {found.reason}")
+    return _cut("wilson" if found.low is not None else interval.method, level, found, estimate.range)
+
+
+def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:
+    """Say whether the leading interval is that of a proportion of independent examples that count the same."""
+    method = INTERVALS[first.method]
+    alike = method.kind in ("proportion", "weighted_proportion") and not estimate.weighted
+    return alike and bool(estimate.trials) and lacks(method, estimate) is None
 
 
 def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | None) -> Bounds | None:
@@ -218,7 +281,7 @@ def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | 
     elif estimate.table is not None and value_of is not None:
         found.append(boundary.from_class_recalls(estimate, value_of, level))
     bounded = all(math.isfinite(limit) for limit in estimate.range)
-    # Examples of one cluster vary together: the number of clusters bounds what is known, too.
+    # Examples of one data set vary together: the number of data sets bounds what is known, too.
     if bounded and (estimate.clusters is not None or not any(_wide(bounds) for bounds in found)):
         found.append(boundary.of_a_bounded_mean(estimate, level))
     if found:

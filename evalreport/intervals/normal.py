@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from evalreport.engine.distributions import root, t_quantile
-from evalreport.intervals.proportions import quantile
+from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
 
@@ -24,21 +24,74 @@ def normal(estimate: Estimate, level: float) -> Bounds:
         return NOT_SMOOTH
     error = estimate.standard_error
     if error is None:
-        return Bounds(None, None, "one cluster: no estimate of the spread")
+        return Bounds(None, None, ONE_CLUSTER)
     half = quantile(level) * error
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
 
 
 @interval("Student's t", "mean", source="Student (1908), Biometrika 6:1")
 def t(estimate: Estimate, level: float) -> Bounds:
-    """Mean plus or minus t standard errors, n - 1 degrees of freedom (G - 1 with clusters)."""
+    """Mean plus or minus t standard errors, n - 1 degrees of freedom."""
+    return _student(estimate, level)
+
+
+@interval(
+    "Student's t, weighted",
+    "weights",
+    source="Kish (1965), Survey Sampling; the linearised variance of Binder (1983), Int Stat Rev 51:279",
+)
+def weighted_t(estimate: Estimate, level: float) -> Bounds:
+    """Value plus or minus t standard errors under weights, one less than Kish's effective n degrees of freedom.
+
+    The error is from weighted influence values with the factor n / (n - 1). Of weighted clusters they are added up
+    by cluster, and there are G - 1 degrees of freedom.
+    """
+    return _student(estimate, level)
+
+
+@interval(
+    "Student's t by clusters, bias-reduced",
+    "clusters",
+    source="CR2: Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat"
+    " 36:672",
+)
+def cr2_t(estimate: Estimate, level: float) -> Bounds:
+    """Value plus or minus t bias-reduced cluster-robust errors (CR2), with Satterthwaite's degrees of freedom.
+
+    Clusters may be of unequal size: a large one counts for less than its examples. Of metrics that are no mean the
+    influence values are taken for the examples' own, so the degrees of freedom are approximate.
+    """
+    return _student(estimate, level)
+
+
+def _student(estimate: Estimate, level: float) -> Bounds:
+    """Return the value plus or minus t errors; reasons where there is no error, and where it is 0."""
     if estimate.derivative is None:
         return NOT_SMOOTH
-    error = estimate.corrected_error
-    if error is None:
-        return Bounds(None, None, "one example (or one cluster): no estimate of the spread")
-    half = t_quantile((1 + level) / 2, estimate.n_units - 1) * error
+    error, df, clustered = estimate.corrected_error, estimate.df, estimate.clusters is not None
+    if error is None or df is None:
+        return Bounds(None, None, ONE_CLUSTER if clustered else "one example: no estimate of the spread")
+    if error == 0 and clustered and not estimate.over_datasets:
+        return Bounds(None, None, ALIKE)
+    half = t_quantile((1 + level) / 2, df) * error
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
+
+
+@interval(
+    "Student's t over examples and training seeds", "seeds",
+    source="Searle, Casella and McCulloch (1992), Variance Components, chapter 4; Satterthwaite (1946), Biometrics"
+    " Bull 2:110",
+)  # fmt: skip
+def seeds_t(estimate: Estimate, level: float) -> Bounds:
+    """Mean over training seeds plus or minus t errors that hold other examples and training again.
+
+    Examples and seeds are crossed random effects, the degrees of freedom Satterthwaite's. Exact in its two-way
+    analysis of variance where the metric is a mean over examples, else by its influence values.
+    """
+    found = estimate.crossed
+    assert found is not None
+    half = t_quantile((1 + level) / 2, found.df) * found.error
+    return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if found.error == 0 else None)
 
 
 MOST_BY_CONVENTION = 0.05

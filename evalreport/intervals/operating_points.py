@@ -19,7 +19,7 @@ from evalreport.metrics.curves.tally import FIXED_FPR, FIXED_RECALL, Tally
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.units import Units
-from evalreport.numbers import number, percent, to_digits
+from evalreport.numbers import digits_apart, number, percent, to_digits
 
 Floats = npt.NDArray[np.float64]
 
@@ -101,7 +101,8 @@ def _where(ladder: Ladder, rung: int) -> str:
     """Say a threshold in words."""
     if rung == 0:
         return "above every score (no example called positive)"
-    said = to_digits(float(ladder.thresholds[rung - 1]))
+    every = ladder.thresholds
+    said = to_digits(float(every[rung - 1]), digits_apart([float(every[0]), float(every[-1])]))
     return f"{said} (every example called positive)" if rung == len(ladder.thresholds) else said
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from evalreport.engine.distributions import beta_quantile, normal_quantile, root
+from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
 
@@ -35,14 +35,15 @@ def wilson_limits(successes: float, trials: float, level: float) -> tuple[float,
     >>> [round(limit, 6) for limit in wilson_limits(20, 100, 0.95)]
     [0.133367, 0.288829]
     """
-    z = quantile(level)
-    p = successes / trials
+    return score_limits(successes / trials, trials, quantile(level))
+
+
+def score_limits(p: float, trials: float, z: float) -> tuple[float, float]:
+    """Return Wilson's limits of a share p of so many trials, whole or effective, at z standard errors."""
     centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials)) / (1 + z * z / trials)
     # At the ends the limit is exactly 0 or 1; rounding must not move it.
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == trials else min(1.0, centre + half)
-    return low, high
+    return 0.0 if p == 0 else max(0.0, centre - half), 1.0 if p == 1 else min(1.0, centre + half)
 
 
 def _counts(estimate: Estimate) -> tuple[float, float] | None:
@@ -52,15 +53,40 @@ def _counts(estimate: Estimate) -> tuple[float, float] | None:
 
 
 NO_TRIALS = Bounds(None, None, "no trials: the value is 0/0")
+ALIKE = "no variation between groups: nothing says how far the value may be"
+ONE_CLUSTER = "one cluster: no estimate of the spread"
+
+
+def clopper_pearson_limits(successes: float, trials: float, level: float) -> tuple[float, float]:
+    """Return Clopper and Pearson's limits of successes / trials, both whole or effective numbers."""
+    tail = (1 - level) / 2
+    low = 0.0 if successes == 0 else beta_quantile(tail, successes, trials - successes + 1)
+    high = 1.0 if successes == trials else beta_quantile(1 - tail, successes + 1, trials - successes)
+    return low, high
 
 
 @interval(
-    "Wilson", "proportion", source="Wilson (1927), J Am Stat Assoc 22:209; Brown, Cai and DasGupta (2001)"
+    "Wilson",
+    "weighted_proportion",
+    source="Wilson (1927), J Am Stat Assoc 22:209; Brown, Cai and DasGupta (2001); under weights Korn and Graubard"
+    " (1998), Survey Methodology 24:193",
 )
 def wilson(estimate: Estimate, level: float) -> Bounds:
-    """Score interval of a proportion: all values that the score test does not reject, no continuity correction."""
-    counts = _counts(estimate)
-    return NO_TRIALS if counts is None else Bounds(*wilson_limits(*counts, level))
+    """Score interval of a proportion: all values that the score test does not reject, no continuity correction.
+
+    Under weights the effective number of trials takes the place of their number: Kish's (sum w)^2 / sum w^2; of
+    weighted clusters Korn and Graubard's p (1 - p) / variance, with Student's t of G - 1 degrees of freedom.
+    """
+    if estimate.trials_effective is None:
+        counts = _counts(estimate)
+        return NO_TRIALS if counts is None else Bounds(*wilson_limits(*counts, level))
+    p = estimate.value
+    if estimate.clusters is None:
+        return Bounds(*score_limits(p, estimate.trials_effective, quantile(level)))
+    error, df = estimate.corrected_error, estimate.df
+    if not error or df is None:
+        return Bounds(None, None, ALIKE if error == 0 else ONE_CLUSTER)
+    return Bounds(*score_limits(p, p * (1 - p) / error**2, t_quantile((1 + level) / 2, df)))
 
 
 @interval("Agresti-Coull", "proportion", source="Agresti and Coull (1998), Am Stat 52:119")
@@ -80,13 +106,7 @@ def agresti_coull(estimate: Estimate, level: float) -> Bounds:
 def clopper_pearson(estimate: Estimate, level: float) -> Bounds:
     """Exact interval of a proportion: never covers less than its level, usually more."""
     counts = _counts(estimate)
-    if counts is None:
-        return NO_TRIALS
-    x, m = counts
-    tail = (1 - level) / 2
-    low = 0.0 if x == 0 else beta_quantile(tail, x, m - x + 1)
-    high = 1.0 if x == m else beta_quantile(1 - tail, x + 1, m - x)
-    return Bounds(low, high)
+    return NO_TRIALS if counts is None else Bounds(*clopper_pearson_limits(*counts, level))
 
 
 @interval("Jeffreys", "proportion", source="Brown, Cai and DasGupta (2001), Stat Sci 16:101, section 4.3")

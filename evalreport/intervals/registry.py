@@ -11,12 +11,16 @@ from evalreport.registry import Registry, summary_of
 
 Kind = Literal[
     "proportion",
+    "weighted_proportion",
     "f1",
     "auc",
     "mean",
     "smooth",
+    "clusters",
+    "weights",
     "bootstrap",
     "fits",
+    "seeds",
     "blocks",
     "paired_proportion",
     "independent_proportion",
@@ -46,6 +50,9 @@ class IntervalMethod:
     function: Function
     source: str
 
+
+UNLIKE = ("seeds", "clusters", "weights")
+"""Kinds of examples after several trainings, in clusters or with weights; the test of the same name goes with each."""
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.portable import whole_product
+
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[Any]
@@ -48,6 +50,16 @@ class Split:
     biased: Floats | None
     main: npt.NDArray[Any]
     count: npt.NDArray[np.int64]
+
+    @property
+    def bias_unbiased(self) -> Floats | None:
+        """The bias without the share of the variance that K predictions leave in their mean: bias - unbiased / K.
+
+        ``bias`` has the expectation bias^2 + variance / K; this one bias^2, whatever K is, so it may be negative. It
+        and ``unbiased`` sum to the expected loss exactly. nan for one prediction; None for Domingos's split, whose
+        mode has no unbiased estimate.
+        """
+        return None if self.biased is not None else self.bias - self.unbiased / self.count
 
 
 def squared(predicted: Floats, given: Mask, truth: Floats) -> Split:
@@ -122,8 +134,8 @@ def zero_one(counts: Floats, truth: Codes) -> Split:
 def kohavi_wolpert(counts: Floats, truth: Codes) -> Split:
     """Split 0-1 loss after Kohavi and Wolpert (1996), with no noise: mean P(h is wrong) = bias^2 + variance.
 
-    bias^2 = 1/2 sum_c ([y = c] - P_c)^2, variance = 1/2 (1 - sum_c P_c^2), P_c the share of class c. With finitely
-    many replicates the plain shares overstate bias^2; ``unbiased`` is the variance times K / (K - 1), without that.
+    bias^2 = 1/2 sum_c ([y = c] - P_c)^2, variance = 1/2 (1 - sum_c P_c^2), P_c the share of class c. K replicates'
+    shares overstate bias^2 by 1/2 sum_c P_c (1 - P_c) / (K - 1) and understate the variance by as much.
 
     Parameters
     ----------
@@ -170,8 +182,8 @@ def redrawn_squared(predicted: Floats, given: Mask, truth: Floats, weights: Floa
         loss, bias = np.zeros_like(count), np.zeros_like(count)
         for c in range(truth.shape[1]):
             errors = np.where(given[:, some], predicted[:, some, c] - truth[some, c], 0.0)
-            loss += weights @ errors**2 / known
-            bias += (weights @ errors / known) ** 2
+            loss += whole_product(weights, errors**2) / known
+            bias += (whole_product(weights, errors) / known) ** 2
         totals += np.stack([part.sum(axis=1) for part in (loss, bias, loss - bias)], axis=1)
         drawn += (count > 0).sum(axis=1)
     return np.asarray(totals / np.maximum(drawn, 1)[:, None])

@@ -54,7 +54,8 @@ def _of_decomposition(records: Sequence[DecompositionRecord], design: str) -> It
         text = "The bias holds the noise of the true values: one truth for each example does not tell them apart. Give"
         text += " its variance with --noise, or name repeated measurements with --same-input."
         yield WarningRecord("noise_in_bias", text, level="info")
-    below = tuple(dict.fromkeys(r.model for r in records if r.bias < 0))
+    apart = (r for r in records if r.noise is not None)
+    below = tuple(dict.fromkeys(r.model for r in apart if r.bias < 0 or (r.bias_unbiased_high or 0) < 0))
     if below:
         text = f"{', '.join(below)}: the noise is larger than bias and noise together are on these examples,"
         text += " so the bias is below 0. Check the level that was given."

@@ -70,9 +70,9 @@ def split_records(sample: Sample, level: float) -> list[ErrorEstimateRecord]:
     predictions, layout = sample.predictions, sample.rows.layout
     names = list(estimators_of(predictions))
     if names == ["cv"]:
-        if is_leave_one_out(layout.fits):
+        if is_leave_one_out(layout.ranked):
             names = ["loocv"]
-        elif is_stratified(predictions, layout.fits, layout.pooled):
+        elif is_stratified(predictions, layout.ranked, layout.pooled):
             names.append("stratified_cv")
     return [
         _record(sample, estimate, name, level) for estimate in sample.estimates.values() for name in names

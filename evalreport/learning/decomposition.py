@@ -191,6 +191,8 @@ def _record(
         over_examples(part, cluster, level, (0.0, math.inf))
         for part in (split.expected_loss, split.bias, split.variance)
     )
+    known = split.bias_unbiased if split.bias_unbiased is not None else np.full(len(split.bias), np.nan)
+    unbiased, mean_unbiased = over_examples(known, cluster, level), _mean(known)
     again = one.redrawn.std(axis=0, ddof=1)
     aggregated = float(split.bias.mean())
     return DecompositionRecord(
@@ -198,6 +200,10 @@ def _record(
         loss=one.loss,
         expected_loss=float(split.expected_loss.mean()),
         bias=aggregated if one.noise is None else aggregated - one.noise,
+        bias_unbiased=_less(mean_unbiased, one.noise),
+        bias_unbiased_low=_less(unbiased.low, one.noise),
+        bias_unbiased_high=_less(unbiased.high, one.noise),
+        n_unbiased=None if mean_unbiased is None else int((split.count > 1).sum()),
         variance=float(split.variance.mean()),
         variance_unbiased=_mean(split.unbiased),
         variance_biased=None if split.biased is None else float(split.biased.mean()),

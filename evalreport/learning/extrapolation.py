@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
 
 from evalreport.algorithm_records import LearningFitRecord
 from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.draws import bootstrap_rows
+from evalreport.engine.portable import dot, exp, log
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -19,7 +20,7 @@ Codes = npt.NDArray[np.int64]
 LEAST_SIZES = 4
 """Three numbers are fitted: with fewer sizes nothing would be left to check the fit by."""
 REDRAWN = 400
-EXPONENTS = np.geomspace(0.02, 3.0, 241)
+EXPONENTS = np.array([0.02 * 150.0 ** (k / 240) for k in range(241)])
 LEAST_P = 0.01
 """Below this p-value of the lack of fit the law is refused."""
 FEW_FITS = 5
@@ -71,12 +72,13 @@ def extrapolated(
         )
     values = np.array([float(point.losses.mean()) for point in points])
     drawn = redrawn_errors(points, seed)
-    covariance = np.cov(drawn, rowvar=False)
+    away = drawn - drawn.mean(axis=0)
+    covariance = np.einsum("bs,bt->st", away, away) / (REDRAWN - 1)
     scale = float(np.trace(covariance)) / len(sizes)
     if scale <= 0:
         return _refused(model, metric, level, "the error does not vary: there is nothing to fit")
     # A ridge of one part in a thousand: draws of few examples leave the covariance nearly singular.
-    root = linalg.cholesky(covariance + 1e-3 * scale * np.eye(len(sizes)), lower=True)
+    root = cholesky(covariance + 1e-3 * scale * np.eye(len(sizes)))
     fit = power_law(sizes, values[None, :], root)
     a, b, c, misfit = (float(part[0]) for part in fit)
     p = chi2_tail(misfit, len(sizes) - 3)
@@ -86,7 +88,7 @@ def extrapolated(
     again = power_law(sizes, drawn, root)
     tails = ((1 - level) / 2, (1 + level) / 2)
     at = 2 * float(sizes[-1])
-    ahead = again[0] + again[1] * at ** -again[2]
+    ahead = again[0] + again[1] * exp(-again[2] * math.log(at))
     low, high = (float(np.quantile(ahead, tail)) for tail in tails)
     needed, needed_low, needed_high = _needed(fit, again, float(sizes[-1]), margin, tails)
     return LearningFitRecord(
@@ -142,20 +144,42 @@ def power_law(sizes: Floats, values: Floats, root: Floats) -> tuple[Floats, Floa
     >>> [round(float(part[0]), 6) for part in found[:2]], bool(found[2][0] == c)
     ([0.1, 2.0], True)
     """
-    whitened = linalg.solve_triangular(root, values.T, lower=True)
+    whitened = solved(root, values.T)
+    ones, logs = solved(root, np.ones((len(sizes), 1)))[:, 0], log(sizes / sizes[0])
+    square = dot(ones, ones)
+    of_ones = np.einsum("s,sb->b", ones, whitened) / square
     best = [np.zeros(len(values)), np.zeros(len(values)), np.zeros(len(values)), np.full(len(values), np.inf)]
     for c in EXPONENTS:
-        falling = (sizes / sizes[0]) ** -c
-        design = linalg.solve_triangular(root, np.column_stack([np.ones_like(sizes), falling]), lower=True)
-        a, b = np.linalg.lstsq(design, whitened, rcond=None)[0]
+        falling = solved(root, exp(-c * logs)[:, None])[:, 0]
+        shared = dot(falling, ones) / square
+        apart = falling - shared * ones
+        b = np.einsum("s,sb->b", apart, whitened) / dot(apart, apart)
+        a = of_ones - shared * b
         # An error below 0 is none: where a would be negative, it is 0.
-        alone = design[:, 1] @ whitened / float(design[:, 1] @ design[:, 1])
+        alone = np.einsum("s,sb->b", falling, whitened) / dot(falling, falling)
         a, b = np.where(a < 0, 0.0, a), np.where(a < 0, alone, b)
-        misfit = ((whitened - design @ np.stack([a, b])) ** 2).sum(axis=0)
+        misfit = ((whitened - ones[:, None] * a - falling[:, None] * b) ** 2).sum(axis=0)
         better = misfit < best[3]
         for part, new in zip(best, (a, b * sizes[0] ** c, np.full(len(values), c), misfit), strict=True):
             part[better] = new[better]
     return best[0], best[1], best[2], best[3]
+
+
+def cholesky(matrix: Floats) -> Floats:
+    """Return the lower triangular L (S, S) with L L' = a positive definite matrix, in one fixed order of sums."""
+    root = np.zeros_like(matrix)
+    for j in range(len(matrix)):
+        root[j:, j] = matrix[j:, j] - np.einsum("ik,k->i", root[j:, :j], root[j, :j])
+        root[j:, j] /= np.sqrt(root[j, j])
+    return root
+
+
+def solved(root: Floats, right: Floats) -> Floats:
+    """Return X (S, B) with root X = right, for a lower triangular root."""
+    found = np.array(right, dtype=np.float64)
+    for j in range(len(root)):
+        found[j] = (found[j] - np.einsum("k,kb->b", root[j, :j], found[:j])) / root[j, j]
+    return found
 
 
 def redrawn_errors(points: Sequence[PointLosses], seed: int) -> Floats:
@@ -175,7 +199,7 @@ def redrawn_errors(points: Sequence[PointLosses], seed: int) -> Floats:
         for b in range(REDRAWN):
             weights = by_example[b, place] * by_fit[b, point.fit]
             total = weights.sum()
-            found[b, s] = weights @ point.losses / total if total else point.losses.mean()
+            found[b, s] = dot(weights, point.losses) / total if total else point.losses.mean()
     return found
 
 
@@ -192,9 +216,9 @@ def _needed(
     values = []
     for _, b, c, _ in (fit, again):
         # a + b n^-c = a + b N^-c - margin, so n = (N^-c - margin / b)^(-1/c); never where that is not positive.
-        rest = largest**-c - margin / np.maximum(b, 1e-300)
+        rest = exp(-c * math.log(largest)) - margin / np.maximum(b, 1e-300)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            values.append(np.where((b > 0) & (rest > 0), np.maximum(rest, 1e-300) ** (-1 / c), np.inf))
+            values.append(np.where((b > 0) & (rest > 0), exp(-log(np.maximum(rest, 1e-300)) / c), np.inf))
     sizes = (
         float(values[0][0]),
         *(float(np.quantile(values[1], t, method="inverted_cdf")) for t in tails),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import UsageError
+from evalreport.files import toml_of
 from evalreport.learning.plans import Complexity, DataSource, Estimator, Plan, Scheme, settle
 from evalreport.registry import unknown_name
 
@@ -31,7 +32,7 @@ def read_plan(path: Path) -> Plan:
         A file that cannot be read or is no TOML, an unknown key, a wrong type, a value that is not allowed.
     """
     try:
-        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        content = toml_of(path)
     except OSError as error:
         raise UsageError(f"{path}: the plan cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.distributions import t_quantile
+from evalreport.engine.effective import effective_clusters, freedom, freedom_of_clusters
 from evalreport.intervals.proportions import wilson_limits
 
 Floats = npt.NDArray[np.float64]
@@ -40,7 +41,7 @@ def over_examples(
     Parameters
     ----------
     cluster
-        (n,) codes; their sums are then the independent units, with the factor G / (G - 1).
+        (n,) codes; their sums are then the independent units, with the factors and degrees of freedom of CR2.
     limits
         The range of the quantity, to which the interval is cut.
     centre
@@ -53,26 +54,30 @@ def over_examples(
         return Precision(None, None, None, "none")
     mean = float(values.mean())
     centre = mean if centre is None else centre
-    deviations = values - mean
+    deviations, units, by = values - mean, float(n), freedom(n)
     if cluster is not None:
         codes = np.unique(cluster[defined], return_inverse=True)[1]
         deviations = np.bincount(codes, weights=deviations).astype(np.float64)
-    units = len(deviations)
-    if units < 2:
+        sizes = np.bincount(codes).astype(np.float64)
+        units, by = effective_clusters(sizes), freedom_of_clusters(sizes)
+    if by is None:
         return Precision(None, None, None, "none")
-    error = float(np.sqrt((deviations**2).sum() * units / (units - 1))) / n
+    error = float(np.sqrt((by.factors * deviations**2).sum())) / n
     if error <= NEGLIGIBLE * max(1.0, abs(mean)):
         low, high = without_spread(centre, units, level, limits)
         return Precision(0.0, low, high, "none" if low is None else "wilson")
-    half = t_quantile((1 + level) / 2, units - 1) * error
+    half = t_quantile((1 + level) / 2, by.df) * error
     low, high = (float(np.clip(limit, *limits)) for limit in (centre - half, centre + half))
-    return Precision(error, low, high, "t" if cluster is None else "t_clusters")
+    return Precision(error, low, high, "t" if cluster is None else "cr2_t")
 
 
 def without_spread(
-    centre: float, units: int, level: float, limits: tuple[float, float]
+    centre: float, units: float, level: float, limits: tuple[float, float]
 ) -> tuple[float, float] | tuple[None, None]:
-    """Give a width where every example says the same: at an end of [0, 1], Wilson's limits of 0 (or all) of n."""
+    """Give a width where every example says the same: at an end of [0, 1], Wilson's limits of 0 (or all) of n.
+
+    Of clusters n is their effective number G*.
+    """
     if limits == (0.0, 1.0) and centre in limits:
         return wilson_limits(centre * units, units, level)
     return None, None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -31,6 +29,7 @@ from evalreport.learning.prediction_tables import (
 from evalreport.learning.splits import fits_of
 from evalreport.learning.targets import guessed_positive
 from evalreport.learning.tasks import Task, check_models, models_of, tasks_of, versions
+from evalreport.publishing import Kind, publish
 from evalreport.records import WarningRecord
 
 Progress = Callable[[str, float], None]
@@ -293,38 +292,17 @@ def _json(content: Mapping[str, Any]) -> bytes:
 
 
 def _move_in(files: Mapping[Path, bytes | None]) -> None:
-    """Write every file beside its place, then rename all; None removes what an earlier run left there."""
-    made: dict[Path, Path] = {}
+    """Let all files of one folder take their places together; None removes what an earlier run left there."""
+    folder = next(iter(files)).parent
+    names = frozenset(path.name for path in files)
+    given = {path.name: content for path, content in files.items() if content is not None}
     try:
-        for path, content in files.items():
-            if content is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-                made[path] = Path(name)
-                with os.fdopen(descriptor, "wb") as stream:
-                    stream.write(content)
-                Path(name).chmod(0o666 & ~_umask())
-        for path, temporary in made.items():
-            temporary.replace(path)
+        publish(folder, given, kind=Kind("resample", names.__contains__))
     except OSError as error:
         raise OutputError(
-            f"{error.filename or 'output'}: cannot be written: {error.strerror or error}; the finished fits are kept,"
-            " and the same command goes on from there"
+            f"{folder}: cannot be written: {error.strerror or error}; the finished fits are kept, and the same command"
+            " goes on from there"
         ) from error
-    finally:
-        # Whatever ended this: what was not renamed into its place is not left beside it.
-        for temporary in made.values():
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-    for path, content in files.items():
-        if content is None:
-            path.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -> tuple[str, ...]:

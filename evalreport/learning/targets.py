@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.data.columns import MOST_CLASSES
 from evalreport.data.reading import Columns
-from evalreport.data.task import MOST_CLASSES, MOST_WHOLE_CLASSES, POSITIVE_PAIRS
+from evalreport.data.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
 from evalreport.data.values import (
     dictionary_codes,
     dictionary_numbers,

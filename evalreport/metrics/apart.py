@@ -1,4 +1,4 @@
-"""Independent test sets: every model on its own rows, with draws of its own."""
+"""Models with rows of their own: on test sets of their own with their own draws, or with seeds of their own."""
 
 from __future__ import annotations
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import Predictions
+from evalreport.engine.portable import column_totals, dot
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.engine.tables import margins_of
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Chosen
+from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView
 from evalreport.records import BaselineRecord
 
 Floats = npt.NDArray[np.float64]
-
-LEFT_OUT = ("top_2_accuracy", "top_3_accuracy", "top_5_accuracy")
-"""Ties count as hits there, so one forecast for all would be told right without knowing anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,7 @@ class Baseline:
     certain: bool = False
 
 
-def baseline_records(
-    predictions: Predictions, quantities: Sequence[Quantity], units: Units
-) -> tuple[BaselineRecord, ...]:
+def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
     """Return the expected values of the rules that need no model, for every quantity with a direction.
 
     Labels: the metric of the expected table of counts (true class shares times answer shares), which for a random
@@ -56,10 +53,8 @@ def baseline_records(
 
     Parameters
     ----------
-    predictions
-        The test rows.
-    units
-        With the example weights.
+    sample
+        Its test rows, its quantities, and its units with the example weights.
 
     Examples
     --------
@@ -69,8 +64,9 @@ def baseline_records(
     >>> table.tolist()
     [[450.0, 450.0], [50.0, 50.0]]
     """
+    predictions, units = sample.predictions, sample.units
     found = []
-    judged = [q for q in quantities if definition(q).greater_is_better is not None]
+    judged = [q for q in sample.quantities if definition(q).greater_is_better is not None]
     for baseline in _rules(predictions, units):
         for quantity in judged:
             value, reason = _value(baseline, quantity, predictions, units)
@@ -127,7 +123,7 @@ def _value(
         table = expected_table(_class_weights(predictions, units), baseline.shares)
         value = float(table_function(quantity, predictions)(margins_of(table)))
         return (0.0, metric.undefined) if np.isnan(value) else (value, None)
-    if baseline.certain or metric.name in LEFT_OUT:
+    if baseline.certain:
         return np.nan, None
     return _of_one_answer(baseline, quantity, predictions, units), None
 
@@ -143,7 +139,7 @@ def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predicti
             return float(metric.function(*group_weights(units.base, order)))
         if metric.family == "moments":
             assert metric.columns is not None
-            return float(metric.function(units.base @ metric.columns(view)))
+            return float(metric.function(column_totals(units.weight, metric.columns(view))))
         assert metric.prepare is not None
         state = metric.prepare(view)
         if metric.averages:
@@ -156,7 +152,7 @@ def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> M
     n = predictions.n
     assert predictions.y_true is not None
     if baseline.shares is None:
-        mean = float(units.base @ predictions.y_true / units.base.sum())
+        mean = dot(units.base, predictions.y_true) / float(units.base.sum())
         return ModelView(predictions.y_true, np.full(n, mean), None, None, None)
     code = predictions.positive_code if predictions.task == "binary" else None
     return ModelView(predictions.y_true, None, np.tile(baseline.shares, (n, 1)), None, code, np.zeros(n))

@@ -17,13 +17,11 @@ from evalreport.engine.inside import (
     FIRST_ORDER_SHARE,
     NEGLIGIBLE_SHARE,
     Slopes,
-    Whole,
-    column_sums,
     shares,
     slopes_of,
-    whole_numbers,
 )
 from evalreport.engine.multinomial import Bytes
+from evalreport.engine.portable import Whole, column_sums, weighted_sums, whole_numbers
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import weighted_mean
@@ -68,8 +66,8 @@ class Binned:
         }
         found |= flat
         if self.inside:
-            sums = column_sums([column for column, _ in self.inside.values()], weights)
-            for (key, (_, unit)), of_column in zip(self.inside.items(), sums, strict=True):
+            added = column_sums([column for column, _ in self.inside.values()], weights)
+            for (key, (_, unit)), of_column in zip(self.inside.items(), added, strict=True):
                 found[key] = found[key] + unit * of_column
         return found
 
@@ -83,7 +81,8 @@ class Binned:
         for key, (value, slopes) in self.losses.items():
             if key[0] == model and slopes is not None:
                 g = len(slopes) // 2
-                found[key] = value + slopes[:g] @ by_bin.positives + slopes[g:] @ by_bin.negatives
+                found[key] = value + weighted_sums(by_bin.positives.T, slopes[:g])
+                found[key] += weighted_sums(by_bin.negatives.T, slopes[g:])
         return found
 
 

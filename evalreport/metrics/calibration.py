@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+from scipy import sparse, special
 
 from evalreport.engine.derivative import ratio
+from evalreport.engine.portable import dot, log, log1p
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
 
@@ -105,9 +106,9 @@ def mce(sums: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """Design (n, 2) of the logistic fit of y on logit p, the outcomes (n,), and why there is no fit, if so."""
+    """Logits of the probabilities (n,), the outcomes (n,), and why there is no fit of one on the other, if so."""
 
-    design: Floats
+    logit: Floats
     y: Floats
     reason: str
 
@@ -115,9 +116,9 @@ class Logits:
 def _logits(view: ModelView) -> Logits:
     p, y = _forecast(view)
     if ((p <= 0) | (p >= 1)).any():
-        return Logits(np.empty((len(p), 2)), y, "a probability is exactly 0 or 1: its logit is infinite")
-    logit = np.log(p) - np.log1p(-p)
-    return Logits(np.column_stack([np.ones(len(p)), logit]), y, _no_fit(logit, y == 1))
+        return Logits(np.empty(len(p)), y, "a probability is exactly 0 or 1: its logit is infinite")
+    logit = log(p) - log1p(-p)
+    return Logits(logit, y, _no_fit(logit, y == 1))
 
 
 def _no_fit(logit: Floats, positive: npt.NDArray[np.bool_]) -> str:
@@ -146,8 +147,8 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
     deviance = _deviance(state, weights, line)
     for _ in range(100):
         p = _fitted(state, line)
-        slope = state.design.T @ (weights * (state.y - p))
-        step = np.linalg.lstsq(_information(state, weights, p), slope)[0]
+        left = weights * (state.y - p)
+        step = _information(state, weights, p).solved(float(left.sum()), dot(state.logit, left))
         while (tried := _deviance(state, weights, line + step)) > deviance * (1 + 1e-12) + 1e-12:
             step = step / 2
         line, deviance = line + step, tried
@@ -157,16 +158,34 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
 
 
 def _fitted(state: Logits, line: Floats) -> Floats:
-    return np.asarray(0.5 * (1 + np.tanh((state.design @ line) / 2)))
+    return np.asarray(special.expit(line[0] + line[1] * state.logit))
 
 
 def _deviance(state: Logits, weights: Floats, line: Floats) -> float:
-    signed = np.where(state.y == 1, -1, 1) * (state.design @ line)
-    return float(weights @ np.logaddexp(0, signed))
+    signed = np.where(state.y == 1, -1, 1) * (line[0] + line[1] * state.logit)
+    return dot(weights, np.logaddexp(0, signed))
 
 
-def _information(state: Logits, weights: Floats, p: Floats) -> Floats:
-    return np.asarray(state.design.T @ ((weights * p * (1 - p))[:, None] * state.design))
+@dataclass(frozen=True, slots=True)
+class _Information:
+    """The line's information matrix: the sum of v = w p (1 - p), and the logits' mean and squares under v."""
+
+    weight: float
+    mean: float
+    squares: float
+
+    def solved(self, of_intercept: float, of_slope: float) -> Floats:
+        """Return the information's inverse times a vector; what the data do not determine is 0."""
+        slope = (of_slope - self.mean * of_intercept) / self.squares if self.squares > 0 else 0.0
+        intercept = of_intercept / self.weight if self.weight > 0 else 0.0
+        return np.array([intercept - self.mean * slope, slope])
+
+
+def _information(state: Logits, weights: Floats, p: Floats) -> _Information:
+    v = weights * p * (1 - p)
+    weight = float(v.sum())
+    mean = dot(v, state.logit) / weight if weight > 0 else 0.0
+    return _Information(weight, mean, dot(v, (state.logit - mean) ** 2))
 
 
 def _line(state: Logits, weights: Floats, place: int) -> Floats:
@@ -178,8 +197,9 @@ def _line(state: Logits, weights: Floats, place: int) -> Floats:
 def _line_derivative(state: Logits, weights: Floats, place: int) -> Floats:
     """Implicit differentiation of the score equations: the sandwich's rows, H^-1 x (y - p)."""
     p = _fitted(state, calibration_line(state, weights))
-    inverse = np.linalg.inv(_information(state, weights, p))
-    return np.asarray((state.design @ inverse[:, place]) * (state.y - p))
+    information = _information(state, weights, p)
+    of_ones, of_logit = (information.solved(*unit)[place] for unit in ((1.0, 0.0), (0.0, 1.0)))
+    return np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
 
 
 LINE: dict[str, Any] = {

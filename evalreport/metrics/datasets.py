@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.draws import bootstrap_rows
+from evalreport.engine.portable import weighted_sums
 from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.fits import fit_sizes, fit_values
 from evalreport.metrics.quantities import definition
@@ -66,8 +67,8 @@ def _of_datasets(estimate: Estimate, fits: Fits, draws: Floats) -> Estimate:
     if m == 0:
         return replace(estimate, fits=fits)
     mean = float(values.sum()) / m
-    weights = draws @ defined
-    replicates = np.where(weights > 0, draws @ values / np.maximum(weights, 1), np.nan)
+    weights = weighted_sums(draws, defined)
+    replicates = np.where(weights > 0, weighted_sums(draws, values) / np.maximum(weights, 1), np.nan)
     return replace(
         estimate,
         value=mean,
@@ -75,8 +76,9 @@ def _of_datasets(estimate: Estimate, fits: Fits, draws: Floats) -> Estimate:
         derivative=np.where(defined, (values - mean) / m, 0.0),
         counts=np.ones(len(values)),
         replicates=replicates,
-        clusters=m,
-        weighted=False,
+        sizes=defined.astype(np.float64),
+        n_effective=None,
+        trials_effective=None,
         successes=None,
         trials=None,
         jaccard=None,

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.effective import Freedom, freedom, freedom_of_clusters
+from evalreport.metrics.crossed import Crossed, SeedTerm, crossed, seed_term
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Metric
 
@@ -32,6 +34,8 @@ class Fits:
         ``folds`` (folds or repeated hold-out: training sets overlap), ``replicates``, ``seeds`` or ``datasets``.
     by_convention
         On how many fits a label metric is 0/0 and counts 0.
+    names
+        Seeds: (J,) the files' names, which say whether two models' seeds are the same.
     """
 
     values: Floats
@@ -41,6 +45,7 @@ class Fits:
     n_train: Floats
     kind: str = "folds"
     by_convention: int = 0
+    names: tuple[str, ...] = ()
 
     @property
     def test_train_ratio(self) -> float:
@@ -88,15 +93,22 @@ class Estimate:
     independent
         Differences of proportions from independent test sets: (successes, trials) of both.
     fits
-        The values on single fits, where the design has several.
+        The values on single fits, where the design has several. None for a difference of models trained with unlike
+        seeds: those of the ``sides`` have no pairs.
+    by_fit
+        Seeds: makes the derivatives (u, J) by the multiplicity of a unit in one fit; its rows sum to ``derivative``.
     is_difference, is_unpaired
         Whether it is a - b; whether from test sets of their own.
     sides
         Of a difference: the two estimates that it was taken of.
     value_of
         Of a difference of label metrics: the quantity as a function of tables (m, K, K).
-    clusters, weighted
-        Number of clusters where whole clusters are drawn; whether examples weigh differently.
+    sizes
+        (G,) summed weights of each cluster's examples where whole clusters are drawn; 0: it does not enter.
+    n_effective
+        Kish's effective number of examples where they weigh differently.
+    trials_effective
+        Of a proportion: Kish's effective number of weighted trials; all right or all wrong in clusters: G*.
     """
 
     model: str
@@ -118,10 +130,12 @@ class Estimate:
     paired: Floats | None = None
     independent: tuple[tuple[float, float], tuple[float, float]] | None = None
     fits: Fits | None = None
+    by_fit: Callable[[], Floats] | None = None
     sides: tuple[Estimate, Estimate] | None = None
     value_of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
-    clusters: int | None = None
-    weighted: bool = False
+    sizes: Floats | None = None
+    n_effective: float | None = None
+    trials_effective: float | None = None
     is_difference: bool = False
     is_unpaired: bool = False
 
@@ -141,9 +155,47 @@ class Estimate:
         return self.fits is not None and self.fits.kind == "datasets"
 
     @property
+    def of_seeds(self) -> bool:
+        """Whether the value is a mean over training seeds, or a difference of such means."""
+        return all(side.fits is not None and side.fits.kind == "seeds" for side in self._seeded)
+
+    @property
+    def _seeded(self) -> tuple[Estimate, ...]:
+        """The estimates whose seeds vary by themselves: a difference with common seeds is one."""
+        return (self,) if self.fits is not None or self.sides is None else self.sides
+
+    @cached_property
+    def crossed(self) -> Crossed | None:
+        """The error over examples and training seeds; None in other designs, and where it cannot be had.
+
+        A model with one seed adds no term: what training it again would change is then not included.
+        """
+        of_examples, df = self.corrected_error, self.df
+        if not self.of_seeds or of_examples is None or df is None:
+            return None
+        terms: list[SeedTerm | None] = []
+        for side in self._seeded:
+            assert side.fits is not None
+            if side.by_fit is None or np.isnan(side.fits.values).any():
+                return None
+            several = len(side.fits.values) > 1
+            terms.append(seed_term(side.fits.values, side.by_fit()) if several else None)
+        return crossed(of_examples**2, df, terms)
+
+    @property
     def defined(self) -> bool:
         """Whether there is a value that intervals may be built around."""
         return not np.isnan(self.value) and (self.reason is None or self.is_difference)
+
+    @cached_property
+    def clusters(self) -> int | None:
+        """Number of clusters where whole clusters are drawn."""
+        return None if self.sizes is None else int((self.sizes > 0).sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether examples weigh differently."""
+        return self.n_effective is not None
 
     @property
     def n_units(self) -> int:
@@ -152,24 +204,55 @@ class Estimate:
 
     @property
     def standard_error(self) -> float | None:
-        """Influence values with divisor n; with clusters the robust error, with the factor G / (G - 1)."""
-        return self._spread if self.clusters is None else self.corrected_error
+        """Influence values with divisor n; of clusters CR2, under weights with the factor u / (u - 1) of the units.
 
-    @property
-    def corrected_error(self) -> float | None:
-        """Influence values with divisor n - 1 (G - 1): the error of Student's t."""
-        if self._spread is None or self.n_units < 2:
-            return None
-        return self._spread * float(np.sqrt(self.n_units / (self.n_units - 1)))
+        With training seeds the error over examples and seeds.
+        """
+        if self.crossed is not None:
+            return self.crossed.error
+        return self._error(1.0) if self.sizes is None and not self.weighted else self.corrected_error
 
     @cached_property
-    def _spread(self) -> float | None:
-        """Square root of the sum of squared derivatives."""
+    def corrected_error(self) -> float | None:
+        """The error of Student's t: influence values with divisor n - 1, of clusters CR2 (``engine.effective``)."""
+        if self._by_side:
+            first, second = (side.corrected_error for side in self.sides or ())
+            return None if first is None or second is None else float(np.hypot(first, second))
+        return None if self._freedom is None else self._error(self._freedom.factors)
+
+    @cached_property
+    def df(self) -> float | None:
+        """Degrees of freedom of ``corrected_error``: Satterthwaite's of clusters, n_eff - 1 under weights, else n - 1.
+
+        Of weighted clusters G - 1; of two test sets Welch's. None where there is no such error.
+        """
+        if self.corrected_error is None or not self._by_side:
+            return None if self._freedom is None else self._freedom.df
+        parts = [((side.corrected_error or 0.0) ** 2, side.df or 1.0) for side in self.sides or ()]
+        total = sum(variance for variance, _ in parts)
+        if total == 0:
+            return min(df for _, df in parts)
+        return total**2 / sum(variance**2 / df for variance, df in parts)
+
+    @property
+    def _by_side(self) -> bool:
+        """Whether the error is that of two test sets whose units are unlike: their variances add."""
+        return self.is_unpaired and (self.sizes is not None or self.weighted)
+
+    @property
+    def _freedom(self) -> Freedom | None:
+        if self.sizes is not None and not self.weighted:
+            return freedom_of_clusters(self.sizes)
+        by_weight = self.n_effective is not None and self.sizes is None
+        return freedom(self.n_units, self.n_effective - 1 if by_weight and self.n_effective else None)
+
+    def _error(self, factors: Floats | float) -> float | None:
+        """Return the square root of the sum of squared derivatives, each times its factor."""
         if self.derivative is None or self.counts is None:
             return None
         # Scaled first, so that the squares of huge or tiny units neither overflow nor vanish.
         largest = float(np.abs(self.derivative).max(initial=0.0)) or 1.0
-        error = largest * float(np.sqrt((self.counts * (self.derivative / largest) ** 2).sum()))
+        error = largest * float(np.sqrt((factors * self.counts * (self.derivative / largest) ** 2).sum()))
         # Derivatives that cancel up to rounding are no spread.
         scale = abs(self.value) if np.isinf(self.range[1]) else 1.0
         return error if error > 1e-13 * scale else 0.0
@@ -177,9 +260,11 @@ class Estimate:
     @cached_property
     def acceleration(self) -> float | None:
         """Skewness of the influence values over 6 (Efron 1987); None where they are all 0."""
-        if self.derivative is None or self.counts is None or not self._spread:
+        spread = self._error(1.0)
+        if self.derivative is None or self.counts is None or not spread:
             return None
-        return float((self.counts * (self.derivative / self._spread) ** 3).sum()) / 6
+        scaled = self.derivative / spread
+        return float((self.counts * scaled * scaled * scaled).sum()) / 6
 
     @cached_property
     def delong_error(self) -> float | None:
@@ -216,8 +301,9 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     if a.derivative is not None and b.derivative is not None:
         derivative = _subtracted(a.derivative, b.derivative)
     replicates = None if a.replicates is None or b.replicates is None else a.replicates - b.replicates
-    fits = None
-    if a.fits is not None and b.fits is not None:
+    fits = by_fit = None
+    if a.fits is not None and b.fits is not None and a.fits.names == b.fits.names:
+        by_fit = _subtracted_by_fit(a.by_fit, b.by_fit)
         fits = replace(a.fits, values=a.fits.values - b.fits.values)
     reasons = [f"{e.model}: {e.reason}" for e in (a, b) if e.reason]
     return replace(
@@ -230,11 +316,19 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
         successes=None,
         trials=None,
         jaccard=None,
+        trials_effective=None,
         fits=fits,
+        by_fit=by_fit,
         table=None,
         sides=(a, b),
         is_difference=True,
     )
+
+
+def _subtracted_by_fit(
+    a: Callable[[], Floats] | None, b: Callable[[], Floats] | None
+) -> Callable[[], Floats] | None:
+    return None if a is None or b is None else lambda: _subtracted(a(), b())
 
 
 def _subtracted(a: Floats, b: Floats) -> Floats:
@@ -258,16 +352,21 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:
     proportions = None
     if a.trials and b.trials and a.successes is not None and b.successes is not None:
         proportions = ((a.successes, a.trials), (b.successes, b.trials))
-    both = (a.clusters, b.clusters)
+    clustered = a.sizes is not None or b.sizes is not None
+    weights = (a.n_effective, b.n_effective)
     return replace(
         paired,
         n=a.n + b.n,
         derivative=derivative,
         counts=counts,
         independent=proportions,
-        clusters=None if None in both else sum(c for c in both if c is not None),
+        sizes=np.concatenate([_sizes(a), _sizes(b)]) if clustered else None,
+        n_effective=None if None in weights else sum(n for n in weights if n is not None),
         positive=None,
         sides=(a, b),
-        weighted=a.weighted or b.weighted,
         is_unpaired=True,
     )
+
+
+def _sizes(estimate: Estimate) -> Floats:
+    return np.ones(estimate.n) if estimate.sizes is None else estimate.sizes

@@ -12,7 +12,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Fits
 from evalreport.metrics.label_estimates import LabelTables, table_function
-from evalreport.metrics.layout import Layout, Parts
+from evalreport.metrics.layout import FOLDED, Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
@@ -39,20 +39,38 @@ class FitSizes:
 def with_fits(sample: Sample) -> Sample:
     """Add to every estimate its values on the single fits, where the design has several."""
     layout = sample.rows.layout
-    if layout.fits.count == 1:
+    design = sample.predictions.design
+    if layout.fits.count == 1 and design != "seeds":
         return sample
-    values = fit_values(sample, layout.fits)
-    undefined = {key: int(np.isnan(found).sum()) for key, found in _of_labels(sample, layout.fits).items()}
+    values = fit_values(sample, layout.ranked)
+    undefined = {key: np.isnan(found) for key, found in _of_labels(sample, layout.ranked).items()}
+    if layout.ranked.count > layout.fits.count:
+        # Several training seeds on the same folds: the value of a fold is the mean over them.
+        owner = np.array([layout.fits.codes[rows[0]] for rows in layout.ranked.rows()])
+        seeds = np.bincount(owner)
+        values = {key: np.bincount(owner, weights=found) / seeds for key, found in values.items()}
+        undefined = {key: np.bincount(owner, weights=found) > 0 for key, found in undefined.items()}
     sizes = fit_sizes(sample.predictions, layout.fits)
-    kind = KINDS.get(sample.predictions.design, "folds")
+    kind = KINDS.get(design, "folds")
     if kind == "folds" and sizes.n_test.max() <= 1:
         # On one example F1 is whether it was found, and RMSE the absolute error: the mean over folds is another metric.
         for key in [key for key in values if not is_mean_over_examples(key[1])]:
             values[key] = np.full(layout.fits.count, np.nan)
     repeat, fold = (_coded(layout.fits, column) for column in ("repeat", "fold"))
+    names = tuple(dict(name).get("seed", "") for name in layout.fits.names) if kind == "seeds" else ()
     estimates = {
         key: replace(
-            e, fits=Fits(values[key], repeat, fold, sizes.n_test, sizes.n_train, kind, undefined.get(key, 0))
+            e,
+            fits=Fits(
+                values[key],
+                repeat,
+                fold,
+                sizes.n_test,
+                sizes.n_train,
+                kind,
+                int(undefined[key].sum()) if key in undefined else 0,
+                names,
+            ),
         )
         if key in values
         else e
@@ -75,9 +93,12 @@ def _coded(parts: Parts, column: str) -> npt.NDArray[np.int64]:
 def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
     """Count the examples that each fit was tested on, and those it was trained on.
 
-    ``train_size`` says the latter; else they are the other ids of its repeat (cross-validation).
+    ``train_size`` says the latter; else they are the other ids of its repeat (cross-validation). With several training
+    seeds an example of a fold counts once.
     """
     n_test = np.bincount(parts.codes, minlength=parts.count).astype(np.float64)
+    if predictions.design in FOLDED and "seed" in predictions.keys:
+        n_test /= len(np.unique(predictions.keys["seed"].values))
     n_train = np.full(parts.count, np.nan)
     size = predictions.keys.get("train_size")
     if size is not None:

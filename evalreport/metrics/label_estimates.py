@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.predictions import Predictions
-from evalreport.engine.derivative import gradient, zero_where_undefined
+from evalreport.engine.derivative import gradient, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within
 from evalreport.engine.tables import Cells, Codes, Counts, distinct_cells, margin_columns, one_vs_rest
 from evalreport.metrics.estimate import Estimate
@@ -102,6 +102,15 @@ class LabelTables:
             by_atom = within(by_atom, self.cells.counts, self.cells.true)
         return by_atom, self.cells.counts
 
+    def by_part(self, model: int, slopes: Floats) -> Floats:
+        """Return derivatives (units, parts) by the multiplicity of a unit in one part, of slopes (parts, 3, K)."""
+        width = slopes[0].size
+        own = [
+            self.columns[model][:, j * width : (j + 1) * width] @ slope.ravel()
+            for j, slope in enumerate(slopes)
+        ]
+        return np.stack(own, axis=1)
+
 
 def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> Floats:
     """Count a K x K confusion table, rows true, columns predicted."""
@@ -128,6 +137,51 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
         return np.asarray((values * m[..., 1, :]).sum(-1) / m[..., 1, :].sum(-1))
 
     return averaged
+
+
+def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:
+    """Return the function that differentiates a label quantity by its margins, (..., 3, K) -> (..., 3, K).
+
+    A metric of one class against the rest has four derivatives, whatever the number of classes. Where it is
+    undefined, it is 0 by convention and so is its derivative.
+    """
+    metric = definition(quantity)
+    if metric.family == "table":
+        function = metric.function
+        return lambda m: slopes_at(lambda moved: zero_where_undefined(function(moved)), m, 2)
+
+    def slopes(m: Floats) -> Floats:
+        counts = one_vs_rest(m)
+        if quantity.average is None:
+            chosen: slice | list[int] = [class_code(quantity, predictions)]
+        else:
+            chosen = slice(None)
+        own = Counts(*(part[..., chosen] for part in counts))
+        pooled = (
+            Counts(*(part.sum(-1, keepdims=True) for part in own)) if quantity.average == "micro" else own
+        )
+        value = zero_where_undefined(metric.function(pooled))
+        by_count = slopes_at(
+            lambda c: zero_where_undefined(metric.function(Counts(*(c[..., j] for j in range(4))))),
+            np.stack(pooled, axis=-1),
+            1,
+        )
+        share = {"macro": 1 / m.shape[-1], "weighted": m[..., 1, :] / m[..., 1, :].sum(-1, keepdims=True)}
+        weight = share.get(str(quantity.average), 1.0)
+        tp, fp, fn, tn = (by_count[..., j] * weight for j in range(4))
+        found = np.zeros_like(m)
+        found[..., 0, chosen] = tp - fp - fn + tn
+        found[..., 1, chosen] = fn - tn
+        found[..., 2, chosen] = fp - tn
+        # Every example of whatever class is one more true negative of the others.
+        classes = m.shape[-1] if quantity.average == "micro" else 1
+        found[..., 1, :] += classes * tn.sum(-1, keepdims=True)
+        if quantity.average == "weighted":
+            total = m[..., 1, :].sum(-1, keepdims=True)
+            found[..., 1, :] += (value - (value * weight).sum(-1, keepdims=True)) / total
+        return found
+
+    return slopes
 
 
 def class_code(quantity: Quantity, predictions: Predictions) -> int:
@@ -165,7 +219,7 @@ def _estimate(
     values = function(point)
     value = float(zero_where_undefined(values).mean())
     undefined = bool(np.isnan(values).any())
-    slopes = np.stack([gradient(function, part) for part in point]) / tables.parts
+    slopes = _slopes(function, point) / tables.parts
     derivative, counts = tables.influence(model, slopes)
     units = tables.units
     return Estimate(
@@ -177,32 +231,59 @@ def _estimate(
         value_range(definition(quantity), predictions),
         derivative=None if undefined else derivative,
         counts=counts,
+        by_fit=None if undefined or predictions.design != "seeds" else lambda: tables.by_part(model, slopes),
         replicates=np.concatenate(replicates),
         table=tables.tables[model],
-        clusters=None if units.cluster is None else units.count,
-        weighted=units.weight is not None,
-        **(_proportion(quantity, point[0], predictions) if units.plain and tables.parts == 1 else {}),
+        sizes=units.sizes,
+        n_effective=units.n_effective,
+        **_proportion(quantity, tables, model, value, predictions),
     )
 
 
-def _proportion(quantity: Quantity, point: Floats, predictions: Predictions) -> dict[str, Any]:
-    """Return successes and trials where the quantity is a binomial proportion, and F1's Jaccard counts."""
-    metric = definition(quantity)
-    right, n = float(point[0].sum()), float(point[1].sum())
-    if metric.family == "table":
-        if metric.proportion is None:
-            return {}
-        successes, trials = metric.proportion(right, n)
-        return {"successes": successes, "trials": trials}
-    if quantity.average is not None:
-        # Every example is one TP, or one FP and one FN: micro precision, recall and F1 are accuracy.
-        pooled = quantity.average == "micro" and metric.name in ("precision", "recall", "f1")
-        return {"successes": right, "trials": n} if pooled else {}
-    code = class_code(quantity, predictions)
-    counts = Counts(*(part[code] for part in one_vs_rest(point)))
-    if metric.name == "f1":
-        return {"jaccard": (float(counts.tp), float(counts.tp + counts.fp + counts.fn))}
-    if metric.proportion is None:
+def _slopes(function: Callable[[Floats], Floats], point: Floats) -> Floats:
+    """Return the derivatives (parts, 3, K) of a function of margins, part by part."""
+    return np.stack([gradient(function, part) for part in point])
+
+
+def _proportion(
+    quantity: Quantity, tables: LabelTables, model: int, value: float, predictions: Predictions
+) -> dict[str, Any]:
+    """Return what the interval of a binomial proportion needs, and F1's Jaccard counts.
+
+    Successes and trials where examples are alike; else how many trials count, where an interval asks for that.
+    """
+    point, units = tables.point(model), tables.units
+    counts_of = _successes_and_trials(quantity, predictions)
+    if units.plain and tables.parts == 1:
+        if counts_of is not None:
+            successes, trials = (float(count) for count in counts_of(point[0]))
+            return {"successes": successes, "trials": trials}
+        if definition(quantity).name == "f1" and quantity.average is None:
+            counts = _counts(point[0], class_code(quantity, predictions))
+            return {"jaccard": (float(counts.tp), float(counts.tp + counts.fp + counts.fn))}
         return {}
-    successes, trials = (float(count) for count in metric.proportion(counts))
-    return {"successes": successes, "trials": trials}
+    if counts_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
+        return {}
+    by_unit, _ = tables.influence(model, _slopes(lambda margins: counts_of(margins)[1], point))
+    return {"trials_effective": units.effective(by_unit)}
+
+
+def _counts(margins: Floats, code: int) -> Counts:
+    return Counts(*(part[..., code] for part in one_vs_rest(margins)))
+
+
+def _successes_and_trials(
+    quantity: Quantity, predictions: Predictions
+) -> Callable[[Floats], tuple[Floats, Floats]] | None:
+    """Return the function of margins (..., 3, K) that counts successes and trials; None if it is no proportion."""
+    metric = definition(quantity)
+    proportion = metric.proportion
+    # Every example is one TP, or one FP and one FN: micro precision, recall and F1 are accuracy.
+    if quantity.average == "micro" and metric.name in ("precision", "recall", "f1"):
+        return lambda m: (m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
+    if proportion is None or quantity.average is not None:
+        return None
+    if metric.family == "table":
+        return lambda m: proportion(m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
+    code = class_code(quantity, predictions)
+    return lambda m: proportion(_counts(m, code))

@@ -19,14 +19,17 @@ Indices = npt.NDArray[np.int64]
 
 POOLED_BY = {
     "test-set": (),
-    "cross-validation": ("repeat",),
-    "5x2cv": ("repeat",),
-    "repeated-holdout": ("repeat",),
+    "cross-validation": ("repeat", "seed"),
+    "5x2cv": ("repeat", "seed"),
+    "repeated-holdout": ("repeat", "seed"),
     "bootstrap": ("replicate",),
     "seeds": ("seed",),
     "datasets": ("dataset",),
 }
 """The key columns whose values make the parts over which counts and losses are pooled."""
+
+FOLDED = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
+"""Designs whose single fits are folds or hold-outs; the value of one is the mean over its training seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,9 @@ class Layout:
 def layout_of(predictions: Predictions) -> Layout:
     """Divide the rows by the design that loading found."""
     pooled = POOLED_BY[predictions.design]
-    fits = (*pooled, "fold") if "fold" in predictions.keys else pooled
-    by_fit = parts_by(predictions, fits)
-    return Layout(parts_by(predictions, pooled), by_fit, by_fit)
+    ranked = (*pooled, "fold")
+    by_fit = ranked if predictions.design not in FOLDED else [name for name in ranked if name != "seed"]
+    return Layout(*(parts_by(predictions, columns) for columns in (pooled, ranked, by_fit)))
 
 
 def parts_by(predictions: Predictions, columns: Sequence[str]) -> Parts:

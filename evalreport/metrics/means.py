@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.derivative import ratio
+from evalreport.engine.portable import log
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, mean_loss, moments
 from evalreport.metrics.views import Floats, ModelView
 
@@ -28,13 +29,13 @@ CLIP = 1e-15
 def log_loss(view: ModelView) -> Floats:
     """Mean negative natural logarithm of the probability given to the true class (cross-entropy)."""
     if view.positive_code is None:
-        return np.asarray(-np.log(np.maximum(view.p_true, CLIP)))
+        return np.asarray(-log(np.maximum(view.p_true, CLIP)))
     assert view.proba is not None
     # The positive class's probability is clipped and its complement taken, as the field's programs do: the
     # complement of 1 - 1e-15 differs from 1e-15 in its fourth digit.
     p = np.clip(view.proba[:, view.positive_code], CLIP, 1 - CLIP)
     np.subtract(1, p, out=p, where=view.true != view.positive_code)
-    return np.asarray(np.negative(np.log(p, out=p), out=p))
+    return np.negative(log(p), out=p)
 
 
 @mean_loss(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from scipy import special
 
 from evalreport.engine.derivative import ratio
+from evalreport.engine.portable import weighted_sums
 from evalreport.metrics.means import log_loss
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, mean_loss, rows
 from evalreport.metrics.views import ModelView
@@ -23,16 +25,20 @@ Loss = Callable[[ModelView], Floats]
 
 
 def _hits(view: ModelView, k: int) -> Floats:
-    """Return 1 where fewer than k classes have more probability than the true one: ties are hits."""
+    """Return the chance (n,) that the true class is among the first k when ties are broken at random.
+
+    Of m labels that share the true one's probability, j places are left below those with more: j / m, at most 1.
+    """
     assert view.proba is not None
-    above = (view.proba > view.p_true[:, None]).sum(axis=1)
-    return np.asarray(above < k, dtype=np.float64)
+    of_true = view.p_true[:, None]
+    above, tied = (view.proba > of_true).sum(axis=1), (view.proba == of_true).sum(axis=1)
+    return np.asarray(np.clip((k - above) / tied, 0.0, 1.0))
 
 
 def _top_k(k: int) -> Callable[[Loss], Any]:
     return mean_loss(
         f"Top-{k} accuracy",
-        f"share with fewer than {k} classes above the true one",
+        f"mean chance that the true class is among the first {k}, ties in random order",
         tasks=("multiclass",),
         needs="probabilities",
         range=(0.0, 1.0),
@@ -44,19 +50,19 @@ def _top_k(k: int) -> Callable[[Loss], Any]:
 
 @_top_k(2)
 def top_2_accuracy(view: ModelView) -> Floats:
-    """Share of examples whose true class is among the two most probable ones, ties counting as hits."""
+    """Share of examples whose true class is among the two most probable ones, ties broken at random."""
     return _hits(view, 2)
 
 
 @_top_k(3)
 def top_3_accuracy(view: ModelView) -> Floats:
-    """Share of examples whose true class is among the three most probable ones, ties counting as hits."""
+    """Share of examples whose true class is among the three most probable ones, ties broken at random."""
     return _hits(view, 3)
 
 
 @_top_k(5)
 def top_5_accuracy(view: ModelView) -> Floats:
-    """Share of examples whose true class is among the five most probable ones, ties counting as hits."""
+    """Share of examples whose true class is among the five most probable ones, ties broken at random."""
     return _hits(view, 5)
 
 
@@ -88,7 +94,7 @@ def deviance(losses: Floats, weights: Floats) -> Floats:
 
     Probabilities are clipped as for the log loss.
     """
-    return np.asarray(2 * (weights @ losses))
+    return 2 * weighted_sums(weights, losses)
 
 
 SHARPNESS = 10.0
@@ -119,7 +125,7 @@ def _forecasts(view: ModelView) -> Forecasts:
 
 def chebyshev_nodes() -> Floats:
     """Return the Chebyshev points of the second kind on [0, 1]."""
-    return np.asarray((1 - np.cos(np.pi * np.arange(NODES) / (NODES - 1))) / 2)
+    return np.array([(1 - math.cos(math.pi * k / (NODES - 1))) / 2 for k in range(NODES)])
 
 
 def lagrange(x: Floats) -> Floats:
@@ -133,9 +139,9 @@ def lagrange(x: Floats) -> Floats:
     signs = np.where(np.arange(NODES) % 2, -1.0, 1.0)
     signs[[0, -1]] /= 2
     apart = x[:, None] - nodes
-    exact = apart == 0
+    exact = np.less(np.abs(apart), np.finfo(np.float64).tiny)  # 1 by less is infinite
     terms = signs / np.where(exact, 1, apart)
-    shares: Floats = np.where(exact.any(axis=1)[:, None], exact, terms / terms.sum(axis=1)[:, None])
+    shares: Floats = np.where(exact.any(axis=1, keepdims=True), exact, terms / terms.sum(axis=1)[:, None])
     return shares
 
 
@@ -160,8 +166,10 @@ def soft_auc(state: Forecasts, weights: Floats) -> Floats:
         block = slice(start, start + ROWS_AT_ONCE)
         spread = lagrange(state.p[block])
         for side, held in zip(sides, (state.positive[block], ~state.positive[block]), strict=True):
-            side += (weights[:, block] * held) @ spread
+            side += np.einsum("bn,nk->bk", weights[:, block] * held, spread)
     nodes = chebyshev_nodes()
     kernel = special.expit(SHARPNESS * (nodes[:, None] - nodes))
-    won = ((sides[0] @ kernel) * sides[1]).sum(axis=1)
-    return np.asarray(ratio(won, (weights @ state.positive) * (weights @ ~state.positive)))
+    won = (np.einsum("bk,kj->bj", sides[0], kernel) * sides[1]).sum(axis=1)
+    return np.asarray(
+        ratio(won, weighted_sums(weights, state.positive) * weighted_sums(weights, ~state.positive))
+    )

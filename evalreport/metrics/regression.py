@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evalreport.engine.around import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.engine.derivative import ratio
+from evalreport.engine.portable import dot, weighted_sums
 from evalreport.metrics.means import INFINITE, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
@@ -92,9 +93,9 @@ def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
     """Return the weighted means (b,) and the sums of absolute deviations about them, 0 where that is rounding."""
     totals = weights.sum(axis=1)
     # A draw of whole clusters may leave a small part (a replicate's out-of-bag rows) without a row.
-    means = weights @ state.truth / np.where(totals > 0, totals, 1)
+    means = weighted_sums(weights, state.truth) / np.where(totals > 0, totals, 1)
     spread = absolute_deviations(state.ordered, weights, means)
-    size = weights @ np.abs(state.truth)
+    size = weighted_sums(weights, np.abs(state.truth))
     return means, np.where(spread > NEARLY_ALL * size, spread, 0)
 
 
@@ -102,8 +103,8 @@ def _rae_derivative(state: Deviations, weights: Floats) -> Floats:
     """Quotient rule; the mean moves too, by (y - mean) / sum w."""
     means, spreads = _spread(state, weights[None, :])
     away, spread = state.truth - means[0], spreads[0]
-    value = weights @ state.errors / spread
-    pull = weights @ np.sign(away) / weights.sum()
+    value = dot(weights, state.errors) / spread
+    pull = dot(weights, np.sign(away)) / weights.sum()
     return np.asarray((state.errors - value * (np.abs(away) - pull * away)) / spread)
 
 
@@ -124,7 +125,7 @@ def rae(state: Deviations, weights: Floats) -> Floats:
 
     Below 1 the model is better than the mean. Undefined where all true values are equal.
     """
-    return ratio(weights @ state.errors, _spread(state, weights)[1])
+    return ratio(weighted_sums(weights, state.errors), _spread(state, weights)[1])
 
 
 def _sorted_errors(view: ModelView) -> Sorted:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,20 +16,18 @@ from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import gradient
 from evalreport.engine.draws import bootstrap_row_bytes, in_floats
 from evalreport.engine.histogram import Bins, bin_weights, by_row
+from evalreport.engine.portable import Columns, Pieces, column_totals, combined, piece_sums
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.binned import binned, can_be_binned, said_of_bins
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.units import Units
+from evalreport.metrics.units import Units, by_seed
 from evalreport.metrics.views import undefined, value_range
 from evalreport.records import FoundRecord
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
-Columns = Any
-"""Per-example columns (n, p), dense or scipy.sparse."""
-
 MOST_EXACT_ROWS = 200_000
 """Up to so many rows the replicates of rank metrics come from the rows themselves."""
 
@@ -185,51 +185,71 @@ def mean_of_defined(values: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ColumnBlock:
-    """The columns of many quantities side by side, by unit and part, so that one product serves them all.
+    """The columns of many quantities, by unit and part; no sum's last digit depends on the others.
 
-    ``tables`` holds the keys with dense columns, then those with sparse ones, each with where its columns begin.
+    Dense columns are taken apart into whole numbers, whose one product for all of them is exact; a sparse product
+    adds each column by itself.
+
+    Attributes
+    ----------
+    pieces, dense
+        The distinct dense columns, and by key which of them are its own.
+    table, joined
+        The sparse columns side by side, and by key where its own begin and end.
     """
 
     parts: int
-    tables: tuple[tuple[tuple[Key, ...], tuple[int, ...], Columns], ...]
+    pieces: tuple[Pieces, ...]
+    dense: Mapping[Key, list[int]]
+    table: sparse.csr_array | None
+    joined: Mapping[Key, tuple[int, int]]
 
     @classmethod
     def of(cls, columns: Mapping[Key, Columns], units: Units, layout: Layout) -> ColumnBlock:
-        """Put the columns side by side and add them up by unit."""
+        """Add the columns up by unit and part."""
         parts = layout.pooled
-        tables = []
-        for is_sparse in (False, True):
-            chosen = {key: table for key, table in columns.items() if sparse.issparse(table) == is_sparse}
-            if chosen:
-                edges = np.cumsum([0, *(table.shape[1] for table in chosen.values())]).tolist()
-                joined = (sparse.hstack if is_sparse else np.hstack)(list(chosen.values()))
-                if not (units.plain and parts.count == 1):
-                    joined = units.gather(_spread(joined, parts))
-                tables.append(
-                    (tuple(chosen), tuple(edges), sparse.csr_array(joined) if is_sparse else joined)
-                )
-        return cls(parts.count, tuple(tables))
+        single = units.plain and parts.count == 1
+        pieces: dict[bytes, Pieces] = {}
+        dense: dict[Key, list[int]] = {}
+        for key, table in columns.items():
+            if single and not sparse.issparse(table):
+                own = [hashlib.blake2b(column.tobytes()).digest() for column in table.T]
+                pieces |= {d: Pieces.of(c) for d, c in zip(own, table.T, strict=True) if d not in pieces}
+                dense[key] = [list(pieces).index(digest) for digest in own]
+        rest = {key: table for key, table in columns.items() if key not in dense}
+        if not rest:
+            return cls(parts.count, tuple(pieces.values()), dense, None, {})
+        by_unit = [unit_columns(table, units, layout) for table in rest.values()]
+        edges = np.cumsum([0, *(table.shape[1] for table in by_unit)]).tolist()
+        joined = sparse.csr_array(sparse.hstack(by_unit))
+        places = dict(zip(rest, pairwise(edges), strict=True))
+        return cls(parts.count, tuple(pieces.values()), dense, joined, places)
 
     def sums(self, multiplicities: Floats) -> dict[Key, Floats]:
-        """Return the weighted sums (b, parts, p) of each quantity under multiplicities (b, units)."""
-        found = {}
-        for keys, edges, table in self.tables:
-            sums = np.asarray(multiplicities @ table).reshape(len(multiplicities), self.parts, -1)
-            for key, low, high in zip(keys, edges[:-1], edges[1:], strict=True):
-                found[key] = sums[:, :, low:high]
+        """Return the weighted sums (b, parts, p) of each quantity under multiplicities (b, units), whole numbers."""
+        found: dict[Key, Floats] = {}
+        if self.pieces:
+            sums = piece_sums(self.pieces, multiplicities)
+            found |= {key: sums[:, None, places] for key, places in self.dense.items()}
+        if self.table is not None:
+            sums, shape = np.asarray(multiplicities @ self.table), (len(multiplicities), self.parts, -1)
+            found |= {key: sums[:, low:high].reshape(shape) for key, (low, high) in self.joined.items()}
         return found
 
 
-def _spread(joined: Columns, parts: Parts) -> sparse.csr_array:
+def unit_columns(columns: Columns, units: Units, layout: Layout) -> sparse.csr_array:
+    """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' columns (n, p)."""
+    table = sparse.csr_array(columns)
+    single = units.plain and layout.pooled.count == 1
+    return table if single else units.gather(_spread(table, layout.pooled))
+
+
+def _spread(joined: sparse.csr_array, parts: Parts) -> sparse.csr_array:
     """Give every part columns of its own: (n, p) becomes (n, parts p)."""
     n, width = joined.shape
-    if sparse.issparse(joined):
-        filled = sparse.coo_array(joined)
-        rows, column, values = filled.row, filled.col, filled.data
-    else:
-        rows, column, values = np.repeat(np.arange(n), width), np.tile(np.arange(width), n), joined.ravel()
-    place = parts.codes[rows] * width + column
-    return sparse.csr_array((values, (rows, place)), shape=(n, parts.count * width))
+    filled = sparse.coo_array(joined)
+    place = parts.codes[filled.row] * width + filled.col
+    return sparse.csr_array((filled.data, (filled.row, place)), shape=(n, parts.count * width))
 
 
 def all_finite(columns: Columns) -> bool:
@@ -238,9 +258,10 @@ def all_finite(columns: Columns) -> bool:
 
 
 def _estimate(
-    predictions: Predictions, units: Units, key: Key, value: float, derivative: Floats | None, **fields: Any
+    predictions: Predictions, data: RowData, key: Key, value: float, derivative: Floats | None, **fields: Any
 ) -> Estimate:
     """Put an estimate together; derivatives (n,) are by an example's weight."""
+    units = data.units
     by_unit = None if derivative is None else units.influence(derivative)
     return Estimate(
         key[0],
@@ -251,8 +272,9 @@ def _estimate(
         value_range(definition(key[1]), predictions),
         derivative=by_unit,
         counts=None if by_unit is None else np.broadcast_to(1.0, len(by_unit)),
-        clusters=None if units.cluster is None else units.count,
-        weighted=units.weight is not None,
+        sizes=units.sizes,
+        n_effective=units.n_effective,
+        by_fit=by_seed(predictions, units, data.layout.fits, derivative),
         **fields,
     )
 
@@ -262,26 +284,27 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not all_finite(columns):
         return undefined(predictions, key, metric.undefined or TOO_LARGE)
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
-    base = data.units.base
+    weight = data.units.weight
     for j, rows in enumerate(_places(parts)):
-        sums = base[rows] @ columns[rows]
+        sums = column_totals(None if weight is None else weight[rows], columns[rows])
         values[j] = metric.function(sums)
         if metric.smooth:
-            derivative[rows] = columns[rows] @ (gradient(metric.function, sums) / parts.count)
-    if np.isnan(values).any():
-        return undefined(predictions, key, metric.undefined)
+            derivative[rows] = combined(columns[rows], gradient(metric.function, sums) / parts.count)
+    if not np.isfinite(values).all():
+        return undefined(predictions, key, metric.undefined if np.isnan(values).any() else TOO_LARGE)
     slopes = derivative if metric.smooth else None
-    single = data.units.plain and parts.count == 1
-    proportion = _successes(key, columns) if single else {}
-    return _estimate(predictions, data.units, key, float(values.mean()), slopes, **proportion)
+    fields = _successes(key, columns, data)
+    return _estimate(predictions, data, key, float(values.mean()), slopes, **fields)
 
 
-def _successes(key: Key, columns: Columns) -> dict[str, float]:
-    """Return successes and trials where the mean is one of zeros and ones, and so a binomial proportion."""
+def _successes(key: Key, columns: Columns, data: RowData) -> dict[str, float | None]:
+    """Return successes and trials, or how many trials count, where the mean is one of zeros and ones: a proportion."""
     if "wilson" not in definition(key[1]).intervals or not np.isin(columns[:, 1], (0, 1)).all():
         return {}
     assert not sparse.issparse(columns)
-    return {"successes": float(columns[:, 1].sum()), "trials": float(len(columns))}
+    if data.units.plain and data.layout.pooled.count == 1:
+        return {"successes": float(columns[:, 1].sum()), "trials": float(len(columns))}
+    return {"trials_effective": data.units.trials_effective}
 
 
 def _of_ranks(
@@ -312,7 +335,7 @@ def _of_ranks(
             if metric.derivative is None
             else _rank_slopes(metric.derivative, data, model, groups, values)
         )
-        found[key] = _estimate(predictions, data.units, key, value, slopes, positive=one, rarest=rarest)
+        found[key] = _estimate(predictions, data, key, value, slopes, positive=one, rarest=rarest)
     return found
 
 
@@ -353,9 +376,8 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         reason = metric.undefined if metric.why_undefined is None else metric.why_undefined(states[0])
         return undefined(predictions, key, reason or TOO_LARGE)
     slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
-    single = data.units.plain and len(states) == 1
-    fields = _row_proportion(key, states[0], data.units.base) if single else {}
-    return _estimate(predictions, data.units, key, value, slopes, rarest=rarest, **fields)
+    fields = _row_proportion(key, states[0], data.units.base) if data.units.plain and len(states) == 1 else {}
+    return _estimate(predictions, data, key, value, slopes, rarest=rarest, **fields)
 
 
 def _row_proportion(key: Key, state: Any, weights: Floats) -> dict[str, float]:

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.histogram import bins_of
+from evalreport.engine.portable import Columns
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Chosen, Metric
-from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, Columns, RowData, row_estimates
+from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, RowData, row_estimates
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, undefined, view
 
@@ -51,6 +52,12 @@ class Sample:
     def units(self) -> Units:
         """What is drawn as one, and what each example weighs."""
         return self.rows.units
+
+    @property
+    def n_effective(self) -> float | None:
+        """Kish's effective number of examples, however often each is predicted; None where they weigh the same."""
+        rows = self.units.n_effective
+        return None if rows is None else rows * self.predictions.n_examples / self.predictions.n
 
     @property
     def label_models(self) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
+from evalreport.engine.effective import Freedom, effective_clusters, freedom, freedom_of_clusters, kish
 from evalreport.errors import UsageError
+from evalreport.metrics.layout import Parts
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Units:
     """The resampling units of a run.
 
@@ -53,6 +56,51 @@ class Units:
         """Weights (n,) of the data themselves."""
         return np.ones(self.n) if self.weight is None else self.weight
 
+    @cached_property
+    def sizes(self) -> Floats | None:
+        """Summed weights (count,) of each cluster's examples; None where every example is a unit of its own."""
+        if self.cluster is None:
+            return None
+        return np.bincount(self.cluster, weights=self.weight, minlength=self.count).astype(np.float64)
+
+    @cached_property
+    def n_effective(self) -> float | None:
+        """Kish's effective number of examples; None where they weigh the same."""
+        return None if self.weight is None else kish(self.weight)
+
+    @cached_property
+    def clusters_effective(self) -> float | None:
+        """Effective number of clusters G* where the examples of one are wholly alike; None without clusters."""
+        return None if self.sizes is None else effective_clusters(self.sizes)
+
+    @property
+    def trials_effective(self) -> float | None:
+        """How many trials count where every example is one: Kish's number, with clusters G*; None where all do."""
+        return None if self.plain else self.effective(self.base if self.sizes is None else self.sizes)
+
+    def effective(self, sizes: Floats) -> float:
+        """Return how many units of these sizes (count,) count: Kish's number, with clusters G*."""
+        return kish(sizes) if self.cluster is None else effective_clusters(sizes)
+
+    def freedom(self, sizes: Floats) -> Freedom | None:
+        """Return how squares of the units' derivatives become a variance; None for fewer than two units.
+
+        Parameters
+        ----------
+        sizes
+            (count,) summed weights of each unit's examples among those that a value is taken of; 0: none of them.
+        """
+        if self.cluster is not None and self.weight is None:
+            return freedom_of_clusters(sizes)
+        by_weight = self.cluster is None and self.weight is not None
+        return freedom(int((sizes > 0).sum()), kish(sizes) - 1 if by_weight else None)
+
+    @cached_property
+    def factors(self) -> Floats | float:
+        """What squares of the units' derivatives are multiplied by to make a variance; 1 for a single unit."""
+        found = self.freedom(np.ones(self.count) if self.sizes is None else self.sizes)
+        return 1.0 if found is None else found.factors
+
     def gather(self, columns: sparse.csr_array) -> sparse.csr_array:
         """Add up the weighted columns (n, p) of each unit's rows, (count, p): what one draw of the unit adds."""
         if self.plain:
@@ -78,6 +126,24 @@ class Units:
         by_row = multiplicities if self.cluster is None else multiplicities[:, self.cluster]
         return by_row if self.weight is None else by_row * self.weight
 
+    def by_part(self, derivative: Floats, part: npt.NDArray[np.int64], n_parts: int) -> Floats:
+        """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity in one part.
+
+        Parameters
+        ----------
+        part
+            (n,) codes, 0 to ``n_parts`` - 1.
+
+        Returns
+        -------
+        numpy.ndarray
+            (count, n_parts).
+        """
+        weighted = derivative if self.weight is None else derivative * self.weight
+        unit = np.arange(self.n) if self.cluster is None else self.cluster
+        flat = np.bincount(unit * n_parts + part, weights=weighted, minlength=self.count * n_parts)
+        return flat.astype(np.float64).reshape(self.count, n_parts)
+
     def influence(self, derivative: Floats) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity, (count,)."""
         if self.strata is not None:
@@ -95,10 +161,21 @@ def within(derivative: Floats, counts: Floats, strata: npt.NDArray[Any]) -> Floa
     return np.asarray(derivative - means[strata], dtype=np.float64)
 
 
+def by_seed(
+    predictions: Predictions, units: Units, seeds: Parts, derivative: Floats | None
+) -> Callable[[], Floats] | None:
+    """Return what makes derivatives (n,) ones by unit and training seed, (count, S); None in other designs."""
+    if derivative is None or predictions.design != "seeds":
+        return None
+    return lambda: units.by_part(derivative, seeds.codes, seeds.count)
+
+
 def units_of(
     predictions: Predictions, *, cluster: str | None, weight: str | None, fixed_class_counts: bool = False
 ) -> Units:
     """Return the units of a run: the clusters of ``--cluster``, else examples that are predicted repeatedly.
+
+    With training seeds examples are units even of a model with one seed: others have several of the same examples.
 
     Loading has checked that the columns named are there.
 
@@ -111,7 +188,7 @@ def units_of(
     if cluster is not None:
         column = (predictions.metadata.get(cluster) or predictions.keys[cluster]).values
         codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
-    elif predictions.n > len(predictions.ids):
+    elif predictions.n > len(predictions.ids) or predictions.design == "seeds":
         codes = np.unique(predictions.example, return_inverse=True)[1].astype(np.int64)
     weights = None if weight is None else np.asarray(predictions.metadata[weight].values, dtype=np.float64)
     strata = None

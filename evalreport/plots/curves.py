@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from evalreport.curve_records import CurveRecord
-from evalreport.numbers import to_digits
+from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.style import BEHIND, INK, MUTED, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
 
@@ -222,7 +222,7 @@ def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
     for i in range(1, len(curve.x)):
         way.append(way[-1] + abs(curve.x[i] - curve.x[i - 1]) + abs(curve.y[i] - curve.y[i - 1]))
     places = {min(range(len(way)), key=lambda i: abs(way[i] - share * way[-1])) for share in SHARES}
-    written = -1.0
+    written, digits = -1.0, digits_apart(at for at in curve.threshold or () if at is not None)
     for number, i in enumerate(sorted(places)):
         at = None if curve.threshold is None else curve.threshold[i]
         if at is None or way[i] - written < APART:
@@ -230,7 +230,7 @@ def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
         written = way[i]
         dot = axes.plot([curve.x[i]], [curve.y[i]], marker=".", color=mark_of(index).colour, markersize=5)[0]
         text = axes.annotate(
-            to_digits(at), (curve.x[i], curve.y[i]), xytext=(3, -3), textcoords="offset points", ha="left",
+            to_digits(at, digits), (curve.x[i], curve.y[i]), xytext=(3, -3), textcoords="offset points", ha="left",
             va="top", fontsize=7, color=MUTED, parse_math=False, bbox=BEHIND,
         )  # fmt: skip
         dot.set_gid(own_id(axes, index, f"threshold-{number}"))

@@ -46,7 +46,8 @@ def stacked_parts(
 ) -> Any:
     """Draw the expected loss of each model as a bar of bias and variance, from top to bottom.
 
-    A net variance below 0 (0-1 loss: variance that helps) is drawn to the left of 0.
+    A part below 0 is drawn to the left of 0: an unbiased estimate of bias^2 may fall there, and a net variance that
+    helps (0-1 loss).
 
     Parameters
     ----------
@@ -65,8 +66,8 @@ def stacked_parts(
         parts = []
         for value, start, colour, hatch in (
             (bar.noise, 0.0, NOISE, "...."),
-            (bar.bias, bar.noise, BIAS, ""),
-            (bar.variance, bar.noise + bar.bias if bar.variance >= 0 else 0.0, VARIANCE, "////"),
+            (bar.bias, bar.noise if bar.bias >= 0 else 0.0, BIAS, ""),
+            (bar.variance, bar.noise + max(bar.bias, 0.0) if bar.variance >= 0 else 0.0, VARIANCE, "////"),
         ):
             if value:
                 parts += axes.barh(
@@ -134,7 +135,7 @@ def course(
             label=name,
         )
     logarithmic(axes, parts.x)
-    axes.set_ylim(bottom=min(0.0, min(parts.variance)))
+    axes.set_ylim(bottom=min(0.0, *parts.bias, *parts.variance))
     axes.set_xlabel(axis_label, parse_math=False)
     if legend:
         axes.legend(loc="best", handlelength=2.6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalreport.algorithm_records import DecompositionRecord
@@ -50,8 +50,7 @@ def bias_variance(
     for r in records:
         label = name_of(names, r.model) + (f", {place_of(r):g}" if several else "")
         key = f"m{results.models.index(r.model)}"
-        parts = (r.bias, net_variance(r), r.noise or 0.0, r.expected_loss)
-        bars.append(Bar(label, *parts, r.low, r.high, key))
+        bars.append(Bar(label, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, key))
     terms = ("bias", "net variance") if shown == "0-1" else ("bias\u00b2", "variance")
     return stacked_parts(bars, ax, axis_label=f"Expected loss ({words(shown)})", names=terms)
 
@@ -81,14 +80,8 @@ def bias_variance_course(
     own = [r for r in _of(results, loss) if r.model == model and place_of(r) is not None]
     records = sorted(own, key=lambda r: place_of(r) or 0.0)
     if records:
-        parts = Course(
-            tuple(place_of(r) or 0.0 for r in records),
-            tuple(r.bias for r in records),
-            tuple(net_variance(r) for r in records),
-            tuple(r.expected_loss for r in records),
-        )
         by_size = records[0].complexity is None
-        course(parts, axes, axis_label="Training size" if by_size else "Complexity")
+        course(course_of(records), axes, axis_label="Training size" if by_size else "Complexity")
     axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
     return axes
 
@@ -114,11 +107,23 @@ def replicates(results: Results, model: str, ax: Any | None = None, *, name: str
     return axes
 
 
-def net_variance(record: DecompositionRecord) -> float:
-    """Give what variance adds to the loss: for 0-1 loss the unbiased less the biased part."""
-    if record.loss == "0-1" and record.variance_biased is not None and record.variance_unbiased is not None:
-        return record.variance_unbiased - record.variance_biased
-    return record.variance
+def leading_parts(record: DecompositionRecord) -> tuple[float, float]:
+    """Give the bias and the variance that are drawn: their unbiased estimates, which add up to the loss as well.
+
+    0-1 loss: the bias, and the unbiased less the biased variance. With one prediction an example: what there is.
+    """
+    if record.variance_unbiased is None:
+        return record.bias, record.variance
+    if record.variance_biased is not None:
+        return record.bias, record.variance_unbiased - record.variance_biased
+    return (record.bias if record.bias_unbiased is None else record.bias_unbiased), record.variance_unbiased
+
+
+def course_of(records: Sequence[DecompositionRecord]) -> Course:
+    """Give what is drawn along complexity or training size, from records in rising order of it."""
+    bias, variance = zip(*(leading_parts(r) for r in records), strict=True)
+    x = tuple(place_of(r) or 0.0 for r in records)
+    return Course(x, bias, variance, tuple(r.expected_loss for r in records))
 
 
 def place_of(record: DecompositionRecord) -> float | None:

@@ -19,7 +19,7 @@ SHORT = {"undecided": " n.d.", "non-inferior": " not worse", "equivalent": " equ
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One row: what is compared, the difference, its interval, its simultaneous limits, its text.
+    """One row: what is compared, the difference, its interval, its text.
 
     ``index`` is the place in canonical order of the model whose mark the row bears; ``key`` names the
     drawn parts, so that a page can hide them.
@@ -29,8 +29,6 @@ class Difference:
     difference: float
     low: float | None
     high: float | None
-    simultaneous_low: float | None
-    simultaneous_high: float | None
     text: str
     index: int
     key: str
@@ -44,7 +42,7 @@ def forest(
     margin: float | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Any:
-    """Draw paired differences from top to bottom, the largest first: thick their interval, thin the simultaneous one.
+    """Draw paired differences from top to bottom, the largest first, each with its one interval.
 
     Parameters
     ----------
@@ -95,9 +93,6 @@ def forest(
 def _draw_row(axes: Any, row: Difference, place: int) -> None:
     mark = mark_of(row.index)
     parts = []
-    if row.simultaneous_low is not None and row.simultaneous_high is not None:
-        limits = [row.simultaneous_low, row.simultaneous_high]
-        parts += axes.plot(limits, [place] * 2, color=mark.colour, linewidth=0.9, solid_capstyle="butt")
     if row.low is not None and row.high is not None:
         parts += axes.plot(
             [row.low, row.high], [place] * 2, color=mark.colour, linewidth=2.6, solid_capstyle="butt"
@@ -134,10 +129,5 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
         i, j = results.models.index(a), results.models.index(b)
         key = f"m{i}" if results.baseline is not None else f"m{i}_m{j}"
-        rows.append(
-            Difference(
-                label, paired.difference, paired.low, paired.high, paired.simultaneous_low,
-                paired.simultaneous_high, text, i, key,
-            )
-        )  # fmt: skip
+        rows.append(Difference(label, paired.difference, paired.low, paired.high, text, i, key))
     return sorted(rows, key=lambda row: -abs(row.difference))

@@ -18,13 +18,11 @@ SHORT_FOR = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """What is settled of a pair: a - b with its limits, the adjusted p-value, the verdict seen from b."""
+    """What is settled of a pair: a - b with its one interval, the adjusted p-value, the verdict seen from b."""
 
     difference: float
     low: float | None
     high: float | None
-    simultaneous_low: float | None
-    simultaneous_high: float | None
     p: float | None
     verdict: str | None
 
@@ -78,16 +76,15 @@ def paired_on_primary(results: Results, a: str, b: str) -> Paired | None:
     turned = record.a == b
     verdict = next((v for v in results.verdicts if set(v.about) == {a, b}), None)
     low, high = _turned(record.low, record.high, turned)
-    wide: tuple[float | None, float | None] = (None, None)
     word = None
     if verdict is not None:
         around = verdict.about[0] == b
-        wide = _turned(verdict.low, verdict.high, around)
+        low, high = _turned(verdict.low, verdict.high, around)
         other = {"better": "worse", "worse": "better", "non-inferior": "undecided"}
         word = other.get(verdict.verdict, verdict.verdict) if around else verdict.verdict
     p = record.p_adjusted if record.p_adjusted is not None else record.p_value
     difference = 0.0 - record.difference if turned else record.difference
-    return Paired(difference, low, high, *wide, p, word)
+    return Paired(difference, low, high, p, word)
 
 
 def _turned(low: float | None, high: float | None, turned: bool) -> tuple[float | None, float | None]:

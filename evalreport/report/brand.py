@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evalreport.errors import OutputError
+from evalreport import files
+from evalreport.errors import OutputError, UsageError
 from evalreport.report.characters import visible
 
 BRAND_FILE = "brand.toml"
 LARGEST_LOGO = 200_000
+LARGEST_TEXTS = 1_000_000
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 TOKEN = re.compile(r"--([\w-]+):\s*light-dark\(([^,()]+),([^,()]+)\)")
@@ -51,13 +55,9 @@ def brand_of(templates: Path | None) -> Brand:
     TemplateError
         When brand.toml cannot be read, holds what it should not, or names a logo that is none.
     """
-    path = None if templates is None else templates / BRAND_FILE
-    if path is None or not path.is_file():
+    path, found = toml_of(templates, BRAND_FILE)
+    if path is None:
         return Brand()
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise TemplateError(f"{path}: {error}") from error
     known = ("name", "logo", "logo_text", "footer", "language", "colours")
     for key in found:
         if key not in known:
@@ -77,6 +77,51 @@ def brand_of(templates: Path | None) -> Brand:
     )
 
 
+def check_templates(templates: Path | None) -> None:
+    """Check that the user's folder of templates is there.
+
+    Raises
+    ------
+    UsageError
+        It is not.
+    """
+    if templates is not None and not templates.is_dir():
+        raise UsageError(f"--templates {templates}: no such folder")
+
+
+def toml_of(templates: Path | None, name: str) -> tuple[Path | None, dict[str, Any]]:
+    """Read a TOML file of the user's folder of templates; (None, {}) where there is none.
+
+    Raises
+    ------
+    TemplateError
+        It lies outside of the folder, is too large, or cannot be read.
+    """
+    path = None if templates is None else file_of(templates, name)
+    if path is None or not path.is_file():
+        return None, {}
+    try:
+        if path.stat().st_size > LARGEST_TEXTS:
+            raise TemplateError(f"{path}: has more than {LARGEST_TEXTS:,} bytes")
+        return path, files.toml_of(path)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise TemplateError(f"{path}: {error}") from error
+
+
+def file_of(templates: Path, name: str) -> Path:
+    """Give a path in the user's folder of templates, whether or not there is a file.
+
+    Raises
+    ------
+    TemplateError
+        It leads out of the folder, by ``..`` or by a link.
+    """
+    path = templates / name
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(templates)):
+        raise TemplateError(f"{path}: lies outside the folder of templates; copy it there")
+    return path
+
+
 def _text(found: Mapping[str, Any], key: str, path: Path, default: str) -> str:
     value = found.get(key, default)
     if not isinstance(value, str):
@@ -88,17 +133,18 @@ def _logo(path: Path, name: str) -> str:
     """Give the picture as a data URI: a page that works offline holds it, and nothing is fetched."""
     if not name:
         return ""
-    file = path.parent / name
-    if not file.resolve().is_relative_to(path.parent.resolve()):
-        raise TemplateError(f"{path}: logo = {name!r} lies outside the folder of templates; copy it there")
     try:
+        file = file_of(path.parent, name)
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise TemplateError("is no file")
+        if found.st_size > LARGEST_LOGO:
+            raise TemplateError(f"has {found.st_size:,} bytes; at most {LARGEST_LOGO:,} fit")
         content = file.read_bytes()
+    except TemplateError as error:
+        raise TemplateError(f"{path}: logo = {name!r}: {error}") from None
     except OSError as error:
         raise TemplateError(f"{path}: logo = {name!r}: {error.strerror}") from error
-    if len(content) > LARGEST_LOGO:
-        raise TemplateError(
-            f"{path}: logo = {name!r} has {len(content):,} bytes; at most {LARGEST_LOGO:,} fit"
-        )
     kind = next((mime for start, mime in IMAGES if content.startswith(start)), None)
     if kind is None and re.match(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<svg\b", content, re.DOTALL):
         kind = "image/svg+xml"

@@ -28,8 +28,9 @@ from evalreport.report.texts import group_of, in_words, named, say
 from evalreport.report.view import View
 
 if TYPE_CHECKING:
-    from jinja2.sandbox import SandboxedEnvironment
     from markupsafe import Markup
+
+    from evalreport.report.sandbox import Sandbox
 
 
 def html_page(
@@ -131,9 +132,7 @@ def _page(
     return rendered(env, "base.html.j2", context)
 
 
-def _parts(
-    env: SandboxedEnvironment, context: dict[str, Any], sections: tuple[Described, ...]
-) -> Callable[[str], Markup]:
+def _parts(env: Sandbox, context: dict[str, Any], sections: tuple[Described, ...]) -> Callable[[str], Markup]:
     """Give the function by which the page asks for a section; one that has nothing to say is empty."""
     from markupsafe import Markup
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.numbers import percent
 from evalreport.report.characters import visible
 from evalreport.report.texts import named, say
+from evalreport.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,16 @@ def family_words(correction: str, n_pairs: int, alpha: str) -> str:
         return say("verdict.family_unadjusted", alpha=alpha)
     by = named("correction", correction)
     return say("verdict.family_adjusted", correction=by, n=n_pairs, alpha=alpha)
+
+
+def level_of_pairs(results: Results) -> str:
+    """Say for which of the pairs the intervals of the differences hold together."""
+    n, correction = len(results.verdicts), str(results.options.get("correction", "none"))
+    level = percent(float(results.options.get("confidence", 0.95)))
+    if n < 2:
+        return say("verdict.level", level=level)
+    key = {"none": "verdict.level_each", "bh": "verdict.level_decided"}.get(correction, "verdict.level_all")
+    return say(key, level=level, n=n)
 
 
 def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:

@@ -9,15 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalreport.errors import UsageError
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
-from evalreport.report.brand import TOKEN, TemplateError
+from evalreport.report.brand import TOKEN, TemplateError, check_templates
 from evalreport.report.characters import visible
 from evalreport.report.texts import say
 
 if TYPE_CHECKING:
-    from jinja2.sandbox import SandboxedEnvironment
     from markupsafe import Markup
+
+    from evalreport.report.sandbox import Sandbox
 
 
 @lru_cache(maxsize=1)
@@ -36,9 +36,7 @@ def template_folder() -> Path:
     raise FileNotFoundError(f"the built-in templates are missing beside {package}: install evalreport again")
 
 
-def environment(
-    user_folder: Path | None, finalize: Callable[[Any], Any] | None = None
-) -> SandboxedEnvironment:
+def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None = None) -> Sandbox:
     """Make the environment that every template is rendered in.
 
     Parameters
@@ -54,15 +52,15 @@ def environment(
         When the user's folder does not exist.
     """
     import jinja2
-    from jinja2.sandbox import SandboxedEnvironment
+
+    from evalreport.report.sandbox import OwnFolder, Sandbox
 
     built_in = jinja2.FileSystemLoader(template_folder())
     loaders: list[jinja2.BaseLoader] = [built_in, jinja2.PrefixLoader({"evalreport": built_in})]
     if user_folder is not None:
-        if not user_folder.is_dir():
-            raise UsageError(f"--templates {user_folder}: no such folder")
-        loaders.insert(0, jinja2.FileSystemLoader(user_folder))
-    made = SandboxedEnvironment(
+        check_templates(user_folder)
+        loaders.insert(0, OwnFolder(user_folder))
+    made = Sandbox(
         loader=jinja2.ChoiceLoader(loaders),
         autoescape=finalize is None,
         finalize=finalize or _visible,
@@ -80,7 +78,7 @@ def _visible(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def rendered(env: SandboxedEnvironment, template: str, context: dict[str, Any]) -> str:
+def rendered(env: Sandbox, template: str, context: dict[str, Any]) -> str:
     """Render one template; any mistake in a user's template becomes a message with file and line.
 
     Raises
@@ -97,8 +95,8 @@ def rendered(env: SandboxedEnvironment, template: str, context: dict[str, Any]) 
         raise TemplateError(f"{place}: {error.message}") from error
     except jinja2.TemplateNotFound as error:
         raise TemplateError(f"{_place(error, template)}: there is no template {error.name!r}") from error
-    except TemplateError:
-        raise  # from a section inside: its place is known
+    except (TemplateError, MemoryError):
+        raise  # from a section inside: its place is known; and of memory there is a limit
     except Exception as error:  # a template may divide by zero, or recurse without end
         raise TemplateError(f"{_place(error, template)}: {type(error).__name__}: {error}") from error
 
@@ -115,7 +113,7 @@ def _place(error: Exception, template: str) -> str:
     return place
 
 
-def source(env: SandboxedEnvironment, name: str) -> str:
+def source(env: Sandbox, name: str) -> str:
     """Give a file of the search path as it stands (style sheets, the script).
 
     Raises

@@ -11,11 +11,13 @@ from evalreport.report.view import View, key_of, text_of
 
 INDEPENDENT_EXAMPLES = frozenset(
     {"mcnemar_midp", "mcnemar_exact", "mcnemar", "mcnemar_corrected", "delong", "paired_t", "permutation",
-     "bootstrap_difference", "two_proportions_z", "wilcoxon", "sign", "cochran_q", "binomial_exact"}
+     "bootstrap_difference", "cr2_t", "weighted_t", "two_proportions_z", "wilcoxon", "sign", "cochran_q",
+     "binomial_exact"}
 )  # fmt: skip
 FEW_DISCORDANT = 25
 FEW_OF_A_CLASS = 30
 FEW_RESAMPLES = 1000
+FEW_CLUSTERS = 10
 
 
 def why_chosen(view: View, test: str) -> str:
@@ -88,12 +90,28 @@ def _examples(view: View) -> Iterator[str]:
     yield say("reasons.mean", n=view.results.n)
 
 
+def _clusters(view: View) -> Iterator[str]:
+    """Say how many clusters of equal size they count as; where ids repeat that is the number of examples."""
+    found = [r.clusters_effective for r in view.results.metrics if r.slice is None and r.clusters_effective]
+    if found:
+        enough = found[0] >= FEW_CLUSTERS
+        yield say("reasons.groups" if enough else "reasons.groups_few", number=numbers.number(found[0], 1))
+
+
+def _weights(view: View) -> Iterator[str]:
+    found = [r.n_effective for r in view.results.metrics if r.slice is None and r.n_effective]
+    if found:
+        yield say("reasons.effective", number=numbers.number(found[0], 1))
+
+
 _NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {
     "mcnemar": _discordant,
     "mcnemar_corrected": _discordant,
     "delong": _class_sizes,
     "bootstrap_difference": _resamples,
     "paired_t": _examples,
+    "cr2_t": _clusters,
+    "weighted_t": _weights,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from evalreport.numbers import decimals_of
+from evalreport.numbers import decimals_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
 from evalreport.report.characters import distinct_names, visible
@@ -120,15 +120,27 @@ def difference_decimals(view: View, key: MetricKey) -> int:
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
-    """Give the recommended comparison a - b, turned round where the results hold b - a."""
+    """Give the recommended comparison a - b, turned round where the results hold b - a.
+
+    On the primary metric its limits are the pair's one interval, that of the verdict.
+    """
     for record in view.results.comparisons:
         if not record.recommended or record.slice is not None or key_of(record) != key:
             continue
-        if (record.a, record.b) == (a, b):
-            return record
-        if (record.a, record.b) == (b, a):
-            return _turned(record)
+        if {record.a, record.b} == {a, b}:
+            found = record if record.a == a else _turned(record)
+            verdict = verdict_between(view, a, b) if key == view.primary else None
+            if verdict is None:
+                return found
+            return dataclasses.replace(found, level=verdict.level, low=verdict.low, high=verdict.high)
     return None
+
+
+def interval_of(view: View, record: ComparisonRecord, decimals: int) -> str:
+    """Write the limits of a comparison; where the pair is decided a limit at 0 is no part of them."""
+    p = record.p_adjusted
+    excluded = 0.0 if p is not None and p <= 1 - view.confidence else None
+    return interval(record.low, record.high, decimals, signed=True, excluded=excluded)
 
 
 def _turned(record: ComparisonRecord) -> ComparisonRecord:

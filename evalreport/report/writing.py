@@ -1,23 +1,24 @@
-"""Writing the asked outputs: all into a temporary folder beside the target, moved in at the end."""
+"""Writing the asked outputs: all are made in memory, then moved into the folder as a whole."""
 
 from __future__ import annotations
 
-import contextlib
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
-from evalreport.report.brand import TemplateError
+from evalreport.keys import FILES
+from evalreport.publishing import Kind, publish
+from evalreport.report.brand import TemplateError, check_templates
 from evalreport.results import Results, to_json
 
 if TYPE_CHECKING:
     from evalreport.report.figures import Figure
+    from evalreport.report.limited import Documents
     from evalreport.report.sections import Described
     from evalreport.report.view import View
 
@@ -33,7 +34,8 @@ FIGURE_NAMES = (
     *("scores", "predicted-true", "residuals", "value-calibration", "f1-at-recall", "count-sets"),
     *("estimates", "learning", "learning-panels", "decomposition", "complexity", "replicates"),
 )
-NUMBERED = re.compile(r"slices-\d+-\d+\.svg")
+NUMBERED = re.compile(r"figures/slices-\d+-\d+\.svg")
+OURS = frozenset({*FILES.values(), "figures/", *(f"figures/{name}.svg" for name in FIGURE_NAMES)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +47,21 @@ class RenderOutcome:
 
 
 NO_OPTIONS = OutputOptions()
+NOTHING: Mapping[str, bytes] = {}
 
 
-def render(results: Results, output: Path | str, *, options: OutputOptions = NO_OPTIONS) -> RenderOutcome:
-    """Write the asked formats into a folder; until all are made, what stands there stays as it is.
+def render(
+    results: Results,
+    output: Path | str,
+    *,
+    options: OutputOptions = NO_OPTIONS,
+    beside: Mapping[str, bytes] = NOTHING,
+    done: Callable[[], None] = lambda: None,
+) -> RenderOutcome:
+    """Write the asked formats into a folder, all or none; a process killed at any moment leaves one run's files.
 
-    Files of an earlier report are replaced (or removed where this one does not make them); files of
-    others in the folder are not touched.
+    Files of an earlier report are replaced, and removed where this one does not make them; those about the very same
+    results stay. Files of others in the folder are not touched.
 
     Parameters
     ----------
@@ -59,6 +69,10 @@ def render(results: Results, output: Path | str, *, options: OutputOptions = NO_
         The folder; it is made where it does not exist.
     options
         Formats, detail, title, templates.
+    beside
+        Further files of this run that belong into the folder, by their names.
+    done
+        Called when the report stands in the folder, before an interrupt that came meanwhile is raised.
 
     Raises
     ------
@@ -66,14 +80,20 @@ def render(results: Results, output: Path | str, *, options: OutputOptions = NO_
         When the folder cannot be written; or, after the other outputs were written, when the PDF was named
         and could not be made, or when a template of the user's is wrong.
     UsageError
-        When there is no such folder of templates.
+        When there is no such folder of templates, or a folder stands where a file must go.
     """
-    target = Path(output)
-    files, failures = _made(results, options)
+    check_templates(options.templates)
+    target, data = Path(output), to_json(results)
+    made, failures = _made(results, options, data)
+    files = {**made, **beside}
     try:
-        with _beside(target) as folder:
-            _fill(folder, files)
-            _move_in(folder, target, to_json(results))
+        publish(
+            target,
+            files,
+            kind=Kind("report", lambda name: name in files or is_ours(name)),
+            stays=lambda folder: _is_about(folder, data),
+            done=done,
+        )
     except OSError as error:
         raise OutputError(
             f"cannot write to {target}: {error.strerror or error}; what stood there before is as it was."
@@ -89,6 +109,17 @@ def render(results: Results, output: Path | str, *, options: OutputOptions = NO_
     return RenderOutcome(paths, said)
 
 
+def is_ours(name: str) -> bool:
+    """Whether a path in an output folder is that of a report's file; a sub-folder's path ends with ``/``."""
+    return name in OURS or bool(NUMBERED.fullmatch(name))
+
+
+def _is_about(folder: Path, data: bytes) -> bool:
+    """Say whether the folder holds outputs of these very results, made with another choice of formats."""
+    earlier = folder / FILES["json"]
+    return earlier.is_file() and earlier.read_bytes() == data
+
+
 def _said(failures: Mapping[str, OutputError]) -> tuple[str, ...]:
     """Say each reason once, with every output that it prevents."""
     by_reason: dict[str, list[str]] = {}
@@ -97,47 +128,85 @@ def _said(failures: Mapping[str, OutputError]) -> tuple[str, ...]:
     return tuple(f"no {' and no '.join(names)} was made: {reason}" for reason, names in by_reason.items())
 
 
-def _made(results: Results, options: OutputOptions) -> tuple[dict[str, bytes], dict[str, OutputError]]:
+def _made(
+    results: Results, options: OutputOptions, data: bytes
+) -> tuple[dict[str, bytes], dict[str, OutputError]]:
     """Make every asked output in memory, by its name in the folder; say of each other one why it cannot be made."""
     from evalreport.report.texts import catalogue_of, speaking
 
+    given = {FILES["json"]: data} if "json" in options.formats else {}
+    names = [FILES[form] for form in options.formats if form != "json"]
     try:
         catalogue = catalogue_of(options.templates)
     except TemplateError as error:
         # Without its texts only the numbers can be given.
-        asked = {"report.html": "html", "report.pdf": "pdf", "summary.md": "md"}
-        failures: dict[str, OutputError] = {
-            name: error for name, kind in asked.items() if kind in options.formats
-        }
-        return {"results.json": to_json(results)} if "json" in options.formats else {}, failures
+        return given, dict.fromkeys(names, error)
     with speaking(catalogue):
-        return _said_in_it(results, options)
+        outcomes, svgs = _documents_made(results, options, data, names)
+    made = given | {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, bytes)}
+    failures = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, OutputError)}
+    figures = {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items()}
+    return {name: made[name] for name in FILES.values() if name in made} | figures, failures
 
 
-def _said_in_it(results: Results, options: OutputOptions) -> tuple[dict[str, bytes], dict[str, OutputError]]:
-    """Make the outputs, all in one language."""
+def _documents_made(
+    results: Results, options: OutputOptions, data: bytes, names: list[str]
+) -> tuple[dict[str, bytes | OutputError], dict[str, str]]:
+    """Draw the figures and make the documents: here, or where a user's templates may run."""
     from evalreport.report.figures import drawn
     from evalreport.report.sections import describe
     from evalreport.report.view import view_of
 
-    view, formats, data = view_of(results), options.formats, to_json(results)
-    sections = describe(view) if "html" in formats or "pdf" in formats else ()
+    view = view_of(results)
+    sections = describe(view) if {"html", "pdf"} & set(options.formats) else ()
     svgs = {figure.name: drawn(figure) for section in sections for figure in _figures(section.content)}
-    ways: dict[str, tuple[bool, Callable[[], bytes]]] = {
-        "report.html": ("html" in formats, lambda: _html(view, sections, svgs, options)),
-        "report.pdf": ("pdf" in formats, lambda: _pdf(view, svgs, options, data)),
-        "results.json": ("json" in formats, lambda: data),
-        "summary.md": ("md" in formats, lambda: _markdown(view, options)),
-    }
-    files: dict[str, bytes] = {}
-    failures: dict[str, OutputError] = {}
-    for name, (wanted, make) in ways.items():
+    if options.templates is not None:
+        from evalreport.report.limited import made_within_limits
+
+        arguments = (results, svgs, options, data)
+        return made_within_limits(_by_templates, arguments, names, seconds=options.template_time), svgs
+    outcomes: dict[str, bytes | OutputError] = {}
+    ways = _ways(view, sections, svgs, options, data)
+    for name in names:
         try:
-            if wanted:
-                files[name] = make()
+            make, *steps = ways[name]
+            outcomes[name] = reduce(lambda made, step: step(made), steps, make())
         except OutputError as error:
-            failures[name] = error
-    return files | {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items()}, failures
+            outcomes[name] = error
+    return outcomes, svgs
+
+
+def _by_templates(
+    results: Results, svgs: Mapping[str, str], options: OutputOptions, data: bytes
+) -> Documents:
+    """Give the ways to make the documents, in a process that knows nothing yet."""
+    from evalreport.report.sections import describe
+    from evalreport.report.texts import catalogue_of, speaking
+    from evalreport.report.view import view_of
+
+    def spoken(make: Callable[..., Any], *made: Any) -> Any:
+        with speaking(catalogue):
+            return make(*made)
+
+    catalogue, view = catalogue_of(options.templates), view_of(results)
+    with speaking(catalogue):
+        sections = describe(view) if "html" in options.formats else ()
+    ways = _ways(view, sections, svgs, options, data)
+    return {name: tuple(partial(spoken, step) for step in way) for name, way in ways.items()}
+
+
+def _ways(
+    view: View,
+    sections: tuple[Described, ...],
+    svgs: Mapping[str, str],
+    options: OutputOptions,
+    data: bytes,
+) -> Documents:
+    return {
+        FILES["html"]: (partial(_html, view, sections, svgs, options),),
+        FILES["pdf"]: (partial(_paper, view, svgs, options), partial(_pdf, data)),
+        FILES["md"]: (partial(_markdown, view, options),),
+    }
 
 
 def _html(
@@ -148,14 +217,18 @@ def _html(
     return _encoded(html_page(view, sections, svgs, title=options.title, templates=options.templates))
 
 
-def _pdf(view: View, svgs: Mapping[str, str], options: OutputOptions, data: bytes) -> bytes:
+def _paper(view: View, svgs: Mapping[str, str], options: OutputOptions) -> str:
     from evalreport.report.html import paper_page
-    from evalreport.report.pdf import pdf_bytes
     from evalreport.report.sections import describe
 
     brief = options.detail == "brief"
     kept = describe(view, brief=brief)
-    page = paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief)
+    return paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief)
+
+
+def _pdf(data: bytes, page: str) -> bytes:
+    from evalreport.report.pdf import pdf_bytes
+
     return pdf_bytes(page, data)
 
 
@@ -175,47 +248,3 @@ def _figures(content: object) -> Iterator[Figure]:
     for candidate in (getattr(content, "figure", None), *(getattr(content, "figures", None) or ())):
         if candidate is not None:
             yield candidate
-
-
-@contextlib.contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """Make a temporary folder on the same file system, so that moving is renaming."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _fill(folder: Path, files: dict[str, bytes]) -> None:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
-
-
-OURS = ("report.html", "report.pdf", "results.json", "summary.md")
-
-
-def _move_in(folder: Path, target: Path, data: bytes) -> None:
-    """Rename every file into place, and remove those of an earlier run that are about other results."""
-    target.mkdir(exist_ok=True)
-    (target / "figures").mkdir(exist_ok=True)
-    numbered = [p.name for p in (target / "figures").iterdir() if NUMBERED.fullmatch(p.name)]
-    names = [*OURS, *(f"figures/{name}.svg" for name in FIGURE_NAMES), *(f"figures/{n}" for n in numbered)]
-    stale = [] if _is_about(target, data) else [target / name for name in names]
-    made = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    for name in made:
-        (folder / name).replace(target / name)
-    for path in stale:
-        if path.relative_to(target) not in made:
-            path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        (target / "figures").rmdir()  # only when nothing is in it
-
-
-def _is_about(target: Path, data: bytes) -> bool:
-    """Say whether the folder holds outputs of these very results, made with another choice of formats."""
-    earlier = target / "results.json"
-    return earlier.is_file() and earlier.read_bytes() == data

@@ -21,7 +21,7 @@ from evalreport.records import (
 from evalreport.results import Results
 from evalreport.slices.asked import quantities_within
 from evalreport.slices.cautions import found_of, judged_slices, slice_warnings
-from evalreport.slices.disparities import disparity_records
+from evalreport.slices.disparities import disparity_records, large_enough
 from evalreport.slices.groups import Group, Sampler, group_of, rows_by_slice
 from evalreport.slices.order import comparisons_within, reversals
 from evalreport.slices.sides import Side, compared_quantities, sides_of
@@ -87,6 +87,7 @@ def sliced(
             sides += sides_of(group, samples, compared, predictions, options, sampler)
             done += 1
             progress(done / total)
+    sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
     if any(warning.level == "blocker" for warning in predictions.warnings):
         # What takes the verdict flags no slice either; the numbers stay.

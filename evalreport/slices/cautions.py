@@ -62,7 +62,7 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
 
 def judged_slices(sides: Sequence[Side]) -> frozenset[Slice]:
     """Return the slices that are large enough for every model."""
-    small = {side.name for side in sides if side.small is not None}
+    small = {side.name for side in sides if not side.large}
     return frozenset({side.name for side in sides} - small)
 
 

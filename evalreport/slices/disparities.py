@@ -1,7 +1,8 @@
 """How the slices differ: from the other examples, from all of them, and from the best slice of their column.
 
-One family is tested: the primary metric, every model, every slice that is large enough, against the other examples.
-Its p-values are adjusted together and its limits are simultaneous; every other row is for exploration.
+One family is tested: the primary metric, every model, every slice that is large enough, against the other examples. It
+is fixed without a look at the outcomes. Its p-values are adjusted together and its limits are simultaneous; every other
+row is for exploration.
 """
 
 from __future__ import annotations
@@ -22,15 +23,26 @@ from evalreport.slices.sides import Side, direction
 from evalreport.slices.spread import Shares, independent_errors
 
 Reference = Literal["rest", "whole", "best"]
-Columns = dict[str, list[Side]]
+Place = tuple[str, str, str]
+"""Model, column, value."""
+
+NO_OUTCOME = "too small: no outcome of this size could reach the level"
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What the test of one slice against the other examples found."""
+    """What the test of one slice against the other examples found.
+
+    Attributes
+    ----------
+    in_family
+        The p-value that the correction is given: the larger of that of the test and of the one with the variance that
+        the other examples predict. None: no test at all, so that the family is without it.
+    """
 
     p_value: float | None
     test: str | None
+    in_family: float | None
     p_adjusted: float | None = None
 
 
@@ -40,7 +52,7 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
     Parameters
     ----------
     sides
-        All slices of all columns, each with the primary quantity first.
+        All slices of all columns that ``large_enough`` was asked about, each with the primary quantity first.
     """
     if not sides:
         return ()
@@ -69,7 +81,38 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
 # --- the family -----------------------------------------------------------------------------------------------------
 
 
-def test_family(family: Sequence[Side], options: Options) -> tuple[dict[tuple[str, str, str], Tested], int]:
+def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
+    """Say of the slices whose margins let no outcome reach the level that they are too small, on every quantity.
+
+    Proportions of independent examples only; of the other values the number of examples has said it. Without
+    ``--correction`` each slice is asked by itself.
+
+    Parameters
+    ----------
+    sides
+        All slices of all columns, each with the primary quantity first.
+    """
+    primary = sides[0].quantity if sides else None
+    columns: dict[tuple[str, str], list[Side]] = {}
+    for side in sides:
+        if side.quantity == primary:
+            columns.setdefault((side.model, side.name.column), []).append(side)
+    smallest: dict[Place, float] = {}
+    for group in columns.values():
+        # Of a column with two values each is the other's rest: one test.
+        for side in group[:1] if len(group) == 2 else group:
+            if side.small is None and side.both is not None and side.both.n2 > 0:
+                smallest[_place(side)] = by.smallest_fisher(side.both)
+    alpha = 1 - options.confidence
+    kept, _ = by.testable(list(smallest.values()), alpha)
+    if options.correction == "none":
+        kept = [p <= alpha for p in smallest.values()]
+    small = {place for place, keep in zip(smallest, kept, strict=True) if not keep}
+    small |= {_place(group[1]) for group in columns.values() if len(group) == 2 and _place(group[0]) in small}
+    return [replace(side, small=NO_OUTCOME) if _place(side) in small else side for side in sides]
+
+
+def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Place, Tested], int]:
     """Test every slice that is large enough against the other examples, and adjust the p-values together.
 
     Of a column with two slices each is the other's rest: that is one test.
@@ -83,22 +126,24 @@ def test_family(family: Sequence[Side], options: Options) -> tuple[dict[tuple[st
     for side in family:
         columns.setdefault((side.model, side.name.column), []).append(side)
     outcomes = {_place(side): _tested(side) for side in family}
-    leaders: dict[tuple[str, str, str], tuple[str, str, str]] = {}
+    leaders: dict[Place, Place] = {}
     for group in columns.values():
         for side in group:
-            known = outcomes[_place(side)].p_value is not None
-            twins = len(group) == 2 and outcomes[_place(group[0])].p_value is not None
+            known = outcomes[_place(side)].in_family is not None
+            twins = len(group) == 2 and outcomes[_place(group[0])].in_family is not None
             if known:
                 leaders[_place(side)] = _place(group[0]) if twins else _place(side)
     own = [place for place, leader in leaders.items() if place == leader]
     # Clusters that reach over both of two slices give each its own degrees of freedom: the larger p-value counts.
     p_values = [
-        max(outcomes[place].p_value or 0.0 for place, leader in leaders.items() if leader == one)
+        max(outcomes[place].in_family or 0.0 for place, leader in leaders.items() if leader == one)
         for one in own
     ]
     adjusted = dict(zip(own, adjust(p_values, options.correction), strict=True))
     tested = {
-        place: replace(outcome, p_adjusted=adjusted[leaders[place]]) if place in leaders else outcome
+        place: replace(outcome, p_adjusted=adjusted[leaders[place]])
+        if outcome.p_value is not None
+        else outcome
         for place, outcome in outcomes.items()
     }
     return tested, len(own)
@@ -108,23 +153,31 @@ def test_family(family: Sequence[Side], options: Options) -> tuple[dict[tuple[st
 test_family.__test__ = False  # type: ignore[attr-defined]
 
 
-def _place(side: Side) -> tuple[str, str, str]:
+def _place(side: Side) -> Place:
     return side.model, side.name.column, side.name.value
 
 
 def _tested(side: Side) -> Tested:
-    """Test one slice against the other examples; no p-value where it is too small, or nothing is left."""
+    """Test one slice against the other examples; no p-value where it is too small, or nothing is left.
+
+    Far out, where a large family puts its smallest p-values, Welch's t is too small on few examples: those of a slice
+    whose value is extreme by chance vary little by chance, too. So the family is given the larger of two p-values.
+    """
+    nothing = Tested(None, None, None)
     if side.small is not None or not side.compared:
-        return Tested(None, None)
+        return nothing
     if side.both is not None:
-        return Tested(by.fisher_midp(side.both), "fisher_midp") if side.both.n2 > 0 else Tested(None, None)
+        p = by.fisher(side.both) if side.both.n2 > 0 else None
+        return nothing if p is None else Tested(p, "fisher_midp", p)
     contrast = None if side.with_rest is None else side.with_rest.contrast()
-    if contrast is None:
-        return Tested(None, None)
+    if side.with_rest is None or contrast is None:
+        return nothing
     difference = side.value - side.rest_value
     if contrast.variance <= 0 and difference != 0:
-        return Tested(None, None)  # nothing varies anywhere: a test has nothing to go by
-    return Tested(by.welch(difference, contrast), "welch")
+        # Nothing varies anywhere: a test has nothing to go by. That is an outcome, so the slice counts in the family.
+        return Tested(None, None, 1.0)
+    p, predicted = by.welch(difference, contrast), side.with_rest.predicted()
+    return Tested(p, "welch", p if predicted is None else max(p, by.welch(difference, predicted)))
 
 
 # --- the best slice -------------------------------------------------------------------------------------------------
@@ -140,7 +193,7 @@ def best_slices(sides: Sequence[Side], options: Options) -> tuple[dict[Contest, 
     """Return the best slice of every model, quantity and column, and the pairs of slices that it was chosen among."""
     entered: dict[Contest, list[Side]] = {}
     for side in sides:
-        if side.compared and side.small is None and direction(side.quantity, options):
+        if side.compared and side.large and direction(side.quantity, options):
             entered.setdefault(_contest(side), []).append(side)
     best = {
         contest: max(group, key=lambda s: direction(s.quantity, options) * s.value)
@@ -225,17 +278,17 @@ def _limits_to_best(side: Side, best: Side, level: float) -> tuple[Limits, Limit
         return by.proportions_difference(both, level), by.proportions_ratio(both, level)
     if side.small is not None:
         return Limits(None, None, None, side.small), Limits(None, None)
-    if side.error is None or best.error is None:
+    if side.error is None or best.error is None or side.df is None or best.df is None:
         return by.squared_and_added(side.estimate, best.estimate, level), Limits(None, None)
     if not (side.error and best.error):
         return Limits(None, None, None, by.NO_SPREAD), Limits(None, None)
-    units = (side.estimate.n_units, best.estimate.n_units)
+    df = (side.df, best.df)
     apart = all(s.with_whole is not None and s.with_whole.apart for s in (side, best))
-    contrast = independent_errors((side.error, best.error), units, apart=apart)
+    contrast = independent_errors((side.error, best.error), df, apart=apart)
     difference = by.influence_difference(side.value - best.value, contrast, level)
     if not (side.value > 0 and best.value > 0 and has_ratio(side)):
         return difference, Limits(None, None)
-    logarithms = independent_errors((side.error / side.value, best.error / best.value), units, apart=apart)
+    logarithms = independent_errors((side.error / side.value, best.error / best.value), df, apart=apart)
     return difference, by.influence_ratio(side.value / best.value, logarithms, level)
 
 

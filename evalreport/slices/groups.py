@@ -84,7 +84,7 @@ def sampled_alone(
     """Return the samples of some rows; models without any of them are left out.
 
     Values over folds pool them: a slice holds too little of a fold for tests between folds, so what is said of a
-    slice is about these fitted models.
+    slice is about these fitted models. Training seeds each predicted the whole slice, and stay.
     """
     part = alone(predictions, rows)
     if not part.models:
@@ -106,10 +106,10 @@ def alone(predictions: Predictions, rows: Indices) -> Predictions:
 
 
 def _pooled(sample: Sample) -> Sample:
-    """Drop the values on single fits, except where the fits are data sets and so the units themselves."""
+    """Drop the values on single fits, except of seeds, and where data sets are the units themselves."""
     several = sample.rows.layout.pooled.count > 1
     estimates = {
-        key: e if e.fits is None or (e.over_datasets and several) else replace(e, fits=None)
+        key: e if e.fits is None or e.of_seeds or (e.over_datasets and several) else replace(e, fits=None)
         for key, e in sample.estimates.items()
     }
     return replace(sample, estimates=estimates)

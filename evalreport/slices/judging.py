@@ -1,4 +1,9 @@
-"""Which slices are large enough to be judged, and why the others are not: their values are shown, without a flag."""
+"""Which slices are large enough to be judged, and why the others are not: their values are shown, without a flag.
+
+What is asked of a slice is its size, never what was found in it: slices that entered the family by their own outcome
+would be flagged far too often. Of proportions of independent examples the margins of their tables say enough
+(``disparities.large_enough``); of everything else the number of examples, of each class, of clusters or of data sets.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +15,24 @@ from evalreport.numbers import count
 
 LEAST_EXAMPLES = 30
 LEAST_OF_EACH = 10
-"""Right and wrong answers, and examples of each class, that a judgement rests on."""
-LEAST_CLUSTERS = 20
+"""Examples of each class, of values that are made from ranks."""
+LEAST_CLUSTERS = 8
 LEAST_DATASETS = 6
 
 
 def too_small(
-    estimate: Estimate | None, whole: Estimate, part: Predictions | None, table: Predictions
+    estimate: Estimate | None, part: Predictions | None, table: Predictions, *, by_margins: bool
 ) -> str | None:
-    """Say why a slice is too small to be judged on a quantity; None where it is not.
+    """Say why a slice is too small to be judged on a quantity, by its size alone; None where it is not.
 
     Parameters
     ----------
-    estimate, whole
-        The model's value in the slice and over all examples.
+    estimate
+        The model's value in the slice.
     part, table
         The slice's rows and all rows.
+    by_margins
+        Whether the margins of a table of successes are what decides, so that no number of examples is asked for.
     """
     if estimate is None or part is None:
         return "the model has no example here"
@@ -33,7 +40,7 @@ def too_small(
         datasets = len(np.unique(part.keys["dataset"].values))
         if datasets < LEAST_DATASETS:
             return f"{_few(datasets, 'data set')}, fewer than {LEAST_DATASETS}"
-    elif estimate.n < LEAST_EXAMPLES:
+    elif estimate.n < LEAST_EXAMPLES and not by_margins:
         return f"{_few(estimate.n, 'example')}, fewer than {LEAST_EXAMPLES}"
     elif estimate.clusters is not None and estimate.clusters < LEAST_CLUSTERS:
         return f"{_few(estimate.clusters, 'cluster')}, fewer than {LEAST_CLUSTERS}"
@@ -42,7 +49,9 @@ def too_small(
         return missing
     if np.isnan(estimate.value):
         return estimate.reason or "the value is undefined here"
-    return _few_of_a_kind(estimate, whole)
+    if estimate.rarest is not None and depends_on_classes(estimate) and estimate.rarest < LEAST_OF_EACH:
+        return f"{_few(estimate.rarest, 'example')} of a class, fewer than {LEAST_OF_EACH}"
+    return None
 
 
 def _missing_class(estimate: Estimate, part: Predictions, table: Predictions) -> str | None:
@@ -69,36 +78,6 @@ def depends_on_classes(estimate: Estimate) -> bool:
         return False
     pooled = metric.family == "table" and metric.proportion is not None
     return not pooled and estimate.quantity.average != "micro" and metric.needs != "values"
-
-
-def _few_of_a_kind(estimate: Estimate, whole: Estimate) -> str | None:
-    """Say where too few answers are right or too few wrong, by what is seen and by what was to be expected."""
-    if estimate.rarest is not None and depends_on_classes(estimate) and estimate.rarest < LEAST_OF_EACH:
-        return f"{_few(estimate.rarest, 'example')} of a class, fewer than {LEAST_OF_EACH}"
-    found, expected = _right_and_wrong(estimate), _right_and_wrong(whole)
-    if found is None or expected is None or not sum(expected):
-        return None
-    # None wrong of many where many were to be expected is a finding, not a want of data.
-    least = min(sum(found) * part / sum(expected) for part in expected)
-    if min(found) >= LEAST_OF_EACH or least >= LEAST_OF_EACH:
-        return None
-    which = found.index(min(found))
-    kind = ("right answer", "wrong answer") if estimate.trials is None else ("success", "failure")
-    if estimate.quantity.metric in ("accuracy", "mean_outcome"):
-        kind = ("right answer", "wrong answer")
-    return f"{_few(found[which], kind[which])}, fewer than {LEAST_OF_EACH}"
-
-
-def _right_and_wrong(estimate: Estimate) -> tuple[float, float] | None:
-    """Return successes and failures of a proportion, else right and wrong answers; None where there are none."""
-    if estimate.trials is not None and estimate.successes is not None:
-        return estimate.successes, estimate.trials - estimate.successes
-    if estimate.table is None:
-        return None
-    # Weights say how much an example counts, not how many there are.
-    table = estimate.table * (estimate.n / estimate.table.sum() if estimate.table.sum() else 1.0)
-    right = float(np.trace(table))
-    return right, float(table.sum()) - right
 
 
 def _few(number: float, noun: str) -> str:

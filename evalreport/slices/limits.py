@@ -7,12 +7,16 @@ influence values.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from evalreport.comparisons.registry import probability
+from evalreport.engine.portable import exp
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile, wilson_limits
 from evalreport.metrics.estimate import Estimate
@@ -22,6 +26,9 @@ NO_SPREAD = "nothing varies in one of the groups, so nothing says how far its va
 NOT_SMOOTH = "not a smooth function of the examples: no influence values say how the two vary together"
 NO_OTHERS = "there are too few other examples"
 TOO_FINE = "so fine a level needs more replicates than were drawn: raise --resamples"
+HALF = 0.5
+EQUAL = 1e-7
+"""Tables whose probabilities differ by a smaller share are equally probable."""
 SPREAD_OF_MIDP = 12.0
 """Tables further than so many standard deviations from the mean have a probability below 1e-30."""
 
@@ -122,19 +129,18 @@ def to_whole_ratio(both: Successes, limits: Limits) -> Limits:
     )
 
 
-def fisher_midp(both: Successes) -> float:
-    """Test that two groups have the same proportion: Fisher's exact test with half of the observed table's weight.
+def fisher(both: Successes, *, ties: float = HALF) -> float:
+    """Test that two groups have the same proportion: Fisher's exact test, by default with mid-p.
 
-    Given the margins the first group's successes are hypergeometric; tables at most as probable as the observed one
-    count, those of equal probability by one half (Lancaster 1961; Agresti 2013, section 3.5.5).
+    Given the margins the first group's successes are hypergeometric; tables less probable than the observed one count,
+    those of equal probability by ``ties``: 1 for the exact p-value, one half for mid-p (Lancaster 1961; Agresti 2013,
+    section 3.5.5).
 
     Examples
     --------
-    >>> round(fisher_midp(Successes(3, 4, 1, 4)), 4)
-    0.2571
+    >>> round(fisher(Successes(3, 4, 1, 4)), 4), round(fisher(Successes(3, 4, 1, 4), ties=1), 4)
+    (0.2571, 0.4857)
     """
-    from scipy import stats
-
     x, n1, n2 = round(both.x1), round(both.n1), round(both.n2)
     successes, total = x + round(both.x2), n1 + n2
     mean = n1 * successes / total
@@ -142,11 +148,65 @@ def fisher_midp(both: Successes) -> float:
     reach = SPREAD_OF_MIDP * spread + 1
     low = max(0, successes - n2, min(x, math.floor(mean - reach)))
     high = min(n1, successes, max(x, math.ceil(mean + reach)))
-    log_p = stats.hypergeom.logpmf(np.arange(low, high + 1), total, successes, n1)
-    observed = float(log_p[x - low])
-    equal = np.abs(log_p - observed) <= 1e-9 * max(abs(observed), 1.0)
+    log_p = _log_hypergeometric(np.arange(low, high + 1), n1, n2, successes)
+    return _rarer(log_p, float(log_p[x - low]), ties)
+
+
+def smallest_fisher(both: Successes, *, ties: float = HALF) -> float:
+    """Return the smallest p-value that any outcome could have, given both groups' sizes and all successes together.
+
+    That of the table with all successes, or as few as possible, in one group.
+    """
+    n1, n2 = round(both.n1), round(both.n2)
+    successes = round(both.x1) + round(both.x2)
+    ends = np.array([max(0, successes - n2), min(n1, successes)])
+    log_p = _log_hypergeometric(np.unique(ends), n1, n2, successes)
+    return _rarer(log_p, float(log_p.min()), ties)
+
+
+def _rarer(log_p: npt.NDArray[np.float64], observed: float, ties: float) -> float:
+    equal = np.abs(log_p - observed) <= EQUAL
     rarer = (log_p < observed) & ~equal
-    return probability(float(np.exp(log_p[rarer]).sum() + np.exp(log_p[equal]).sum() / 2))
+    return probability(float(exp(log_p[rarer]).sum() + ties * exp(log_p[equal]).sum()))
+
+
+def _log_hypergeometric(x: npt.NDArray[Any], n1: int, n2: int, successes: int) -> npt.NDArray[np.float64]:
+    """Return the logarithm of the chance that x of the successes are among the first n1."""
+
+    def log_choose(n: Any, k: Any) -> Any:
+        return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+
+    found = log_choose(n1, x) + log_choose(n2, successes - x) - log_choose(n1 + n2, successes)
+    return np.asarray(found, dtype=np.float64)
+
+
+def testable(smallest: Sequence[float], alpha: float) -> tuple[list[bool], int]:
+    """Select the tests that could be significant at all, by their smallest possible p-values (Tarone).
+
+    K is the smallest k for which at most k tests could reach alpha / k; those that could reach alpha / K are kept. The
+    selection rests on margins alone, so that Holm's correction over the kept ones holds the family-wise error of exact
+    p-values.
+
+    Returns
+    -------
+    kept, k
+        Which tests are kept; K.
+
+    References
+    ----------
+    Tarone (1990), Biometrics 46:515.
+
+    Examples
+    --------
+    >>> testable([0.001, 0.02, 0.2], 0.05)
+    ([True, True, False], 2)
+    """
+    k = next(k for k in range(1, len(smallest) + 2) if sum(p <= alpha / k for p in smallest) <= k)
+    return [p <= alpha / k for p in smallest], k
+
+
+# A name that begins with "test" is no test.
+testable.__test__ = False  # type: ignore[attr-defined]
 
 
 # --- by influence values --------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evalreport.comparisons.apart import compare_apart
-from evalreport.comparisons.pairs import compare, leading_record
+from evalreport.comparisons.apart import compare_all
+from evalreport.comparisons.pairs import leading_record
 from evalreport.config import Options
 from evalreport.metrics.quantities import Quantity
 from evalreport.numbers import count
@@ -31,16 +31,12 @@ def comparisons_within(group: Group, primary: Quantity, options: Options) -> tup
     samples = group.samples
     if not samples:
         return ()
-    if options.join == "independent":
-        names = {m.name for s in samples for m in s.predictions.models}
-        if options.baseline is not None and options.baseline not in names:
-            return ()
-        compared = compare_apart(samples, (primary,), options)
-    else:
-        compared = compare(samples[0], (primary,), options)
+    names = {m.name for s in samples for m in s.predictions.models}
+    if options.baseline is not None and options.baseline not in names:
+        return ()
     of_fits = samples[0].predictions.design in DESIGNS_OF_FITS
     found = []
-    for comparison in compared:
+    for comparison in compare_all(samples, (primary,), options):
         record = leading_record(comparison, options)
         caution = f"{record.caution}; {FITTED}" if of_fits and record.caution else record.caution
         found.append(replace(record, slice=group.name, caution=caution))

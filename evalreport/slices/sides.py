@@ -18,7 +18,7 @@ from evalreport.metrics.quantities import Quantity, definition, greater_is_bette
 from evalreport.metrics.sample import Sample
 from evalreport.records import Slice
 from evalreport.slices.groups import Group, Sampler, sampled_alone
-from evalreport.slices.judging import too_small
+from evalreport.slices.judging import LEAST_EXAMPLES, too_small
 from evalreport.slices.limits import Successes
 from evalreport.slices.spread import Shares, shares_of_rest, shares_of_whole
 
@@ -35,8 +35,9 @@ class Side:
         Over all examples; over those outside the slice (primary metric only).
     estimate
         The slice's; without replicates and derivatives where influence values serve.
-    error
-        Its standard error with the factor of its own number of units; None without influence values.
+    error, df
+        Its standard error with the factors of its own units, and their degrees of freedom; None without influence
+        values, or with fewer than two units.
     both
         Successes inside and outside the slice, where the value is a binomial proportion.
     with_whole, with_rest
@@ -52,6 +53,7 @@ class Side:
     whole_value: float
     rest_value: float
     error: float | None
+    df: float | None
     both: Successes | None
     with_whole: Shares | None
     with_rest: Shares | None
@@ -61,6 +63,11 @@ class Side:
     def value(self) -> float:
         """The value in the slice; nan where it is undefined."""
         return float("nan") if self.estimate is None else self.estimate.value
+
+    @property
+    def large(self) -> bool:
+        """Whether the slice is judged and holds so many examples that its place among the others means something."""
+        return self.small is None and self.estimate is not None and self.estimate.n >= LEAST_EXAMPLES
 
     @property
     def compared(self) -> bool:
@@ -88,7 +95,8 @@ def sides_of(
             of_all = whole.estimates[model.name, primary]
             of_slice = None if part is None else part.estimates[model.name, primary]
             here = None if part is None else part.predictions
-            small = too_small(of_slice, of_all, here, whole.predictions)
+            margins = of_slice is not None and _both(of_slice, of_all) is not None
+            small = too_small(of_slice, here, whole.predictions, by_margins=margins)
             for quantity in quantities:
                 side = _side(group.name, part, whole, places, (model.name, quantity), small, options)
                 if quantity == primary and rest is not None and part is not None:
@@ -132,7 +140,7 @@ def _side(
     options: Options,
 ) -> Side:
     of_all = whole.estimates[key]
-    nothing = Side(name, *key, None, of_all.value, float("nan"), None, None, None, None, small)
+    nothing = Side(name, *key, None, of_all.value, float("nan"), None, None, None, None, None, small)
     if part is None or not of_all.defined:
         return nothing
     own = part.estimates[key]
@@ -145,6 +153,7 @@ def _side(
         nothing,
         estimate=_light(own) if own.derivative is not None else own,
         error=None if own.derivative is None else own.corrected_error,
+        df=own.df,
         both=_both(own, of_all),
         with_whole=shares,
     )
@@ -182,8 +191,8 @@ def _at_the_edge(
     if estimate.table is not None:
         value_of = table_function(of_margins(estimate.quantity, part.predictions))
     interval = leading(estimate, options.confidence, value_of)
-    if interval.low is None or interval.high is None or shares.units < 2:
+    if interval.low is None or interval.high is None:
         return shares
     towards = interval.high - estimate.value if reference > estimate.value else estimate.value - interval.low
     error = towards / quantile(options.confidence)
-    return replace(shares, own=error**2 * (shares.units - 1) / shares.units, shared=0.0)
+    return replace(shares, own=error**2, shared=0.0)

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.portable import dot
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.units import Units
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -32,14 +34,16 @@ class Contrast:
 class Shares:
     """Sums over units of squared influence on one quantity: of the slice, of a reference, and of both.
 
+    Each side's derivatives bear the factors of its own units (``engine.effective``): u / (u - 1), of clusters CR2.
+
     Attributes
     ----------
     own, shared, inside
         Over the slice's units: D_s^2, D_s D, D^2; D is the reference's derivative.
-    everywhere
-        D^2 over all units of the reference.
-    units, all_units
-        Units with an example in the slice, and in the slice or the reference.
+    outside
+        D^2 over the reference's other units.
+    df, df_outside
+        Degrees of freedom of the slice's units and of those of the other examples; None for fewer than two.
     apart
         Whether no unit has examples both inside the slice and outside it, so that the two vary independently.
     """
@@ -47,48 +51,50 @@ class Shares:
     own: float
     shared: float
     inside: float
-    everywhere: float
-    units: int
-    all_units: int
+    outside: float
+    df: float | None
+    df_outside: float | None
     apart: bool
 
     def contrast(self, a: float = 1.0, b: float = 1.0) -> Contrast | None:
         """Return the variance of a (slice) - b (reference); None where there are too few units for one.
 
-        Each side's squares have the factor u / (u - 1) of its own number of units, the degrees of freedom are
-        Welch's and Satterthwaite's: for two means this is Welch's t. Where units lie on both sides, those of the
-        slice less one.
+        The degrees of freedom are Welch's and Satterthwaite's: for two means this is Welch's t. Where units lie on
+        both sides, the fewer of the two sides'.
         """
-        others = self.all_units - self.units
-        within = a * a * self.own - 2 * a * b * self.shared + b * b * self.inside
-        outside = b * b * (self.everywhere - self.inside)
-        if not self.apart:
-            if self.units < 2:
-                return None
-            total = max(within + outside, 0.0) * self.all_units / (self.all_units - 1)
-            return Contrast(total, self.units - 1)
-        if self.units < 2 or others < 2:
+        within = max(a * a * self.own - 2 * a * b * self.shared + b * b * self.inside, 0.0)
+        outside = b * b * self.outside
+        if self.df is None or self.df_outside is None:
             return None
-        first, second = (
-            max(part, 0.0) * u / (u - 1) for part, u in ((within, self.units), (outside, others))
-        )
-        return _welch(first, second, self.units - 1, others - 1)
+        if not self.apart:
+            return Contrast(within + outside, min(self.df, self.df_outside))
+        return _welch(within, outside, self.df, self.df_outside)
+
+    def predicted(self) -> Contrast | None:
+        """Return the variance of slice - reference that the reference alone predicts, as if the slice were like it.
+
+        None where units lie on both sides.
+        """
+        if not self.apart or self.df is None or self.df_outside is None:
+            return None
+        ratio = (self.df_outside + 1) / (self.df + 1)
+        return Contrast((self.inside + self.outside) * (1 + ratio), self.df_outside)
 
 
-def independent_errors(errors: tuple[float, float], units: tuple[int, int], *, apart: bool) -> Contrast:
+def independent_errors(errors: tuple[float, float], df: tuple[float, float], *, apart: bool) -> Contrast:
     """Return the variance of the difference of two slices' values, of which neither slice holds the other.
 
     Where units reach over both, the standard errors are added as if both varied against each other.
 
     Parameters
     ----------
-    errors, units
-        Standard errors, each with the factor of its own number of units, and these numbers (at least 2).
+    errors, df
+        Standard errors, each with the factors of its own units, and their degrees of freedom.
     """
     first, second = errors
     if apart:
-        return _welch(first**2, second**2, units[0] - 1, units[1] - 1)
-    return Contrast((first + second) ** 2, min(units) - 1)
+        return _welch(first**2, second**2, *df)
+    return Contrast((first + second) ** 2, min(df))
 
 
 def _welch(first: float, second: float, df_first: float, df_second: float) -> Contrast:
@@ -119,18 +125,12 @@ def shares_of_whole(
     units, n_units = unit_codes(whole, other)
     mine = _in_units(part, own, units[places], n_units)
     reference = by_row(whole, other) if _by_cells(whole, other) else other.derivative
-    touched = np.bincount(units[places], minlength=n_units)
-    inside = touched > 0
-    spanning = (touched < np.bincount(units, minlength=n_units)) & inside
-    return Shares(
-        own=float(mine @ mine),
-        shared=float(mine @ reference),
-        inside=float(reference[inside] @ reference[inside]),
-        everywhere=float(reference @ reference),
-        units=int(inside.sum()),
-        all_units=n_units,
-        apart=not spanning.any(),
-    )
+    outside = np.ones(whole.predictions.n, dtype=bool)
+    outside[places] = False
+    sides = _sides(whole, other, (places, np.flatnonzero(outside)))
+    of_slice, of_others, of_all = sides.roots
+    roots = np.where(sides.touched, of_slice, of_others) if sides.apart else of_all
+    return _summed(sides, mine, reference * roots)
 
 
 def shares_of_rest(
@@ -151,18 +151,63 @@ def shares_of_rest(
     own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
     if own.derivative is None or other.derivative is None:
         return None
-    units, n_units = unit_codes(whole, whole.estimates[model, quantity])
+    of_all = whole.estimates[model, quantity]
+    units, n_units = unit_codes(whole, of_all)
     mine = _in_units(part, own, units[places[0]], n_units)
     theirs = _in_units(rest, other, units[places[1]], n_units)
-    inside, outside = (np.bincount(units[rows], minlength=n_units) > 0 for rows in places)
+    sides = _sides(whole, of_all, places)
+    return _summed(sides, mine, theirs * sides.roots[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The units of a slice and of the other examples, and what makes variances of their derivatives.
+
+    Attributes
+    ----------
+    touched
+        Which units have examples in the slice, (units,).
+    apart
+        Whether no unit has examples on both sides.
+    roots
+        What derivatives (units,) are multiplied by: of the slice, of the others, of all examples.
+    df
+        Degrees of freedom of the slice's units and of the others'; None for fewer than two.
+    """
+
+    touched: npt.NDArray[np.bool_]
+    apart: bool
+    roots: tuple[Floats, Floats, Floats]
+    df: tuple[float | None, float | None]
+
+
+def _sides(whole: Sample, estimate: Estimate, places: tuple[Indices, Indices]) -> _Sides:
+    units, n_units = unit_codes(whole, estimate)
+    base, drawn = whole.units.base, whole.units
+    inside, outside = (
+        np.bincount(units[rows], base[rows], minlength=n_units).astype(np.float64) for rows in places
+    )
+    if estimate.over_datasets:
+        inside, outside = ((size > 0).astype(np.float64) for size in (inside, outside))
+        drawn = Units(n_units)
+    found = [drawn.freedom(size) for size in (inside, outside, inside + outside)]
+    first, second, both = (np.sqrt(np.full(n_units, 1.0 if f is None else f.factors)) for f in found)
+    df, df_outside, _ = (None if f is None else f.df for f in found)
+    apart = not bool(((inside > 0) & (outside > 0)).any())
+    return _Sides(inside > 0, apart, (first, second, both), (df, df_outside))
+
+
+def _summed(sides: _Sides, mine: Floats, theirs: Floats) -> Shares:
+    """Add up squares and products; the reference's derivatives bear their factors already."""
+    mine, inside = mine * sides.roots[0], sides.touched
     return Shares(
-        own=float(mine @ mine),
-        shared=float(mine @ theirs),
-        inside=float(theirs[inside] @ theirs[inside]),
-        everywhere=float(theirs @ theirs),
-        units=int(inside.sum()),
-        all_units=int((inside | outside).sum()),
-        apart=not (inside & outside).any(),
+        own=dot(mine, mine),
+        shared=dot(mine, theirs),
+        inside=dot(theirs[inside], theirs[inside]),
+        outside=dot(theirs[~inside], theirs[~inside]),
+        df=sides.df[0],
+        df_outside=sides.df[1],
+        apart=sides.apart,
     )
 
 
@@ -218,12 +263,14 @@ def _from_cells(part: Sample, whole: Sample, model: str, quantity: Quantity) -> 
     counts, all_counts = own.table, other.table
     assert counts is not None
     assert all_counts is not None
+    n, others = part.predictions.n, whole.predictions.n - part.predictions.n
+    factor, factor_outside = (u / (u - 1) if u > 1 else 1.0 for u in (n, others))
     return Shares(
-        own=float((counts * mine * mine).sum()),
-        shared=float((counts * mine * theirs).sum()),
-        inside=float((counts * theirs * theirs).sum()),
-        everywhere=float((all_counts * theirs * theirs).sum()),
-        units=part.predictions.n,
-        all_units=whole.predictions.n,
+        own=factor * float((counts * mine * mine).sum()),
+        shared=factor * float((counts * mine * theirs).sum()),
+        inside=factor * float((counts * theirs * theirs).sum()),
+        outside=factor_outside * float(((all_counts - counts) * theirs * theirs).sum()),
+        df=n - 1 if n > 1 else None,
+        df_outside=others - 1 if others > 1 else None,
         apart=True,
     )

@@ -92,7 +92,7 @@ def test_another_question_of_the_same_predictions_is_another_run(audit):
     ],
 )
 def test_exit_codes_are_those_of_run_and_are_recorded(audit, gate, code):
-    """0 every gate passed, 1 failed, 3 undecided: 90 of 100, Wilson's interval is 0.826 to 0.945."""
+    """0 every gate passed, 1 failed, 3 undecided: 90 of 100, Clopper and Pearson's interval is 0.824 to 0.951."""
     assert audit(write(Path("models"), share(90, 100)), "--gate", gate)[0] == code
     assert runs(open_history(URL))[0].exit_code == code
 

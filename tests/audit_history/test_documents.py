@@ -45,6 +45,7 @@ def test_the_gates_of_the_page_can_be_read():
     """Each indented line with a comparator."""
     from evalreport.conditions import parse
 
-    lines = re.findall(r"^    ((?:forest\.|n )\S.*?)\s{3,}", PAGE, re.MULTILINE)
-    gates = [parse(line, models=["forest"]) for line in [*lines, "n >= accepted - 100"]]
-    assert [gate.reference for gate in gates] == ["accepted", "last", "accepted"]
+    lines = re.findall(r"^    ((?:forest\.|n )\S.*?)(?:   .*)?$", PAGE, re.MULTILINE)
+    gates = [parse(line, models=["forest"]) for line in lines]
+    assert [gate.reference for gate in gates] == ["accepted", "last", "accepted", None, None]
+    assert [gate.every_night for gate in gates] == [False] * 3 + [True] * 2

@@ -87,6 +87,15 @@ def test_the_interval_of_the_paired_difference_decides(history, now, outcome):
     assert "pair by pair on the same 400 examples" in gate.text
 
 
+@pytest.mark.parametrize("lost, outcome", [(4, "undecided"), (5, "fail")])
+def test_at_no_change_the_test_decides(history, lost, outcome):
+    """Lost and not won back: McNemar's mid-p is 2^-lost, 0.0625 for four and 0.03125 for five examples."""
+    audited(history, right(share(360, 400)))
+    found, _, _ = audited(history, right(share(360 - lost, 400)), gates=("forest.accuracy >= accepted",))
+    assert found.results.history[0].p_value == pytest.approx(2.0**-lost)
+    assert found.results.gates[0].outcome == outcome
+
+
 def test_other_examples_decide_by_the_independent_difference(history):
     """The same 90 % on 400 others fits more than a loss of 0.03: undecided, where paired it would pass."""
     audited(history, right(share(360, 400)))

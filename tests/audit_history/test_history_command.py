@@ -114,6 +114,18 @@ def test_accept_pins_a_run_from_then_on(ask):
     assert ask("accept", 9)[0] == 2
 
 
+def test_accept_takes_several_runs(ask):
+    """They are marked in the list, and named; the newest is the accepted run."""
+    said = (
+        "run 3 of 2025-03-03T00:00:00Z is the accepted run of the series default, accepted together with 1\n"
+    )
+    assert ask("accept", 3, 1, "--note", "two good nights") == (0, said, "")
+    rows = [line.split("\t") for line in ask("list")[1].splitlines()]
+    assert [row[4] for row in rows] == ["accepted", "", "accepted last"]
+    assert "two good nights" in ask("show", 1)[1]
+    assert ask("accept")[0] == 2
+
+
 def test_export_gives_every_run_back(ask):
     """JSON lines on standard output or into a file; or a folder a run with the very bytes of its results.json."""
     lines = ask("export")[1].splitlines()

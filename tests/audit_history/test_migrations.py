@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import zlib
 from pathlib import Path
 
 import pytest
@@ -10,9 +13,11 @@ from sqlalchemy import inspect, make_url
 from evalreport.audit import migrations
 from evalreport.audit import schema as present
 from evalreport.audit.connection import MIGRATION_LOCK, History, _engine, open_history, writing
-from evalreport.audit.record import append
+from evalreport.audit.evidence import kept_night
+from evalreport.audit.record import accept, append
 from evalreport.audit.store import acceptances, runs, standing
 from evalreport.errors import HistoryError
+from evalreport.metrics.quantities import Quantity
 
 from .sources import new_run
 
@@ -41,6 +46,28 @@ def filled_at_1(history: History) -> None:
                 )
             )  # fmt: skip
         connection.execute(pins.insert(), [{"series": "a", "run_id": 2}, {"series": "b", "run_id": 3}])
+
+
+def filled_at_2(history: History) -> None:
+    """Record three runs in tables of version 2, of which two kept condensed losses; run 1 is accepted."""
+    made_at(history, 2)
+    metadata, _ = migrations.version_1()
+    acceptances_then = present.acceptances_table(metadata)
+    records = [{"model": "forest", "value": 0.75}, {"model": "tree", "value": None}]
+    results = zlib.compress(json.dumps({"evidence": records}).encode())
+    losses = {"look": 1, "ids": ["0a"], "models": {"forest": ["accuracy", [0.0, 1.0], [15.0, 5.0]]}}
+    summaries = ({"n": 20}, {"n": 20, "evidence": losses}, {"n": 20, "evidence": {}})
+    with writing(history, lock=1) as connection:
+        for number, summary in enumerate(summaries, 1):
+            connection.execute(
+                present.schema().runs.insert().values(
+                    id=number, series="a", identity=f"{number:064x}", signature="s", time=f"2025-01-0{number}",
+                    exit_code=0, accepted_run=1 if number > 1 else None, summary=json.dumps(summary),
+                    results=results, results_sha256="d",
+                )
+            )  # fmt: skip
+        pin = acceptances_then.insert().values(series="a", run_id=1, time="2025-01-01", note="first")
+        connection.execute(pin)
 
 
 def bare(path: Path) -> History:
@@ -93,6 +120,22 @@ def test_what_version_1_held_is_there_afterwards(tmp_path):
     assert (run.id, added) == (4, True)
 
 
+def test_what_version_2_kept_of_nights_is_kept_as_their_values(tmp_path):
+    """5 of 20 wrong: accuracy 0.75 of 20 examples, with the standard error sqrt(0.75 0.25 / 20); the pin stays."""
+    path = tmp_path / "audits.db"
+    filled_at_2(bare(path))
+    history = open_history(f"sqlite:///{path}")
+    kept = [run.summary.get("evidence") for run in runs(history)]
+    expected = ["accuracy", 0.75, pytest.approx(math.sqrt(0.75 * 0.25 / 20), rel=1e-12), 20]
+    assert kept == [None, {"look": 1, "ids": ["0a"], "models": {"forest": expected}}, {}]
+    assert standing(history, "a").nights == (1,)
+    night = kept_night(runs(history)[1], "forest", Quantity("accuracy"))
+    assert night is not None
+    assert (night.value, night.n) == (0.75, 20)
+    accept(history, 1, 2, time="2025-01-09")
+    assert standing(history, "a").nights == (1, 2)
+
+
 def test_a_step_that_fails_leaves_the_old_tables(tmp_path, monkeypatch):
     """Tables are changed in a transaction, too: the next version of evalreport finds version 1, whole."""
     path = tmp_path / "audits.db"
@@ -104,7 +147,7 @@ def test_a_step_that_fails_leaves_the_old_tables(tmp_path, monkeypatch):
         migrations.to_version_2(connection)
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(migrations, "STEPS", (migrations.to_version_1, fails))
+    monkeypatch.setattr(migrations, "STEPS", (migrations.to_version_1, fails, migrations.to_version_3))
     with pytest.raises(RuntimeError, match="in the middle"):
         open_history(f"sqlite:///{path}")
     assert shape(old) == before

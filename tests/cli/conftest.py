@@ -86,11 +86,12 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         state.on_evaluate()
         return state.results
 
-    def render(_results: Results, output: Path, *, options: Any) -> Any:
+    def render(_results: Results, output: Path, *, options: Any, beside: Any, done: Any) -> Any:
         state.calls[-1]["output"] = options
         output.mkdir(parents=True, exist_ok=True)
         (output / "report.html").write_text("<html>")
         state.on_render(output)
+        done()
         return types.SimpleNamespace(paths=(output / "report.html",), warnings=state.render_warnings)
 
     _install(monkeypatch, "pipeline", evaluate=evaluate)

@@ -68,6 +68,7 @@ ADDED = {
     "--log-format",
     "--memory-limit",
     "--junit",
+    "--template-time",
 }
 
 

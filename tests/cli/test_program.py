@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +39,7 @@ def test_help_imports_click_and_the_standard_library_only(words):
     assert "click" in names
     assert not names & HEAVY
     rooms = {name.split(".")[1] for name in names if name.startswith("evalreport.")}
-    assert rooms <= {"cli", "config", "errors", "keys", "registry"}
+    assert rooms <= {"cli", "config", "errors", "files", "keys", "redaction", "registry"}
 
 
 def test_importing_the_package_imports_no_heavy_library():
@@ -125,6 +127,55 @@ def test_an_interrupted_run_says_that_nothing_was_written(run, fakes):
     assert outcome.code == 130
     assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
     assert "Traceback" not in outcome.err
+
+
+def test_sigterm_ends_a_run_as_ctrl_c_does(run, fakes):
+    """One line, no traceback, 128 + 15 as a shell says it; what handled the signal before handles it again."""
+    before = signal.getsignal(signal.SIGTERM)
+    fakes.on_evaluate = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    outcome = run("run", "models")
+    assert outcome.code == 143
+    assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
+    assert "Traceback" not in outcome.err
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_an_interrupt_of_a_command_that_writes_no_report_says_no_more_than_it_knows(run, monkeypatch):
+    """`nothing was written` would be a guess there."""
+
+    def interrupt(*_words: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("evalreport.cli.program._answer", interrupt)
+    outcome = run("list", "metrics")
+    assert (outcome.code, outcome.err) == (130, "interrupted\n")
+
+
+def test_an_interruption_that_a_library_reports_as_another_error_is_one(run, fakes):
+    """DuckDB's set-up, when Ctrl-C meets it, ends with an ImportError that does not say why: exit 130 all the same."""
+
+    def interrupt():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("Encountered an error while initializing the extension.") from None
+
+    fakes.on_evaluate = interrupt
+    outcome = run("run", "models")
+    assert outcome.code == 130
+    assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "mod\udcffels"], ["run", "models", "--title", "\udcff", "-o", "x"]]
+)
+def test_an_argument_that_is_no_utf8_is_refused(run, words):
+    """Names and texts stand in reports, which are UTF-8: exit 2, one line, before anything is read."""
+    outcome = run(*words)
+    assert outcome.code == 2
+    assert "not UTF-8" in outcome.err
+    assert len(outcome.err.splitlines()) == 1
 
 
 def test_what_comes_from_a_file_cannot_act_on_the_terminal(run, tmp_path):

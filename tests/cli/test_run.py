@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.errors import InputError, OutputError
+from evalreport.publishing import MOVE
 from evalreport.results import to_json
 
 
@@ -197,6 +198,37 @@ def test_a_folder_without_permission_is_found_before_the_work(run, fakes, monkey
     assert outcome.code == 2
     assert "no permission to write" in outcome.err
     assert fakes.calls == []
+
+
+@pytest.mark.parametrize("name", ["results.json", "gates.xml"])
+def test_a_folder_in_the_way_of_a_file_is_found_before_the_work(run, fakes, name):
+    """One line that names it, exit 2, and nothing is changed."""
+    Path("out", name).mkdir(parents=True)
+    Path("out", "report.html").write_text("old")
+    outcome = run("run", "models", "-o", "out", "--junit", "out/gates.xml")
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[-1].startswith(
+        f"evalreport: out/{name}: is a folder, where a file must go"
+    )
+    assert fakes.calls == []
+    assert Path("out", "report.html").read_text() == "old"
+
+
+def test_gates_cannot_take_the_name_of_a_file_of_the_report(run, fakes):
+    """`--junit out/results.json` would leave one of the two."""
+    outcome = run("run", "models", "-o", "out", "--junit", "out/results.json")
+    assert outcome.code == 2
+    assert "the report has a file of this name" in outcome.err
+    assert fakes.calls == []
+
+
+def test_what_a_killed_run_left_is_ended_before_the_work(run, fakes):
+    """Also where this run then fails: the earlier report is whole again."""
+    (Path("out") / MOVE / "in").mkdir(parents=True)
+    (Path("out") / MOVE / "in" / "report.html").write_text("whole")
+    fakes.on_evaluate = raising(InputError("bad input"))
+    assert run("run", "models", "-o", "out").code == 2
+    assert [path.name for path in Path("out").iterdir()] == ["report.html"]
 
 
 def test_a_path_that_the_system_refuses_is_bad_usage(run, fakes):

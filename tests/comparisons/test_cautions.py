@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport
+from evalreport.comparisons.measured import MEASURED_OF_SEEDS
 from evalreport.records import WarningRecord
 from evalreport.results import Results
 
@@ -77,19 +78,51 @@ def test_few_replicates(replicates: int, said: bool):
     assert bool(given(results, "few_replicates")) == said
 
 
-@pytest.mark.parametrize("seeds, said", [(4, True), (5, False)])
+@pytest.mark.parametrize("seeds, said", [(2, True), (4, True), (5, False)])
 def test_few_seeds(seeds: int, said: bool):
-    """Fewer than five seeds are few."""
+    """Fewer than five seeds are few; where the test was measured to miss its level, the rate is said."""
     ids = [f"{i:03d}" for _ in range(seeds) for i in range(40)]
     seed = [str(s) for s in range(seeds) for _ in range(40)]
-    assert bool(given(evaluate(answers(40 * seeds, id=ids, seed=seed)), "few_seeds")) == said
+    found = given(evaluate(answers(40 * seeds, id=ids, seed=seed)), "few_seeds")
+    assert bool(found) == said
+    if seeds in MEASURED_OF_SEEDS:
+        assert f"{100 * MEASURED_OF_SEEDS[seeds]:.1f} %" in found[0].text
 
 
-@pytest.mark.parametrize("clusters, said", [(19, True), (20, False)])
-def test_few_clusters(clusters: int, said: bool):
-    """Fewer than 20 clusters are few."""
-    place = [f"g{i % clusters}" for i in range(200)]
-    assert bool(given(evaluate(answers(200, place=place), cluster="place"), "few_clusters")) == said
+@pytest.mark.parametrize(
+    "sizes, effective, few_groups",
+    [
+        ([20] * 10, None, None),
+        ([20] * 9, "9.0", False),
+        ([20] * 3, "3.0", True),
+        ([400] + [10] * 30, "1.0", True),
+    ],
+)
+def test_few_clusters(sizes: list[int], effective: str | None, few_groups: bool | None):
+    """Warned of by the effective number, (sum n^2)^2 / sum n^4: thirty-one clusters may count as one."""
+    place = [f"g{g}" for g, size in enumerate(sizes) for _ in range(size)]
+    found = given(evaluate(answers(len(place), place=place), cluster="place"), "few_clusters")
+    assert bool(found) == (effective is not None)
+    if found:
+        assert f"count as {effective} of equal size" in found[0].text
+        assert ("A few groups carry the result." in found[0].text) == few_groups
+
+
+@pytest.mark.parametrize(
+    "weights, effective",
+    [
+        ([1.0] * 100, None),
+        ([1.0] * 99, "99.0"),
+        ([1.0] * 290 + [30.0] * 10, "37.4"),
+        ([1.0, 2.0] * 100, None),
+    ],
+)
+def test_unequal_weights(weights: list[float], effective: str | None):
+    """Warned of where Kish's (sum w)^2 / sum w^2 is under half of n, or under 100: 590^2 / 9290 = 37.47."""
+    found = given(evaluate(answers(len(weights), w=weights), weight="w"), "unequal_weights")
+    assert bool(found) == (effective is not None)
+    if found:
+        assert f"count as {effective} of equal weight" in found[0].text
 
 
 def test_cluster_across_folds():

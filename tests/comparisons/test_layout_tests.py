@@ -11,7 +11,7 @@ import pytest
 import evalreport
 from evalreport.comparisons.bayes import DRAWS
 from evalreport.comparisons.omnibus import critical_difference
-from evalreport.intervals.blocks import signed_rank_distribution
+from evalreport.engine.signed_ranks import signed_rank_distribution
 from evalreport.records import ComparisonRecord
 from evalreport.results import Results
 
@@ -78,7 +78,7 @@ def test_five_data_sets_cannot_settle_anything() -> None:
 
 def test_exact_distribution_of_signed_ranks() -> None:
     """Three ranks: sums 0, 1, 2, 3 (two ways), 4, 5, 6, each of 8 sign patterns equally likely."""
-    assert signed_rank_distribution(3).tolist() == [0.125, 0.125, 0.125, 0.25, 0.125, 0.125, 0.125]
+    assert signed_rank_distribution((1, 2, 3)).tolist() == [0.125, 0.125, 0.125, 0.25, 0.125, 0.125, 0.125]
 
 
 def test_fold_scores_without_examples_have_the_nominal_ratio() -> None:

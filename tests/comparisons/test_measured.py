@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.comparisons.measured import ALPHA, EXAMPLES, MEASURED, measured_size
+from evalreport.comparisons.measured import ALPHA, EXAMPLES, MEASURED, MEASURED_OF_SEEDS, measured_size
 from evalreport.comparisons.registry import TESTS
 from studies.algorithms import ALPHA as STUDIED_ALPHA
 from studies.algorithms import TESTED, N
@@ -32,6 +32,18 @@ def test_printed_sizes_are_the_study_s() -> None:
     assert set(rows) == {(layout, test) for layout, tests in TESTED.items() for test in tests}
     assert {test for _, test in rows} <= set(TESTS)
     assert (ALPHA, EXAMPLES) == (STUDIED_ALPHA, N)
+
+
+def test_rates_of_few_seeds_are_the_study_s() -> None:
+    """What the run warns of with few seeds is what the study found between two equally good algorithms there."""
+    rows = study().get("seeds")
+    if rows is None:
+        pytest.skip(
+            "docs/tests.json was made before the study had this part: python -m studies.tests --only seeds"
+        )
+    found = {row["seeds"]: row["seeds_t"] for row in rows if row["second"] == "another"}
+    monte_carlo = 2 * (ALPHA * (1 - ALPHA) / study()["replications"]) ** 0.5
+    assert {seeds: rate for seeds, rate in found.items() if rate > ALPHA + monte_carlo} == MEASURED_OF_SEEDS
 
 
 def test_page_is_written_from_the_results() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from evalreport.config import Options
 from evalreport.data import Predictions, load
+from evalreport.errors import InputError
 
 Loaded = Callable[..., Predictions]
 PREDICTIONS = Path(__file__).parents[1] / "data" / "predictions"
@@ -149,11 +151,48 @@ DESIGNS: dict[str, tuple[str, str]] = {
     ),
     "5x2": ("5x2cv", grid("repeat,fold", [(i, r, (i + r) % 2) for i in range(4) for r in range(5)])),
     "5x3": ("cross-validation", grid("repeat,fold", [(i, r, i % 3) for i in range(6) for r in range(5)])),
-    "incomplete folds": (
+    "folds of some examples": (
         "repeated-holdout",
-        grid("repeat,fold", [(i, r, i % 2) for i in range(4) for r in range(5) if (i, r) != (0, 0)]),
+        grid("repeat,fold", [(i, r, i % 2) for r in range(5) for i in range(r, r + 5)]),
     ),
-    "id in two folds": ("repeated-holdout", grid("fold", [(0, 1), (1, 1), (0, 2), (2, 2)])),
+    "folds that overlap": (
+        "repeated-holdout",
+        grid("fold", [(i, f) for f in range(4) for i in range(f, f + 5)]),
+    ),
+    "halves that are none": (
+        "repeated-holdout",
+        grid("repeat,fold", [(i, r, int(i % 10 == r)) for i in range(30) for r in range(5)]),
+    ),
+    "uneven halves": (
+        "5x2cv",
+        grid("repeat,fold", [(i, r, int((i + r) % 11 < 5)) for i in range(11) for r in range(5)]),
+    ),
+    "one division in two folds": (
+        "cross-validation",
+        grid("fold", [(i, int(i % 10 == 0)) for i in range(30)]),
+    ),
+    "folds with seeds": (
+        "cross-validation",
+        grid("fold,seed", [(i, i % 5, s) for i in range(10) for s in range(3)]),
+    ),
+    "folds of each seed": (
+        "cross-validation",
+        grid("fold,seed", [(i, (i * (2 * s + 1) // 2) % 5, s) for i in range(10) for s in range(3)]),
+    ),
+    "5x2 with seeds": (
+        "5x2cv",
+        grid(
+            "repeat,fold,seed", [(i, r, (i + r) % 2, s) for i in range(4) for r in range(5) for s in range(2)]
+        ),
+    ),
+    "hold-outs with seeds": (
+        "repeated-holdout",
+        grid("repeat,seed", [(i, r, s) for r in range(3) for i in range(r, r + 3) for s in range(2)]),
+    ),
+    "seeds with test sets of their own": (
+        "repeated-holdout",
+        grid("seed", [(i, s) for s in range(4) for i in range(s, s + 4)]),
+    ),
     "repeats": ("repeated-holdout", grid("repeat", [(i, r) for r in range(3) for i in range(r, r + 3)])),
     "replicates": ("bootstrap", grid("replicate", [(i, b) for b in range(3) for i in range(4)])),
     "replicates and resubstitution": (
@@ -166,6 +205,62 @@ DESIGNS: dict[str, tuple[str, str]] = {
     "learning curve": ("test-set", grid("train_size", [(i, s) for s in (10, 20, 40) for i in range(4)])),
     "train and test rows": ("test-set", grid("part", [(i, p) for p in ("train", "test") for i in range(4)])),
 }
+
+
+MISTAKES: dict[str, tuple[list[str], str]] = {
+    "one id in two folds": (
+        ["'3' stands in two folds of one repeat", "in the column repeat"],
+        grid("fold", [*((i, i % 5) for i in range(10)), (3, 4)]),
+    ),
+    "ids in two folds of a repeat": (
+        ["2 ids, '1', '3', stand in two folds of the repeat '2'"],
+        grid("repeat,fold", [*((i, r, i % 5) for r in (1, 2) for i in range(10)), (3, 2, 4), (1, 2, 4)]),
+    ),
+    "an id of no fold": (
+        ["'0' is not tested in the repeat '0'"],
+        grid("repeat,fold", [(i, r, i % 2) for i in range(4) for r in range(5) if (i, r) != (0, 0)]),
+    ),
+    "a seed that lacks an id": (
+        ["'2' is not tested in the seed 'b'", "predict what is missing"],
+        grid("seed", [(i, s) for s in "abc" for i in range(6) if (i, s) != (2, "b")]),
+    ),
+    "one id in another fold with one seed": (
+        ["'7' is not in the same fold with every seed"],
+        grid("fold,seed", [(i, 4 if (i, s) == (7, 1) else i % 5, s) for i in range(10) for s in range(3)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_an_id_out_of_place_is_refused_by_name(loaded: Loaded, name: str) -> None:
+    """A few ids in two folds or in none turn no design into another: the message names them, the file and a remedy."""
+    said, content = MISTAKES[name]
+    with pytest.raises(InputError) as raised:
+        loaded(content)
+    message = str(raised.value)
+    for text in said:
+        assert text in message
+    assert re.search(r"\.csv, line \d+", message)
+
+
+def test_each_model_s_own_folds_are_divisions_of_their_own(tmp_path: Path) -> None:
+    """With test sets of their own the same id may stand in another fold of another model."""
+    for name, shift in (("a", 0), ("b", 1)):
+        rows = [(i, (i + shift) % 2) for i in range(8 + shift)]
+        (tmp_path / f"{name}.csv").write_text(grid("fold", rows))
+    assert load(tmp_path, options=Options(join="independent")).design == "cross-validation"
+
+
+def test_seeds_with_a_division_of_their_own_are_repeats(loaded: Loaded) -> None:
+    """The seed becomes the repeat, beside the repeat where there are several; why says so."""
+    content = grid("fold,seed", [(i, (i * (2 * s + 1) // 2) % 5, s) for i in range(10) for s in range(3)])
+    predictions = loaded(content)
+    assert predictions.keys["repeat"].categories == ("0", "1", "2")
+    assert "seed" not in predictions.keys
+    assert "counts as a repeat" in next(r.why for r in predictions.found if r.what == "design")
+    both = [(i, r, (i * (2 * s + r) // 2) % 5, s) for i in range(10) for s in (1, 2) for r in (1, 2)]
+    names = loaded(grid("repeat,fold,seed", both)).keys["repeat"].categories
+    assert names == ("1, seed 1", "1, seed 2", "2, seed 1", "2, seed 2")
 
 
 @pytest.mark.parametrize("name", DESIGNS)

@@ -8,8 +8,9 @@ import pytest
 
 from benchmarks.stress import CASES, METRICS, Found, errors, models, scores
 from evalreport.engine.histogram import Bins, Cells, bin_weights, bins_of, running_sums
-from evalreport.engine.inside import column_sums, shares, slopes_of, whole_numbers
+from evalreport.engine.inside import shares, slopes_of
 from evalreport.engine.multinomial import uniform_multinomial
+from evalreport.engine.portable import column_sums, whole_numbers
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.quantities import Quantity

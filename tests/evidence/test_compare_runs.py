@@ -192,3 +192,16 @@ def test_what_is_no_results_json_is_refused(made, tmp_path, capsys):
     (tmp_path / "report.pdf").write_bytes(b"%PDF-1.7\nnothing")
     assert main(["verify", str(tmp_path / "report.pdf")]) == 2
     assert "the PDF cannot be read" in capsys.readouterr().err
+
+
+def test_results_that_lack_what_their_version_did_not_write_are_compared(made, tmp_path, capsys):
+    """Lists and fields with a default may be missing, as in a file of another version: none, not a defect."""
+    content = json.loads((made / "base-out" / "results.json").read_bytes())
+    for name in ("gates", "warnings", "verdicts", "found"):
+        del content[name]
+    content["warnings"] = [{"code": "one_example", "text": "There is one example."}]
+    foreign = tmp_path / "results.json"
+    foreign.write_text(json.dumps(content))
+    for pair in ((foreign, made / "base-out"), (made / "base-out", foreign)):
+        assert main(["compare-runs", *map(str, pair), "-f", "json"]) in (0, 3)
+        assert json.loads(capsys.readouterr().out)["values"]

@@ -55,7 +55,7 @@ def house(tmp_path: Path, check):
         ("evalreport/cellar/wine.py", "", "on no floor"),
         ("evalreport/data/utils.py", "", "says nothing"),
         ("tests/helpers.py", "", "says nothing"),
-        ("scripts/long.py", "x = 1\n" * 401, "401 lines"),
+        ("scripts/long.py", "x = 1\n" * 601, "601 lines"),
         ("tests/test_long.py", "x = 1\n" * 501, "501 lines"),
         ("evalreport/data/loading.py", "def f():\n" + "    x = 1\n" * 60, "f() has 61 lines"),
     ],
@@ -77,7 +77,7 @@ def test_each_breach_is_found_once(house, name, source, said):
         ("evalreport/cli/run.py", "import typing\nif typing.TYPE_CHECKING:\n    import numpy as np"),
         ("evalreport/results.py", "def f():\n    from evalreport.report import notebook"),
         ("evalreport/data/loading.py", 'def f():\n    """Say.\n' + "\n" * 80 + '    """\n    return 1'),
-        ("scripts/long.py", "x = 1\n" * 400),
+        ("scripts/long.py", "x = 1\n" * 600),
     ],
 )
 def test_what_is_allowed_is_not_found(house, tmp_path, name, source):

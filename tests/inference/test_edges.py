@@ -8,7 +8,7 @@ from scipy import stats
 
 from evalreport.records import Interval
 
-from .sources import Source, labels, row, run, scores
+from .sources import Source, labels, outcomes, row, run, scores
 
 Z = 1.959963984540054  # qnorm(0.975)
 
@@ -55,13 +55,98 @@ def test_a_difference_that_does_not_vary_has_the_models_own_limits_squared_and_a
 
 
 def test_perfect_on_five_clusters_is_five_successes() -> None:
-    """100 % right on 5 clusters of 100 is known as well as 5 of 5: Wilson's 5 / (5 + z^2), not 500 of 500."""
-    truth = np.arange(500) % 2
+    """100 % right on 5 clusters of 100 is 5 of 5: Clopper and Pearson's lower limit is 0.025^(1/5).
+
+    Right in 400 + 4 x 25 it is G* of 5: (sum n^2)^2 / sum n^4 = 1.032. Of recall the positives are the trials.
+    """
+    for sizes, n in (([100] * 5, 5.0), ([400, 25, 25, 25, 25], 162500**2 / (400**4 + 4 * 25**4))):
+        truth = np.arange(500) % 2
+        source = labels(truth, a=truth)
+        source["a"]["site"] = [f"s{i}" for i in np.repeat(np.arange(5), sizes)]
+        found = first_interval(source, "accuracy", cluster="site")
+        assert found.method == "clopper_pearson"
+        assert found.reason
+        assert (found.low, found.high) == pytest.approx((0.025 ** (1 / n), 1), rel=1e-12)
+        wrong = first_interval(source, "error_rate", cluster="site")
+        assert (wrong.low, wrong.high) == pytest.approx((0, 1 - 0.025 ** (1 / n)), rel=1e-12)
+    truth = np.repeat([1, 1, 0, 0, 0], 100)
     source = labels(truth, a=truth)
     source["a"]["site"] = [f"s{i // 100}" for i in range(500)]
-    for metric in ("accuracy", "f1", "balanced_accuracy"):
-        found = first_interval(source, metric, cluster="site")
-        assert (found.low, found.high) == pytest.approx((5 / (5 + Z * Z), 1), abs=1e-12), metric
+    found = first_interval(source, "recall", cluster="site")
+    assert (found.low, found.high) == pytest.approx((0.025**0.5, 1), rel=1e-12), "two clusters have positives"
+
+
+@pytest.mark.parametrize("metric", ["f1", "balanced_accuracy", "mcc", "roc_auc", "log_loss"])
+def test_what_does_not_vary_between_clusters_has_no_limits(metric: str) -> None:
+    """Perfect everywhere, and no proportion: no limits and the reason; the same of a difference between twins."""
+    truth = np.arange(500) % 2
+    source = labels(truth, a=truth, b=truth)
+    for model in source.values():
+        model["site"] = [f"s{i // 100}" for i in range(500)]
+        model["p_1"] = [0.1 + 0.8 * int(t) for t in truth]
+    results = run(source, metrics=(metric,), cluster="site", margin=0.05)
+    for record in results.metrics:
+        assert record.standard_error == 0
+        assert (record.intervals[0].low, record.intervals[0].high) == (None, None)
+        assert "no variation between groups" in record.intervals[0].reason
+    found = row(results, "cr2_t")
+    assert (found.difference, found.p_value, found.low, found.high) == (0, 1, None, None)
+    assert results.verdicts[0].verdict == "undecided"
+
+
+def test_the_same_difference_in_every_cluster_has_no_p_value() -> None:
+    """One of four examples more in each of six clusters: the error is 0, so nothing says how sure 1/4 is."""
+    first, second = np.tile([1, 1, 1, 0], 6), np.tile([1, 1, 0, 0], 6)
+    source = outcomes(a=first, b=second)
+    for model in source.values():
+        model["site"] = [f"s{i // 4}" for i in range(24)]
+    results = run(source, cluster="site")
+    found = row(results, "cr2_t")
+    assert found.recommended
+    assert (found.p_value, found.low, found.high) == (None, None, None)
+    assert found.reason
+    assert results.verdicts[0].verdict == "undecided"
+
+
+@pytest.mark.parametrize("weight", [None, "times"])
+def test_one_cluster_is_refused(weight: str | None) -> None:
+    """All examples in one cluster: no error, no limits, no p-value, and the reason."""
+    truth = np.arange(40) % 2
+    source = labels(truth, a=np.where(np.arange(40) % 5 == 0, 1 - truth, truth), b=truth)
+    for model in source.values():
+        model["site"], model["times"] = ["s"] * 40, (1 + truth).tolist()
+    results = run(source, metrics=("accuracy", "f1"), cluster="site", weight=weight)
+    for record in results.metrics:
+        assert record.standard_error is None
+        assert (record.intervals[0].low, record.intervals[0].high) == (None, None)
+        assert record.intervals[0].reason == "one cluster: no estimate of the spread"
+    found = row(results, "weighted_t" if weight else "cr2_t")
+    assert (found.p_value, found.low, found.high) == (None, None, None)
+
+
+def test_perfect_under_weights_is_kishs_number_of_successes() -> None:
+    """All right with weights 1 and 3: n_eff = 80^2 / (20 + 9 * 20) = 32; Wilson's lower limit is n / (n + z^2)."""
+    truth = np.arange(40) % 2
+    source = labels(truth, a=truth)
+    source["a"]["times"] = (1 + 2 * truth).tolist()
+    found = first_interval(source, "accuracy", weight="times")
+    assert found.method == "wilson"
+    assert (found.low, found.high) == pytest.approx((32 / (32 + Z * Z), 1), rel=1e-12)
+    # Of recall the 20 positives are the trials, and they weigh the same.
+    recall = first_interval(source, "recall", weight="times")
+    assert (recall.low, recall.high) == pytest.approx((20 / (20 + Z * Z), 1), rel=1e-12)
+
+
+def test_perfect_on_weighted_clusters_is_the_effective_number_of_successes() -> None:
+    """Four clusters of summed weights 10, 10, 10, 30: G* = 1200^2 / (3 * 10^4 + 30^4)."""
+    truth = np.arange(40) % 2
+    source = labels(truth, a=truth)
+    source["a"]["site"] = [f"s{i // 10}" for i in range(40)]
+    source["a"]["times"] = [1.0 + 2 * (i >= 30) for i in range(40)]
+    found = first_interval(source, "accuracy", cluster="site", weight="times")
+    clusters = 1200**2 / (3 * 10**4 + 30**4)
+    assert found.method == "clopper_pearson"
+    assert (found.low, found.high) == pytest.approx((0.025 ** (1 / clusters), 1), rel=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc"])
@@ -101,8 +186,12 @@ def test_tests_that_assume_alike_examples_are_refused_by_name() -> None:
     weighed = run(source, metrics=("accuracy",), weight="times", tests=("mcnemar_midp",))
     assert row(weighed, "mcnemar_midp").p_value is None
     assert "weights" in row(weighed, "mcnemar_midp").reason
-    assert row(weighed, "bootstrap_difference").recommended
+    assert row(weighed, "weighted_t").recommended
     grouped = run(source, metrics=("roc_auc",), cluster="site", tests=("delong",))
     assert row(grouped, "delong").p_value is None
     assert "independent" in row(grouped, "delong").reason
-    assert row(grouped, "permutation").recommended
+    assert row(grouped, "cr2_t").recommended
+    for option in ({"weight": "times"}, {"cluster": "site"}):
+        refused = row(run(source, metrics=("accuracy",), tests=("paired_t",), **option), "paired_t")
+        assert refused.p_value is None
+        assert "independent" in refused.reason

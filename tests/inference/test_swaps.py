@@ -1,37 +1,106 @@
-"""The permutation test, against the plain enumeration of every way to swap the two models' rows."""
+"""The permutation test, against R and against the plain enumeration of every way to swap the two models' rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import rankdata
 from sklearn import metrics as sk
 
+from tests.reference.second_round import agrees, each
+
 from .sources import Source, labels, row, run, scores, values
 
-Value = Callable[[np.ndarray, np.ndarray], float]
+Value = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
+"""A metric of truth, predictions and the weights of the examples."""
 
 
-def enumerated(truth: np.ndarray, a: np.ndarray, b: np.ndarray, value: Value, unit: np.ndarray) -> float:
-    """Return the share of all 2^units swaps whose difference is as large as the observed one."""
-    observed = abs(value(truth, a) - value(truth, b))
+def enumerated(
+    truth: np.ndarray, a: np.ndarray, b: np.ndarray, value: Value, unit: np.ndarray, *, mean: bool = False
+) -> float:
+    """Return the share of all 2^units swaps whose studentised difference is as large as the observed one.
+
+    The standard error of each swap comes from numerical derivatives by the weights of the units, each square over one
+    less the unit's share of the examples (CR2); of a mean over examples (``mean``) the differences are compared.
+    """
+    units, ones = int(unit.max()) + 1, np.ones(len(truth))
+    rest = 1 - np.bincount(unit) / len(truth)
+
+    def statistic(first: np.ndarray, second: np.ndarray) -> float:
+        def delta(w: np.ndarray) -> float:
+            return value(truth, first, w) - value(truth, second, w)
+
+        if mean:
+            return delta(ones)
+        step = 1e-5
+        slopes = [
+            (delta(ones + step * (unit == u)) - delta(ones - step * (unit == u))) / (2 * step)
+            for u in range(units)
+        ]
+        error = np.sqrt(np.sum(np.square(slopes) / rest))
+        if error < 1e-9:
+            return 0.0 if abs(delta(ones)) < 1e-12 else np.inf
+        return float(delta(ones) / error)
+
+    observed = abs(statistic(a, b))
     extreme = 0
-    for bits in product([False, True], repeat=int(unit.max()) + 1):
+    for bits in product([False, True], repeat=units):
         swap = np.array(bits)[unit]
-        first, second = np.where(swap, b, a), np.where(swap, a, b)
-        extreme += abs(value(truth, first) - value(truth, second)) >= observed - 1e-12
-    return float(extreme / 2 ** (unit.max() + 1))
+        found = abs(statistic(np.where(swap, b, a), np.where(swap, a, b)))
+        extreme += found >= observed * (1 - 1e-7) - 1e-12
+    return float(extreme / 2**units)
+
+
+def share(above: float, below: float) -> float:
+    """Divide; 0/0 is 0, as the field has it."""
+    return above / below if below > 0 else 0.0
+
+
+def counts(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> tuple[float, float, float, float]:
+    """Return the weighted TP, FP, FN, TN of class 1."""
+    return tuple(float(w[(t == i) & (p == j)].sum()) for i, j in ((1, 1), (0, 1), (1, 0), (0, 0)))  # type: ignore[return-value]
+
+
+def f1(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+    """Return 2 TP / (2 TP + FP + FN)."""
+    tp, fp, fn, _ = counts(t, p, w)
+    return share(2 * tp, 2 * tp + fp + fn)
+
+
+def precision(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+    """Return TP / (TP + FP)."""
+    tp, fp, _, _ = counts(t, p, w)
+    return share(tp, tp + fp)
+
+
+def balanced_accuracy(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+    """Return the mean of both recalls."""
+    tp, fp, fn, tn = counts(t, p, w)
+    return (share(tp, tp + fn) + share(tn, tn + fp)) / 2
+
+
+def mcc(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+    """Return Matthews' correlation."""
+    tp, fp, fn, tn = counts(t, p, w)
+    return share(tp * tn - fp * fn, float(np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))))
+
+
+def auc(t: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
+    """Return the share of (weighted) pairs that are ranked rightly, ties one half."""
+    above = (s[t == 1][:, None] > s[t == 0]) + (s[t == 1][:, None] == s[t == 0]) / 2
+    return float(w[t == 1] @ above @ w[t == 0] / (w[t == 1].sum() * w[t == 0].sum()))
 
 
 LABELS: dict[str, Value] = {
-    "accuracy": lambda t, p: float(np.mean(t == p)),
-    "f1": lambda t, p: sk.f1_score(t, p, zero_division=0),
-    "mcc": lambda t, p: sk.matthews_corrcoef(t, p),
-    "precision": lambda t, p: sk.precision_score(t, p, zero_division=0),
-    "balanced_accuracy": lambda t, p: sk.balanced_accuracy_score(t, p),
+    "accuracy": lambda t, p, w: float(np.average(t == p, weights=w)),
+    "f1": f1,
+    "mcc": mcc,
+    "precision": precision,
+    "balanced_accuracy": balanced_accuracy,
 }
 
 
@@ -43,8 +112,23 @@ def test_two_classes(metric: str, seed: int) -> None:
     truth = np.tile([0, 1, 1], 3)
     a, b = (np.where(random.random(9) < 0.35, 1 - truth, truth) for _ in range(2))
     found = row(run(labels(truth, a=a, b=b), metrics=(metric,), tests=("permutation",)), "permutation")
-    expected = enumerated(truth, a, b, LABELS[metric], np.arange(9))
+    expected = enumerated(truth, a, b, LABELS[metric], np.arange(9), mean=metric == "accuracy")
     assert found.p_value == pytest.approx(expected, abs=1e-12)
+
+
+@each("swap")
+def test_r_by_enumeration(record: Mapping[str, Any]) -> None:
+    """Difference, statistic and p are those of R's enumeration of every swap of the discordant rows."""
+    inputs, expected = record["inputs"], record["value"]
+    source = labels(inputs["truth"], a=inputs["a"], b=inputs["b"])
+    found = row(run(source, metrics=(inputs["metric"],), tests=("permutation",)), "permutation")
+    assert found.difference is not None
+    assert found.statistic is not None
+    assert found.p_value is not None
+    assert agrees(found.difference, expected["diff"])
+    assert agrees(found.statistic, expected["t"])
+    assert agrees(found.p_value, expected["p_two_sided"])
+    assert found.details["discordant"] == expected["n_discordant"]
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted"])
@@ -55,8 +139,10 @@ def test_several_classes(average: str) -> None:
     a, b = (np.where(random.random(9) < 0.4, random.integers(0, 3, 9), truth) for _ in range(2))
     found = row(run(labels(truth, a=a, b=b), metrics=(f"f1_{average}",)), "permutation")
 
-    def value(t: np.ndarray, p: np.ndarray) -> float:
-        return float(sk.f1_score(t, p, average=average, labels=[0, 1, 2], zero_division=0))
+    def value(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+        of_class = [f1((t == k).astype(int), (p == k).astype(int), w) for k in range(3)]
+        of_all = [w[t == k].sum() for k in range(3)] if average == "weighted" else None
+        return float(np.average(of_class, weights=of_all))
 
     expected = enumerated(truth, a, b, value, np.arange(9))
     assert found.p_value == pytest.approx(expected, abs=1e-12)
@@ -69,12 +155,15 @@ def test_errors_of_values(metric: str) -> None:
     truth = random.normal(size=10)
     a, b = truth + random.normal(size=10), truth + 2 * random.normal(size=10)
     value: dict[str, Value] = {
-        "mae": lambda t, p: sk.mean_absolute_error(t, p),
-        "rmse": lambda t, p: sk.root_mean_squared_error(t, p),
-        "r2": lambda t, p: sk.r2_score(t, p),
+        "mae": lambda t, p, w: float(np.average(np.abs(t - p), weights=w)),
+        "rmse": lambda t, p, w: float(np.sqrt(np.average((t - p) ** 2, weights=w))),
+        "r2": lambda t, p, w: float(
+            1 - (w * (t - p) ** 2).sum() / (w * (t - np.average(t, weights=w)) ** 2).sum()
+        ),
     }
     found = row(run(values(truth, a=a, b=b), metrics=(metric,), tests=("permutation",)), "permutation")
-    assert found.p_value == pytest.approx(enumerated(truth, a, b, value[metric], np.arange(10)), abs=1e-12)
+    expected = enumerated(truth, a, b, value[metric], np.arange(10), mean=metric == "mae")
+    assert found.p_value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision"])
@@ -87,7 +176,11 @@ def test_ranks_change_sides_not_scores(metric: str) -> None:
     truth = np.tile([0, 1, 0], 3)
     a = np.round(truth + random.normal(size=9), 0)
     b = 100 * np.round(truth + 2 * random.normal(size=9), 1)
-    value: Value = sk.roc_auc_score if metric == "roc_auc" else sk.average_precision_score
+
+    def precision_of(t: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
+        return float(sk.average_precision_score(t, s, sample_weight=w))
+
+    value: Value = auc if metric == "roc_auc" else precision_of
     found = row(run(scores(truth, a=a, b=b), metrics=(metric,), tests=("permutation",)), "permutation")
     expected = enumerated(truth, rankdata(a), rankdata(b), value, np.arange(9))
     assert found.p_value == pytest.approx(expected, abs=1e-12)
@@ -106,15 +199,18 @@ def test_whole_clusters_change_sides(kind: str) -> None:
         source, metric, value = labels(truth, a=a, b=b), "f1", LABELS["f1"]
     elif kind == "values":
         a, b = (truth + s * random.normal(size=25) for s in (1, 1.5))
-        source, metric, value = values(truth + 0.5, a=a + 0.5, b=b + 0.5), "mae", sk.mean_absolute_error
+        source, metric = values(truth + 0.5, a=a + 0.5, b=b + 0.5), "mae"
+        value = lambda t, p, w: float(np.average(np.abs(t - p), weights=w))  # noqa: E731
     else:
         a, b = (rankdata(truth + s * random.normal(size=25)) for s in (1, 2))
-        source, metric, value = scores(truth, a=a, b=b), "roc_auc", sk.roc_auc_score
+        source, metric, value = scores(truth, a=a, b=b), "roc_auc", auc
     for model in source.values():
         model["site"] = [f"s{u}" for u in unit]
-    found = row(run(source, metrics=(metric,), cluster="site"), "permutation")
-    assert found.recommended
-    assert found.p_value == pytest.approx(enumerated(truth, a, b, value, unit), abs=1e-12)
+    found = row(run(source, metrics=(metric,), cluster="site", tests=("permutation",)), "permutation")
+    assert not found.recommended, "it stands beside cr2_t"
+    assert found.p_value == pytest.approx(
+        enumerated(truth, a, b, value, unit, mean=kind == "values"), abs=1e-12
+    )
 
 
 def test_monte_carlo_agrees_with_the_exact_mcnemar_distribution() -> None:
@@ -133,3 +229,44 @@ def test_monte_carlo_agrees_with_the_exact_mcnemar_distribution() -> None:
     exact, drawn = row(results, "mcnemar_exact").p_value, row(results, "permutation").p_value
     assert abs(drawn - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4001
     assert (drawn * 4001) == pytest.approx(round(drawn * 4001), abs=1e-6)
+
+
+def test_few_examples_that_change_sides_set_a_floor() -> None:
+    """Three discordant examples: 2^3 swaps, so p is at least 2 / 8, and the row says so."""
+    truth = np.tile([0, 1], 10)
+    a, b = truth.copy(), truth.copy()
+    b[[0, 1, 3]] = 1 - b[[0, 1, 3]]
+    found = row(run(labels(truth, a=a, b=b), metrics=("f1",), tests=("permutation",)), "permutation")
+    assert found.p_value == 0.25
+    assert found.reason is not None
+    assert "below 0.25" in found.reason
+
+
+@pytest.mark.parametrize(("flagged", "warned"), [(19, True), (20, False)])
+def test_few_positive_predictions_are_said_with_their_number(flagged: int, warned: bool) -> None:
+    """Below 20 positive predictions of a model its precision and F1 carry a warning with the number."""
+    truth = np.array([1] * 30 + [0] * 70)
+    few = np.array([1] * flagged + [0] * (100 - flagged))
+    results = run(labels(truth, a=truth, few=few), metrics=("precision",), tests=("permutation",))
+    texts = [w.text for w in results.warnings if w.code == "few_flagged"]
+    assert [f"for {flagged} examples" in text for text in texts] == ([True] if warned else [])
+
+
+def test_equal_precision_at_unlike_operating_points_is_not_rejected_too_often() -> None:
+    """Precision .8 of both models, one calling 12 % positive, the other 40 %: at most 11 % of 200 test sets.
+
+    Three Monte Carlo errors of 8 % are 5.8 points. Swapping without dividing by the error rejected in 29 %.
+    """
+    random = np.random.default_rng(2026)
+    rejected = 0
+    for seed in range(200):
+        truth = (random.random(400) < 0.5).astype(int)
+        # P(positive | 1) : P(positive | 0) = 4 : 1 at an even prevalence is a precision of .8.
+        a, b = (
+            (random.random(400) < np.where(truth == 1, 1.6, 0.4) * rate).astype(int) for rate in (0.12, 0.4)
+        )
+        source = labels(truth, a=a, b=b)
+        results = run(source, metrics=("precision",), tests=("permutation",), resamples=50, seed=seed)
+        p = row(results, "permutation").p_value
+        rejected += p is not None and p <= 0.05
+    assert rejected / 200 < 0.11 + 3 * np.sqrt(0.08 * 0.92 / 200) / 2

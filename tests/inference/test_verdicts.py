@@ -1,9 +1,8 @@
-"""The mapping from test, equivalence test and simultaneous limits to a verdict, row by row."""
+"""The mapping from the test and the pair's one interval to a verdict, row by row."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
+from evalreport.comparisons.verdict_interval import agreeing
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
@@ -20,9 +20,7 @@ from evalreport.records import Interval
 from .sources import labels, row, run, values
 
 
-def decision(
-    metric: str, low: float, high: float, *, decided: bool, equivalent: bool, sign: int = 1
-) -> Decision:
+def decision(metric: str, low: float, high: float, *, decided: bool, sign: int = 1) -> Decision:
     """Return a decision on a difference of 0.05 in the metric's units, with given limits of the advantage of a."""
     turn = 1 if metric == "accuracy" else -1
     limits = sorted([turn * low, turn * high])
@@ -30,46 +28,44 @@ def decision(
     estimate = Estimate("a", Quantity(metric), d, None, 200, (-9.0, 9.0), np.full(200, 1e-4), np.ones(200))
     estimate = dataclasses.replace(estimate, is_difference=True)
     comparison = Comparison("a", "b", Quantity(metric), Pair(estimate, estimate, estimate), None)
-    fields: dict[str, Any] = {
-        "comparison": comparison, "p_adjusted": 0.01 if decided else 0.4,
-        "p_equivalence": 0.01 if equivalent else 0.6, "limits": Interval("t", 0.95, *limits),
-        "decided": decided, "favours": sign, "equivalent": equivalent, "family": 1,
-    }  # fmt: skip
-    return Decision(**fields)
+    one = agreeing(Interval("t", 0.95, *limits), d, decided=decided)
+    return Decision(comparison, 0.01 if decided else 0.4, one, decided, sign, 1)
 
 
 ROWS = [
-    # low, high, decided, equivalent, margin, sign -> verdict, words
-    (-0.01, 0.02, False, True, 0.06, 1, "equivalent", "practically equivalent within ±0.06"),
-    (0.01, 0.03, True, True, 0.06, 1, "equivalent", "detectable but negligible difference by your margin"),
-    (0.03, 0.07, True, False, 0.02, 1, "better", "a is better than b"),
-    (0.03, 0.07, True, False, 0.02, 1, "better", "above your margin 0.02"),
-    (-0.07, -0.03, True, False, 0.02, -1, "worse", "b is better than a"),
-    (-0.07, -0.03, True, False, 0.02, -1, "worse", "above your margin 0.02"),
-    (0.01, 0.09, True, False, 0.02, 1, "better", "whether by more than 0.02 is not settled"),
-    (-0.09, -0.01, True, False, 0.02, -1, "worse", "whether by more than 0.02 is not settled"),
-    (0.03, 0.07, True, False, None, 1, "better", "a is better than b"),
-    (-0.01, 0.09, False, False, 0.02, 1, "non-inferior", "a is not worse than b by more than 0.02"),
-    (-0.03, 0.09, False, False, 0.02, 1, "undecided", "Not settled"),
-    (-0.01, 0.09, False, False, None, 1, "undecided", "Not settled"),
-    (-0.01, 0.09, True, False, None, 1, "better", "borderline"),
-    (0.01, 0.09, False, False, None, 1, "undecided", "borderline"),
+    # low, high, decided, margin, sign -> verdict, words
+    (-0.01, 0.02, False, 0.06, 1, "equivalent", "practically equivalent within ±0.06"),
+    (-0.06, 0.06, False, 0.06, 1, "equivalent", "practically equivalent within ±0.06"),
+    (0.01, 0.03, True, 0.06, 1, "equivalent", "detectable but negligible difference by your margin"),
+    # cut at 0 it lies inside the margin: the verdict reads the one interval
+    (-0.07, 0.03, True, 0.06, 1, "equivalent", "detectable but negligible difference by your margin"),
+    (0.03, 0.07, True, 0.02, 1, "better", "a is better than b"),
+    (0.03, 0.07, True, 0.02, 1, "better", "above your margin 0.02"),
+    (-0.07, -0.03, True, 0.02, -1, "worse", "b is better than a"),
+    (-0.07, -0.03, True, 0.02, -1, "worse", "above your margin 0.02"),
+    (0.01, 0.09, True, 0.02, 1, "better", "whether by more than 0.02 is not settled"),
+    (-0.09, -0.01, True, 0.02, -1, "worse", "whether by more than 0.02 is not settled"),
+    (0.03, 0.07, True, None, 1, "better", "a is better than b"),
+    (-0.01, 0.09, False, 0.02, 1, "non-inferior", "a is not worse than b by more than 0.02"),
+    (0.01, 0.09, False, 0.02, 1, "non-inferior", "a is not worse than b by more than 0.02"),
+    (-0.03, 0.09, False, 0.02, 1, "undecided", "Not settled"),
+    (-0.02, 0.09, False, 0.02, 1, "undecided", "Not settled"),
+    (-0.01, 0.09, False, None, 1, "undecided", "Not settled"),
+    (-0.01, 0.09, True, None, 1, "better", "interval (0.0000, +0.0900]"),
+    (0.01, 0.09, False, None, 1, "undecided", "0.0900"),
 ]
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "mae"])
-@pytest.mark.parametrize(("low", "high", "decided", "equivalent", "margin", "sign", "kind", "words"), ROWS)
+@pytest.mark.parametrize(("low", "high", "decided", "margin", "sign", "kind", "words"), ROWS)
 def test_mapping(
-    metric: str, low: float, high: float, decided: bool, equivalent: bool, margin: float | None,
-    sign: int, kind: str, words: str,
+    metric: str, low: float, high: float, decided: bool, margin: float | None, sign: int, kind: str, words: str,
 ) -> None:  # fmt: skip
     """Each row of the table of verdicts, for a metric and for a loss; limits are those of a's advantage."""
-    said = verdict(
-        decision(metric, low, high, decided=decided, equivalent=equivalent, sign=sign), Options(margin=margin)
-    )
+    said = verdict(decision(metric, low, high, decided=decided, sign=sign), Options(margin=margin))
     assert said.verdict == kind
     assert words in said.text
-    for never in ("proves", "no difference", "significant", "equal ", "p = 0.000"):
+    for never in ("proves", "no difference", "significant", "equal ", "p = 0.000", "borderline"):
         assert never not in said.text
 
 

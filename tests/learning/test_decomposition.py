@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +20,9 @@ from evalreport.learning.bias_variance import (
     squared,
     zero_one,
 )
+from evalreport.plots.losses import bias_variance
 from evalreport.records import WarningRecord
+from tests.reference.second_round import agrees, each
 
 from .tables import evaluate, replicates
 
@@ -56,6 +60,95 @@ def test_zero_one_parts_add_up_for_any_number_of_classes(codes: np.ndarray, trut
     assert found.expected_loss == pytest.approx(errors, abs=EXACT)
     other = kohavi_wolpert(counts, truth)
     assert other.bias + other.variance == pytest.approx(errors, abs=EXACT)
+
+
+@each("biasvar")
+def test_unbiased_bias_and_variance_are_the_references(record: dict[str, Any]) -> None:
+    """Squared loss out of the bag and 0-1 loss after Kohavi and Wolpert, against R and exact fractions."""
+    inputs, expected = record["inputs"], record["value"]
+    said = np.array([[np.nan if h is None else h for h in row] for row in inputs["pred"]]).T
+    held, truth = ~np.isnan(said), np.array(inputs["y"])
+    some = held.any(axis=0)
+    if inputs["loss"] == "squared":
+        found = squared(said[:, some], held[:, some], truth[some])
+    else:
+        found = kohavi_wolpert(label_counts(said.astype(int), held, int(said.max()) + 1), truth)
+    several = found.count > 1
+    assert found.bias_unbiased is not None
+    parts = {
+        "n_used": several,
+        "bias2_unbiased": found.bias_unbiased,
+        "variance_unbiased": found.unbiased,
+        "bias2_plugin": found.bias,
+        "variance_plugin": found.variance,
+        "mse": found.expected_loss,
+        "error": found.expected_loss,
+    }
+    for name, value in expected.items():
+        got = several.sum() if name == "n_used" else parts[name][several].mean()
+        assert agrees(float(got), value), name
+    both = found.bias_unbiased + found.unbiased
+    assert both[several] == pytest.approx(found.expected_loss[several], abs=EXACT)
+
+
+def test_a_true_bias_is_estimated_without_bias_from_thirty_replicates() -> None:
+    """Noise of variance 0.09 and a variance of 3.15: the plug-in shows 0.195, the unbiased estimate 0.09.
+
+    200 data sets of 200 examples. The standard error of the mean over data sets is 0.0013 (plug-in alike); four of
+    them are allowed.
+    """
+    generator, n, k = np.random.default_rng(11), 200, 30
+    unbiased, plug_in = [], []
+    for _ in range(200):
+        truth = generator.normal(0, 0.3, n)
+        found = squared(generator.normal(0, 3.15**0.5, (k, n)), np.ones((k, n), dtype=bool), truth)
+        assert found.bias_unbiased is not None
+        unbiased.append(found.bias_unbiased.mean())
+        plug_in.append(found.bias.mean())
+    assert np.std(unbiased) / 200**0.5 < 0.0016
+    assert np.mean(unbiased) == pytest.approx(0.09, abs=4 * 0.0013)
+    assert np.mean(plug_in) == pytest.approx(0.09 + 3.15 / 30, abs=4 * 0.0013)
+
+
+def test_an_unbiased_bias_below_zero_is_shown_as_it_is() -> None:
+    """Two examples whose mean prediction is right: bias^2 is 0 - s^2 / 2 each (s^2 = 2 and 8), limits around it."""
+    results = evaluate(replicates([2.0, 3.0], [[1.0, 1.0], [3.0, 5.0]]), task="regression")
+    (found,) = results.decomposition
+    assert found.bias == 0
+    assert found.bias_unbiased == pytest.approx(-(2 / 2 + 8 / 2) / 2, abs=EXACT)
+    # Student's t with one degree of freedom on -1 and -4: mean -2.5, error 1.5.
+    assert found.bias_unbiased_low == pytest.approx(-2.5 - 12.706204736 * 1.5, rel=1e-9)
+    assert found.bias_unbiased_high == pytest.approx(-2.5 + 12.706204736 * 1.5, rel=1e-9)
+    (bar,) = [patch for patch in bias_variance(results).patches if patch.get_x() + patch.get_width() < 0]
+    assert bar.get_width() == pytest.approx(-2.5, abs=EXACT)
+
+
+def test_an_example_with_one_prediction_is_left_out_of_the_unbiased_parts_and_counted() -> None:
+    """Out of the bag once: no variance can be estimated there; the plug-in parts still hold it."""
+    said, inbag = [[1.0, 4.0], [3.0, 7.0]], [[0, 0], [0, 1]]
+    results = evaluate(replicates([2.0, 3.0], said, inbag, [2.0, 3.0]), task="regression")
+    (found,) = results.decomposition
+    assert (found.n, found.n_unbiased) == (2, 1)
+    assert (found.bias_unbiased, found.variance_unbiased) == (-1.0, 2.0)
+    assert found.bias == pytest.approx(1 / 2, abs=EXACT)
+
+
+def test_noise_leaves_the_unbiased_bias_too() -> None:
+    """A given level is taken from both estimates of the bias and from the limits; the sum stays the loss."""
+    (plain,) = evaluate(NOISY, task="regression").decomposition
+    (found,) = evaluate(NOISY, task="regression", noise=0.5).decomposition
+    for name in ("bias_unbiased", "bias_unbiased_low", "bias_unbiased_high"):
+        assert getattr(found, name) == pytest.approx(getattr(plain, name) - 0.5, abs=EXACT)
+    assert found.bias_unbiased is not None
+    assert found.variance_unbiased is not None
+    total = 0.5 + found.bias_unbiased + found.variance_unbiased
+    assert total == pytest.approx(found.expected_loss, abs=EXACT)
+
+
+def test_domingos_has_no_unbiased_bias() -> None:
+    """The mode is no mean: the record says null, and the drawing keeps bias and net variance."""
+    (found,) = evaluate(replicates(["a", "b"], [["a", "a"], ["b", "b"]])).decomposition
+    assert found.bias_unbiased is found.bias_unbiased_low is found.n_unbiased is None
 
 
 def test_ties_of_the_mode_go_to_the_class_first_in_order() -> None:

@@ -60,8 +60,11 @@ def _datasets(n: int, count: int) -> dict[str, list[Any]]:
     }
 
 
-KEYS = {
-    "test-set": {"id": [f"{i:03d}" for i in range(60)]},
+_IDS = [f"{i:03d}" for i in range(60)]
+KEYS: dict[str, dict[str, list[Any]]] = {
+    "test-set": {"id": _IDS},
+    "clusters": {"id": _IDS, "site": [f"s{int(i**0.6)}" for i in range(60)]},
+    "weights": {"id": _IDS, "weight": [1.0 + i % 4 for i in range(60)]},
     "cross-validation": _folds(50, 1, 5, 1),
     "repeated cross-validation": _folds(40, 3, 4, 2),
     "5x2cv": _folds(40, 5, 2, 3),
@@ -113,6 +116,10 @@ def evaluate(source: Source, layout: str, **fields: Any) -> Results:
     given: dict[str, Any] = {"tests": ("all",), "resamples": 100, **fields}
     if layout != "scores":
         given = {"positive": "1", "metrics": ("accuracy", "roc_auc", "log_loss"), **given}
+    if layout == "clusters":
+        given["cluster"] = "site"
+    if layout == "weights":
+        given["weight"] = "weight"
     if layout == "independent":
         given["join"] = "independent"
     return evalreport.evaluate(source, options=evalreport.Options(**given))

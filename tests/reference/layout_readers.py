@@ -198,10 +198,6 @@ READERS: tuple[tuple[str, Reader], ...] = (
         rf"(?P<correction>bonferroni|holm|BH)-adjusted p values of the corrected resampled t tests on fold {METRIC}",
         adjusted_family,
     ),
-    (
-        r"(?P<correction>bonferroni|holm|BH)-adjusted p values of the pairwise Wilcoxon tests over data sets.*",
-        adjusted_family,
-    ),
 )
 
 

@@ -105,6 +105,26 @@ def test_replicates_give_estimates_and_bias_and_variance() -> None:
     assert any("noise" in note for note in found["decomposition"].notes)
 
 
+def test_the_unbiased_bias_leads_the_table_and_the_bars() -> None:
+    """The unbiased pair stands before the plug-in pair, with its interval, and is what the bars are made of."""
+    results = evaluated(replicated(), task="regression")
+    content = sections(results)["decomposition"]
+    (table_of_parts,) = content.tables
+    assert table_of_parts.heads[1:5] == (
+        "Bias², unbiased",
+        "Variance, unbiased",
+        "Bias², plug-in",
+        "Variance, plug-in",
+    )
+    for row in table_of_parts.rows:
+        (record,) = [r for r in results.decomposition if r.model == row.model.id]
+        values = [cell.order for cell in row.cells[1:5]]
+        assert values == [record.bias_unbiased, record.variance_unbiased, record.bias, record.variance]
+        assert row.cells[1].beside
+    (bars,) = [figure for figure in content.figures if figure.name == "decomposition"]
+    assert "bias² + noise (unbiased)" in bars.description
+
+
 def test_a_learning_curve_says_where_models_are_compared() -> None:
     """The largest size is marked; the fitted law stands with its reason or its numbers."""
     learning = sections(evaluated(sized(), task="binary"))["learning"]

@@ -44,7 +44,7 @@ def test_a_model_with_labels_only_is_a_point_in_roc_space(simulate: Callable[...
 
 def test_forest_marks_zero_and_shades_the_margin() -> None:
     """The declared region of practical equivalence is drawn from -margin to +margin."""
-    row = Difference("a − b", 0.02, -0.01, 0.05, -0.02, 0.06, "+0.02", 0, "m0_m1")
+    row = Difference("a − b", 0.02, -0.01, 0.05, "+0.02", 0, "m0_m1")
     axes = forest([row], Canvas().subplots(), margin=0.01)
     box = axes.patches[0].get_bbox()
     assert (box.x0, box.x1) == (-0.01, 0.01)

@@ -7,13 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
+from evalreport.numbers import interval
+from evalreport.plots.paired import difference_rows
 from evalreport.plots.style import MARKS, mark_of
 from evalreport.records import GateRecord
 from evalreport.report.characters import distinct_names
 from evalreport.report.markdown import summary_markdown
-from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, verdict
+from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, tests_table, verdict
 from evalreport.report.texts import say
-from evalreport.report.view import view_of
+from evalreport.report.view import difference_decimals, view_of
 from evalreport.results import Results
 
 Simulate = Callable[..., Results]
@@ -47,29 +49,83 @@ def test_one_pair_is_not_spoken_of_as_several(simulate: Simulate) -> None:
 def test_the_note_says_whether_the_letters_are_adjusted(
     simulate: Simulate, correction: str, said: str
 ) -> None:
-    """The correction of the run stands under the leaderboard; differences in brackets are never adjusted."""
+    """The correction of the run stands under the leaderboard."""
     found = simulate()
     view = view_of(dataclasses.replace(found, options=dict(found.options) | {"correction": correction}))
     board = leaderboard.describe(view)
     assert board is not None
     assert said in board.note
-    assert (say("leaderboard.each_alone") in board.note) == (correction != "none")
 
 
-def test_a_close_call_is_called_borderline(simulate: Simulate) -> None:
-    """Where Holm's test decides and the simultaneous interval reaches over 0, the leading sentence says both."""
+def test_an_interval_that_the_test_cuts_at_0_leaves_it_out(simulate: Simulate) -> None:
+    """Where the test decides a pair a limit at 0 has a round bracket in sentence and table, and both notes say why."""
     found = simulate({"forest": 1.85, "knn": 1.0, "tree": 0.6})
     close = tuple(
-        dataclasses.replace(v, verdict="better", low=-0.001, high=0.2) if "forest" in v.about else v
+        dataclasses.replace(v, verdict="better", low=0.0, high=0.2) if "forest" in v.about else v
         for v in found.verdicts
     )
-    said = verdict.describe(view_of(dataclasses.replace(found, verdicts=close)))
-    assert "borderline" in said.facts[0].text
-    clear = tuple(dataclasses.replace(v, low=0.001) for v in close)
-    assert (
-        "borderline"
-        not in verdict.describe(view_of(dataclasses.replace(found, verdicts=clear))).facts[0].text
-    )
+    cut = view_of(dataclasses.replace(found, verdicts=close))
+    board, plain = leaderboard.describe(cut), leaderboard.describe(view_of(found))
+    assert board is not None
+    assert plain is not None
+    assert "(0.000, +0.200]" in verdict.describe(cut).facts[0].text
+    assert [row.difference.beside for row in board.rows if row.difference][1] == "[−0.200, 0.000)"
+    assert say("pairs.at_zero") in board.note
+    assert say("pairs.at_zero") not in plain.note
+    drawn = pairs.describe(cut)
+    assert drawn is not None
+    assert drawn.figure is not None
+    assert say("pairs.at_zero") in drawn.figure.caption
+
+
+def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> None:
+    """Leaderboard, leading sentence, forest plot, tests table and summary give the verdict's limits and no other."""
+    found = simulate({"forest": 1.85, "tree": 0.6}, n=300)
+    (one,) = found.verdicts
+    view = view_of(found)
+    board = leaderboard.describe(view)
+    assert board is not None
+    (drawn,) = pairs.forest_rows(view)
+    assert (drawn.low, drawn.high) == (one.low, one.high)
+    (plotted,) = difference_rows(found)
+    assert (plotted.low, plotted.high) == (one.low, one.high)
+    decimals = difference_decimals(view, view.primary)
+    shown = interval(one.low, one.high, decimals, signed=True)
+    turned = interval(-one.high, -one.low, decimals, signed=True)
+    assert [row.difference.beside for row in board.rows if row.difference] == ["", turned]
+    assert shown in verdict.describe(view).facts[0].text
+    assert [row.interval for row in tests_table.tests_of(view, frozenset())[0]] == [shown, ""]
+    assert turned.replace("[", "\\[").replace("]", "\\]") in summary_markdown(view)
+
+
+def test_the_leading_sentence_names_the_closest_of_those_beaten(simulate: Simulate) -> None:
+    """The win with the smallest difference is the closest, and it is the one whose interval is given."""
+    found = simulate({"forest": 1.85, "knn": 1.0, "tree": 0.6})
+    gaps = {c.b: abs(c.difference or 0.0) for c in found.comparisons if c.a == "forest" and c.recommended}
+    assert gaps["knn"] < gaps["tree"]
+    assert "the closest, knn, by" in verdict.describe(view_of(found)).facts[0].text
+
+
+@pytest.mark.parametrize(
+    ("correction", "said"),
+    [
+        ("holm", "95 % over all 10 pairs"),
+        ("bh", "95 % over those of the 10 pairs that are decided"),
+        ("none", "95 %, each pair by itself"),
+    ],
+)
+def test_the_notes_say_for_which_pairs_the_intervals_hold(
+    simulate: Simulate, correction: str, said: str
+) -> None:
+    """Leaderboard and forest plot say at which level the intervals hold, and over what."""
+    found = simulate()
+    view = view_of(dataclasses.replace(found, options=dict(found.options) | {"correction": correction}))
+    board, drawn = leaderboard.describe(view), pairs.describe(view)
+    assert board is not None
+    assert drawn is not None
+    assert drawn.figure is not None
+    assert said in board.note
+    assert said in drawn.figure.caption
 
 
 def test_points_without_a_curve_have_no_threshold(simulate: Simulate) -> None:
@@ -133,7 +189,7 @@ def test_metrics_without_any_value_are_one_sentence(simulate: Simulate) -> None:
 @pytest.mark.parametrize(
     "design, words",
     [("test-set", "these fitted models and examples"), ("cross-validation", "about the algorithms"),
-     ("datasets", "data sets drawn like these"), ("seeds", "mean over the fits")],
+     ("datasets", "data sets drawn like these"), ("seeds", "training again"), ("bootstrap", "mean over the fits")],
 )  # fmt: skip
 def test_the_scope_of_the_intervals_is_that_of_the_design(
     simulate: Simulate, design: str, words: str

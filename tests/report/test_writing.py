@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 
 from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
-from evalreport.report import pdf, render
+from evalreport.report import pdf, render, sections, writing
 from evalreport.results import Results, to_json
 
 ALL = {
@@ -144,6 +145,16 @@ def test_an_unwritable_place_is_said(simulate: Callable[..., Results], tmp_path:
     with pytest.raises(OutputError, match="out"):
         render(simulate(), tmp_path / "out", options=OutputOptions(formats=("json",)))
     assert (tmp_path / "out").read_text() == "a file"
+
+
+def test_every_figure_of_a_report_is_known_as_ours() -> None:
+    """A drawing under a name that is not known would never be removed, and stand beside the next report's."""
+    golden = [path.read_text() for path in (Path(__file__).parent / "golden").glob("*.html")]
+    sources = [path.read_text() for path in Path(sections.__file__).parent.glob("*.py")]
+    names = {name for page in golden for name in re.findall(r'id="figure-([a-z0-9-]+)"', page)}
+    names |= {name for text in sources for name in re.findall(r'\bname="([a-z0-9-]+)"', text)}
+    assert {"forest", "roc", "slices-0-1", "replicates"} <= names
+    assert {name for name in names if not writing.is_ours(f"figures/{name}.svg")} == set()
 
 
 def test_nothing_is_fetched_while_the_pdf_is_made(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy import optimize, stats
+from scipy.linalg import sqrtm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from evalreport.slices.limits import Successes, fisher_midp, proportions_ratio
+from evalreport.slices.limits import Successes, fisher, proportions_ratio
 
 from .sources import answers, disparity, run, values_of
 
@@ -73,7 +73,7 @@ def test_midp_is_fishers_p_less_half_of_the_observed_table(table):
     tables = stats.hypergeom(n1 + n2, x1 + x2, n1).pmf(np.arange(max(0, x1 + x2 - n2), min(n1, x1 + x2) + 1))
     observed = stats.hypergeom(n1 + n2, x1 + x2, n1).pmf(x1)
     equal = tables[np.isclose(tables, observed, rtol=1e-7, atol=0)].sum()
-    assert fisher_midp(Successes(*table)) == pytest.approx(exact - equal / 2, rel=1e-6)
+    assert fisher(Successes(*table)) == pytest.approx(exact - equal / 2, rel=1e-6)
 
 
 @pytest.mark.parametrize("n1, n2, p", [(30, 150, 0.7), (60, 150, 0.85), (40, 80, 0.5)])
@@ -83,14 +83,14 @@ def test_midp_holds_its_size_far_out(n1, n2, p, alpha):
     x1, x2 = np.arange(n1 + 1), np.arange(n2 + 1)
     probability = np.outer(stats.binom.pmf(x1, n1, p), stats.binom.pmf(x2, n2, p))
     likely = np.argwhere(probability > 1e-8)
-    rejected = sum(probability[i, j] for i, j in likely if fisher_midp(Successes(i, n1, j, n2)) <= alpha)
+    rejected = sum(probability[i, j] for i, j in likely if fisher(Successes(i, n1, j, n2)) <= alpha)
     assert 0 < rejected <= 1.05 * alpha
 
 
 def test_midp_of_a_million_is_quick_and_never_zero():
     """Tables far from the mean are left out, the observed one never: equal shares give 1, unlike ones a tiny p."""
-    assert fisher_midp(Successes(90_000, 100_000, 810_000, 900_000)) == pytest.approx(1.0, abs=0.01)
-    assert 0 < fisher_midp(Successes(10_000, 100_000, 810_000, 900_000)) < 1e-300
+    assert fisher(Successes(90_000, 100_000, 810_000, 900_000)) == pytest.approx(1.0, abs=0.01)
+    assert 0 < fisher(Successes(10_000, 100_000, 810_000, 900_000)) < 1e-300
 
 
 @pytest.mark.parametrize("table", [(56, 70, 48, 80), (20, 60, 290, 300), (3, 40, 1, 50), (0, 30, 12, 200)])
@@ -202,18 +202,77 @@ def test_difference_from_the_best_holds_for_every_pair_at_once():
         assert not row.flagged
 
 
-def test_clusters_that_reach_over_both_sides_are_counted_together():
-    """Statsmodels' OLS on a dummy of the group with cluster covariance, times G / (G - 1)."""
-    site = RANDOM.integers(0, 40, N)
+def bell_mccaffrey_error(design, y, cluster, contrast):
+    """CR2 as matrices: residuals of each cluster times (I - H_gg)^(-1/2) (Bell and McCaffrey 2002)."""
+    bread = np.linalg.inv(design.T @ design)
+    residuals = y - design @ (bread @ design.T @ y)
+    variance = 0.0
+    for g in np.unique(cluster):
+        rows = cluster == g
+        own = np.eye(rows.sum()) - design[rows] @ bread @ design[rows].T
+        variance += (
+            float(contrast @ bread @ design[rows].T @ np.linalg.inv(sqrtm(own)) @ residuals[rows]) ** 2
+        )
+    return math.sqrt(variance)
+
+
+def satterthwaite(sizes):
+    """Satterthwaite's df of a mean of clusters for an identity covariance: the closed form that clubSandwich gives."""
+    n, total = sizes, sizes.sum()
+    squares, cubes = (n**2 / (total - n) ** 2).sum(), (n**3 / (total - n) ** 2).sum()
+    return total**2 / (total**2 * squares - 2 * total * cubes + (n**2 / (total - n)).sum() ** 2)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_clusters_of_unequal_size_are_judged_by_bell_and_mccaffreys_matrices(nested):
+    """The difference's error is CR2 of OLS on a dummy of the group, whether clusters reach over both sides or not.
+
+    Where they do, df are the smaller of the two sides'; where they do not, Welch's of the two sides' errors.
+    """
+    random = np.random.default_rng(31)
+    site = np.minimum(random.integers(0, 45, N), random.integers(0, 45, N))
+    if nested:
+        site = 2 * site + (GROUP == "u")
     results = run(regression(site=[f"s{s}" for s in site]), metrics=["mae"], slices=["group"], cluster="site")
     inside = GROUP == "u"
-    design = sm.add_constant(inside.astype(float))
-    fit = sm.OLS(LOSS, design).fit(cov_type="cluster", cov_kwds={"groups": site, "use_correction": False})
-    error = fit.bse[1] * math.sqrt(40 / 39)
+    error = bell_mccaffrey_error(
+        np.column_stack([inside, ~inside]).astype(float), LOSS, site, np.array([1, -1])
+    )
+    parts = []
+    for side in (inside, ~inside):
+        sizes = np.unique(site[side], return_counts=True)[1].astype(float)
+        own = bell_mccaffrey_error(np.ones((side.sum(), 1)), LOSS[side], site[side], np.ones(1))
+        parts.append((own**2, satterthwaite(sizes)))
+    df = min(d for _, d in parts)
+    if nested:
+        df = error**4 / sum(v**2 / d for v, d in parts)
     row = disparity(results, "u", "rest")
-    assert row.difference == pytest.approx(fit.params[1], rel=1e-9)
-    touched = len(set(site[inside]))
-    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(row.difference) / error, touched - 1), rel=1e-6)
+    assert row.difference == pytest.approx(LOSS[inside].mean() - LOSS[~inside].mean(), rel=1e-9)
+    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(row.difference) / error, df), rel=1e-6)
+    half = stats.t.ppf((1 + row.level) / 2, df) * error
+    assert row.high - row.low == pytest.approx(2 * half, rel=1e-9)
+
+
+def test_a_slice_and_the_best_one_have_the_errors_of_their_own_clusters():
+    """Slices of clusters of their own: both CR2 errors add up, with Welch's degrees of freedom."""
+    random = np.random.default_rng(32)
+    site = np.array(
+        [f"{g}{min(a, b)}" for g, a, b in zip(GROUP, *random.integers(0, 45, (2, N)), strict=True)]
+    )
+    results = run(regression(site=site.tolist()), metrics=["mae"], slices=["group"], cluster="site")
+    rows = [r for r in results.disparities if r.reference == "best"]
+    assert rows
+    for row in rows:
+        parts = []
+        for value in (row.slice.value, row.reference_value):
+            side = value == GROUP
+            sizes = np.unique(site[side], return_counts=True)[1].astype(float)
+            own = bell_mccaffrey_error(np.ones((side.sum(), 1)), LOSS[side], site[side], np.ones(1))
+            parts.append((own**2, satterthwaite(sizes)))
+        total = sum(v for v, _ in parts)
+        df = total**2 / sum(v**2 / d for v, d in parts)
+        half = stats.t.ppf((1 + row.level) / 2, df) * math.sqrt(total)
+        assert row.high - row.low == pytest.approx(2 * half, rel=1e-9)
 
 
 def test_weighted_groups_differ_as_weighted_means():
@@ -346,11 +405,11 @@ def test_a_planted_difference_is_flagged_and_put_into_words():
     assert values_of(results, "group") == ["u", "v"]
 
 
-def test_two_values_of_one_test_take_the_larger_p_value():
-    """Clusters that reach over both of two slices leave them different degrees of freedom; the family takes one p."""
+def test_two_values_of_one_test_have_one_p_value():
+    """Clusters that reach over both of two slices: each is the other's rest, so both have the same p-value."""
     site = [f"s{i % 40}" if g == "u" else f"s{i % 25}" for i, g in enumerate(GROUP)]
     half = ["x" if g == "u" else "y" for g in GROUP]
     results = run(regression(site=site, half=half), metrics=["mae"], slices=["half"], cluster="site")
     x, y = (disparity(results, value, "rest") for value in "xy")
-    assert x.p_value != y.p_value
+    assert x.p_value == pytest.approx(y.p_value, rel=1e-9)
     assert x.p_adjusted == y.p_adjusted == max(x.p_value, y.p_value)

@@ -33,6 +33,24 @@ def test_values_are_slices_in_order_and_empty_cells_one_of_their_own():
     assert counted(division) == {"f": 2, "m": 2, "(missing)": 2}
 
 
+@pytest.mark.parametrize("missing", [None, "", "nan", "NaN"])
+def test_every_spelling_of_an_empty_cell_is_one_slice(missing, tmp_path):
+    """An empty cell, None and the nan that programs write for one are all (missing), in columns and in files."""
+    cells = ["m", "f", missing, "nan", "f", None]
+    assert counted(divide(loaded("sex", sex=cells), "sex")) == {"f": 2, "m": 1, "(missing)": 3}
+    rows = "".join(f"{i},1,{cell or ''}\n" for i, cell in enumerate(cells))
+    (tmp_path / "a.csv").write_text("id,outcome,sex\n" + rows)
+    of_file = divide(evalreport.load(tmp_path / "a.csv", slices=["sex"]), "sex")
+    assert counted(of_file) == {"f": 2, "m": 1, "(missing)": 3}
+
+
+def test_numbers_with_nan_among_them_stay_numbers():
+    """The nan of a column of numbers is (missing), and the others are binned as numbers."""
+    for cells in (np.array([*range(20), np.nan]), [*map(str, range(20)), "nan"]):
+        division = divide(loaded("age:2", age=cells), "age:2")
+        assert counted(division) == {"under 10": 10, "10 or over": 10, "(missing)": 1}
+
+
 def test_few_numbers_stay_apart_in_the_order_of_their_values():
     """Up to ten distinct numbers are slices; 10 comes after 9."""
     division = divide(loaded("k", k=[10, 9, 10, 9, 1, 1]), "k")

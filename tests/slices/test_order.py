@@ -13,20 +13,15 @@ def warned(results, code):
     return [w for w in results.warnings if w.code == code]
 
 
-@pytest.mark.parametrize(
-    "small, reason",
-    [
-        ([1, 0] * 10, "20 examples, fewer than 30"),
-        ([1] * 39 + [0], "1 wrong answer, fewer than 10"),
-        ([0] * 38 + [1, 1], "2 right answers, fewer than 10"),
-    ],
-)
-def test_a_slice_too_small_is_shown_named_and_not_flagged(small, reason):
+@pytest.mark.parametrize("small", [[0], [1], [1] * 3], ids=["one wrong", "one right", "three right"])
+def test_a_slice_too_small_is_shown_named_and_not_flagged(small):
     """Values and intervals stand; there is no p-value, the row and the warning say why."""
-    # Of the others every tenth answer is of the rarer kind, so that fewer than ten were to be expected.
-    rest = [1] * 9 + [0] if sum(small) > len(small) / 4 else [0] * 9 + [1]
-    right = small + rest * 40
-    results = run(answers({"a": right}, g=["s"] * len(small) + ["r"] * 400), slices=["g"])
+    # Every second answer is wrong: three of a kind have a mid-p of about 1/16 at the least, whichever it is.
+    right = small + [1, 0] * 200
+    results = run(
+        answers({"a": right}, g=["s"] * len(small) + ["r"] * (len(right) - len(small))), slices=["g"]
+    )
+    reason = "too small: no outcome of this size could reach the level"
     row = disparity(results, "s", "rest")
     assert row.p_value is None
     assert row.p_adjusted is None
@@ -36,7 +31,30 @@ def test_a_slice_too_small_is_shown_named_and_not_flagged(small, reason):
     assert row.low is not None
     (warning,) = warned(results, "small_slices")
     assert f"s ({reason})" in warning.text
-    assert warning.about == ("g", "s")
+    # Of two values each is the rest of the other: neither could reach the level.
+    assert warning.about == ("g", "r", "s")
+
+
+@pytest.mark.parametrize("right", [0, 6, 12])
+def test_what_was_found_in_a_slice_does_not_decide_whether_it_is_tested(right):
+    """Twelve examples with all, half or none right: the same size and margins, so tested each time."""
+    marks = [1] * right + [0] * (12 - right) + [1] * (188 - right) + [0] * (112 + right)
+    results = run(answers({"a": marks}, g=["s"] * 12 + ["r"] * 300), slices=["g"])
+    row = disparity(results, "s", "rest")
+    assert row.p_value is not None
+    assert row.flagged == (right != 6)
+
+
+@pytest.mark.parametrize("metric, n, reason", [("mae", 20, "20 examples, fewer than 30"), ("mae", 30, None)])
+def test_values_that_are_no_proportions_are_judged_by_the_number_of_examples(metric, n, reason):
+    """Thirty examples are enough, whatever errors they hold."""
+    truth = np.linspace(0, 1, 200)
+    error = np.where(np.arange(200) < n, 0.0, np.tile([0.1, -0.2], 100))
+    columns = {"y_true": truth.tolist(), "y_pred": (truth + error).tolist()}
+    source = {"a": {**columns, "g": ["s" if i < n else "r" for i in range(200)]}}
+    row = disparity(run(source, metrics=[metric], slices=["g"]), "s", "rest")
+    assert row.reason == reason
+    assert (row.p_value is None) == (reason is not None)
 
 
 def test_few_wrong_answers_where_many_were_to_be_expected_are_judged():
@@ -64,7 +82,7 @@ def test_few_clusters_are_too_few_to_judge():
     columns = {"g": ["u" if i < 60 else "v" for i in range(n)], "site": site}
     right = np.random.default_rng(1).integers(0, 2, n)
     results = run(answers({"a": right}, **columns), slices=["g"], cluster="site")
-    assert disparity(results, "u", "rest").reason == "6 clusters, fewer than 20"
+    assert disparity(results, "u", "rest").reason == "6 clusters, fewer than 8"
 
 
 def test_a_column_with_one_value_has_nothing_to_compare():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from matplotlib.figure import Figure as Canvas
 import evalreport
 from evalreport.plots.slices import SliceValue, slice_values
 from evalreport.plots.style import MUTED
+from evalreport.records import WarningRecord
 from evalreport.report.sections import slices as section
 from evalreport.report.view import view_of
 
@@ -21,7 +23,7 @@ from .sources import answers, run
 def flagged_results(models=2, **options):
     """Results in which group u is worse for every model, and s is too small."""
     random = np.random.default_rng(3)
-    group = np.array(["u"] * 100 + ["v"] * 200 + ["w"] * 200 + ["s"] * 12)
+    group = np.array(["u"] * 100 + ["v"] * 200 + ["w"] * 200 + ["s"] * 2)
     right = {f"m{k}": random.random(len(group)) < np.where(group == "u", 0.5, 0.85) for k in range(models)}
     return run(answers(right, group=group.tolist()), slices=["group"], **options)
 
@@ -52,14 +54,31 @@ def test_the_section_says_what_was_tested_and_what_was_found():
     (column,) = content.columns
     assert "6 slices and models are tested" in content.note
     assert "Fisher’s exact test with mid-p" in content.note
-    assert "Holm-adjusted" in content.note
+    assert "Holm-adjusted over all of them at α = 0.05" in content.note
+    assert "None of them differs" not in content.note
     assert all("group = u" in text and text.endswith("worse.") for text in column.flags[:2])
-    assert column.small == ("s: 12 examples, fewer than 30",)
+    assert column.small == ("s: too small: no outcome of this size could reach the level",)
     by_name = {row.name: row for row in column.primary.rows}
     assert [cell.word for cell in by_name["u"].cells] == ["worse", "worse"]
-    assert by_name["s"].note == "12 examples, fewer than 30"
-    assert (by_name["u"].n, by_name["s"].n) == ("100", "12")
+    assert by_name["s"].note == "too small: no outcome of this size could reach the level"
+    assert (by_name["u"].n, by_name["s"].n) == ("100", "2")
     assert len(column.differences) == 8
+
+
+def test_where_none_differs_the_section_says_so():
+    """How many were tested, and that none of them differs by the tests; nothing of the kind under a blocker."""
+    source = answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v", "w", "w"] * 20)
+    plain = run(source, slices=["g"])
+    content = section.describe(view_of(plain))
+    assert content is not None
+    assert "On mean outcome 3 slices and models are tested" in content.note
+    assert "None of them differs by these tests" in content.note
+    leak = WarningRecord("trained_on_test", "leaked", level="blocker")
+    blocked = dataclasses.replace(plain, warnings=(leak,))
+    said = section.describe(view_of(blocked))
+    assert said is not None
+    assert "None of them differs" not in said.note
+    assert section.summary_line(view_of(blocked)) == ""
 
 
 def test_a_run_without_slices_has_no_such_section():
@@ -119,7 +138,7 @@ def test_figures_of_an_earlier_run_do_not_stay(tmp_path: Path):
 def test_the_words_never_say_more_than_the_test():
     """Not flagged is never called equal, and no sentence says significant."""
     results = flagged_results()
-    texts = [r.text for r in results.disparities if r.text]
+    texts = [r.text for r in results.disparities if r.text and r.p_value is not None]
     assert texts
     for text in texts:
         assert not re.search(r"significan|equal|same|no difference", text)

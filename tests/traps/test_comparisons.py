@@ -178,7 +178,9 @@ def test_r_monte_carlo_p_is_never_zero(test: str) -> None:
     results = evaluate(source, tests=(test,), resamples=500, metrics=("log_loss",))
     values = [r.p_value for r in results.comparisons if r.test == test and r.p_value is not None]
     assert values
-    assert min(values) >= 1 / 501
+    # The primary metric's swaps are at least 40 for each pair and alpha: 40 / 0.05.
+    drawn = max(500, 800) if test == "permutation" else 500
+    assert min(values) >= 1 / (drawn + 1)
 
 
 def test_r_same_bytes_for_any_number_of_threads() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import InputError, UsageError
+from evalreport.files import content_of
 
 FORMATS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -159,7 +160,7 @@ def text_of(path: Path) -> str:
         It cannot be read, or is not UTF-8.
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return content_of(path).decode("utf-8-sig")
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=str(path), remedy="check the path"

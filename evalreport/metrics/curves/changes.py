@@ -46,7 +46,7 @@ def _change(
         for part in (after & positive, after & ~positive, ~after & positive, ~after & ~positive)
     )
     if outputs.y_pred is None:
-        text = f"{name}: at threshold {to_digits(threshold)} it would raise {_alarms(tp + fp)}, of which"
+        text = f"{name}: at threshold {to_digits(threshold, 15)} it would raise {_alarms(tp + fp)}, of which"
         text += f" {count(fp)} false; {count(fn)} positives would be missed."
         why = "the model has no decisions of its own to compare with: bare scores without a threshold"
         return ThresholdChangeRecord(name, threshold, tp=tp, fp=fp, fn=fn, tn=tn, text=text, reason=why)
@@ -75,7 +75,7 @@ def _alarms(n: float) -> str:
 
 def _sentence(name: str, threshold: float, changed: float, false_alarms: float, hits: float) -> str:
     fewer = false_alarms + hits
-    at = f"{name}: at threshold {to_digits(threshold)} instead of its own decisions"
+    at = f"{name}: at threshold {to_digits(threshold, 15)} instead of its own decisions"
     if not changed:
         return f"{at} no case changes sides."
     sides = f"{count(changed)} case{'s change' if changed != 1 else ' changes'} sides"

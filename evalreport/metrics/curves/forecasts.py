@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evalreport.engine.portable import log
 from evalreport.metrics.calibration import BINS, bin_of
 from evalreport.metrics.curves.ladder import Floats, Forecasts
 from evalreport.metrics.curves.registry import Points, curve
@@ -73,5 +74,5 @@ def rejection_area(kept: Floats, right: Floats) -> float:
     slope = np.diff(r) / np.diff(u)
     level = r[1:] - slope * u[1:]
     # The first piece begins at 0, where it has no constant part.
-    logs = np.concatenate([[0.0], np.log(u[2:] / u[1:-1])])
+    logs = np.concatenate([[0.0], log(u[2:] / u[1:-1])])
     return float((level * logs + slope * np.diff(u)).sum())

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine.draws import blocks, stream
+from evalreport.engine.histogram import arcsine_shares
 from evalreport.metrics.curves.ladder import Ladder
 from evalreport.metrics.units import Units
 
@@ -89,8 +90,9 @@ def coarse(ladder: Ladder) -> Coarse:
     last = np.ones(g, dtype=bool)
     if g > MOST_BINS:
         last[:] = False
+        edges = np.append(arcsine_shares(CELLS_BY_CLASS), 1.0)
         for share in (ladder.fpr, ladder.tpr):
-            cell = np.floor(CELLS_BY_CLASS * 2 / np.pi * np.arcsin(np.sqrt(np.clip(share, 0, 1))))
+            cell = np.searchsorted(edges, share, side="right")
             last |= cell[1:] != cell[:-1]
             # A large group of ties has a bin of its own.
             last[:-1] |= np.diff(cell)[1:] > 1

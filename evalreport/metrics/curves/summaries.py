@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalreport.curve_records import CurveSummaryRecord
+from evalreport.engine.portable import log
 from evalreport.metrics.curves.ladder import Floats, Ladder
 
 AT = (0.9, 0.8)
@@ -68,7 +69,7 @@ def interpolated_area(ladder: Ladder) -> float:
     c = fp0 - h * tp0
     slope = 1 + h
     # The first piece begins at 0 with c = 0: precision is 1 / (1 + h) along it.
-    logs = np.log((slope * tp1 + c) / np.where(slope * tp0 + c > 0, slope * tp0 + c, 1))
+    logs = log((slope * tp1 + c) / np.where(slope * tp0 + c > 0, slope * tp0 + c, 1))
     logs = np.where((tp0 == 0) & (fp0 == 0), 0.0, logs)
     pieces = (tp1 - tp0) / slope - c / slope**2 * logs
     return float(pieces.sum() / ladder.positives)

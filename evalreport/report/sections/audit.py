@@ -10,6 +10,8 @@ from evalreport.report.naming import label_of
 from evalreport.report.texts import has, named, say
 from evalreport.report.view import View, text_of
 
+CHANGES = frozenset({"difference", "from_floor"})
+"""Effects in the metric's own units."""
 OF_MODELS = ("worse", "worse_this_run", "slice")
 
 
@@ -61,7 +63,7 @@ def describe(view: View) -> Audit | None:
         headline=say(headline, n=len(loud), look=records[0].look, run=records[0].run),
         loud=loud,
         tables=tuple(table for table in tables if table.lines),
-        note=say("audit.note"),
+        note=say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"]))),
     )
 
 
@@ -69,8 +71,8 @@ def _line(view: View, record: AuditRecord) -> Line:
     effect = ""
     if record.effect is not None and record.effect_size is not None:
         name = named("audit.effect", record.effect)
-        signed = record.effect == "difference"
-        decimals = {"difference": 4, "changed_classes": 0}.get(record.effect, 3)
+        signed = record.effect in CHANGES
+        decimals = 4 if signed else {"changed_classes": 0}.get(record.effect, 3)
         effect = f"{name} {numbers.number(record.effect_size, decimals, signed=signed)}"
     return Line(
         question=named("audit.question", record.question),

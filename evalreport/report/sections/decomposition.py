@@ -16,6 +16,7 @@ from evalreport.plots.decomposition import (
     replicate_predictions,
     stacked_parts,
 )
+from evalreport.plots.losses import course_of, leading_parts, place_of
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.sections.leaderboard import Cell
@@ -96,10 +97,6 @@ def _of(view: View, loss: str) -> list[tuple[Model, DecompositionRecord]]:
     ]
 
 
-def _at(record: DecompositionRecord) -> float | None:
-    return record.complexity if record.complexity is not None else record.train_size
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -109,30 +106,31 @@ def _table(view: View, loss: str) -> PartTable:
         (r.high - r.low) / 4 if r.low is not None and r.high is not None else None for _, r in rows
     )
     noise = any(r.noise is not None for _, r in rows)
-    along = any(_at(r) is not None for _, r in rows)
-    heads = [
-        say("decomposition.expected_loss"),
-        say("decomposition.bias" if loss == "0-1" else "decomposition.bias_squared"),
-        say("decomposition.variance"),
-    ]
-    heads += (
-        [say("decomposition.unbiased"), say("decomposition.biased")]
-        if loss == "0-1"
-        else [say("decomposition.with_k_minus_1")]
-    )
+    along = any(place_of(r) is not None for _, r in rows)
+    names = ("bias", "variance", "unbiased", "biased")
+    if loss != "0-1":
+        names = ("bias_unbiased", "variance_unbiased", "bias_plug_in", "variance_plug_in")
+    heads = [say("decomposition.expected_loss"), *(say(f"decomposition.{name}") for name in names)]
     heads += [say("decomposition.noise")] if noise else []
     heads += [say("decomposition.averaged")] if loss != "kohavi_wolpert" else []
     by_train = any(r.train_size is not None and r.complexity is None for _, r in rows)
     at = say("decomposition.training_size" if by_train else "decomposition.complexity") if along else ""
     note = f"decomposition.note.{'squared' if loss == 'brier' else loss}"
+    notes = [say(note)] if has(note) else []
+    notes += [
+        say("decomposition.some_left_out", used=numbers.count(n), total=numbers.count(total))
+        for n, total in dict.fromkeys((r.n_unbiased, r.n) for _, r in rows)
+        if n is not None and n < total
+    ]
     return PartTable(
         title=named("decomposition.loss", loss, visible(loss)),
         at=at,
         heads=tuple(heads),
         rows=tuple(
-            PartRow(m, "" if (x := _at(r)) is None else f"{x:g}", _cells(r, decimals, noise)) for m, r in rows
+            PartRow(m, "" if (x := place_of(r)) is None else f"{x:g}", _cells(r, decimals, noise))
+            for m, r in rows
         ),
-        note=say(note) if has(note) else "",
+        note=" ".join(notes),
     )
 
 
@@ -148,13 +146,14 @@ def _cells(record: DecompositionRecord, decimals: int, noise: bool) -> tuple[Cel
         return Cell(numbers.number(value, decimals), beside.strip(), value)
 
     r = record
-    cells = [
-        cell(r.expected_loss, r.low, r.high, r.expected_loss_monte_carlo),
-        cell(r.bias, r.bias_low, r.bias_high, r.bias_monte_carlo),
-        cell(r.variance, r.variance_low, r.variance_high, r.variance_monte_carlo),
-        cell(r.variance_unbiased),
-    ]
-    cells += [cell(r.variance_biased)] if r.loss == "0-1" else []
+    bias = cell(r.bias, r.bias_low, r.bias_high, r.bias_monte_carlo)
+    variance = cell(r.variance, r.variance_low, r.variance_high, r.variance_monte_carlo)
+    cells = [cell(r.expected_loss, r.low, r.high, r.expected_loss_monte_carlo)]
+    if r.loss == "0-1":
+        cells += [bias, variance, cell(r.variance_unbiased), cell(r.variance_biased)]
+    else:
+        unbiased = cell(r.bias_unbiased, r.bias_unbiased_low, r.bias_unbiased_high)
+        cells += [unbiased, cell(r.variance_unbiased), bias, variance]
     cells += [cell(r.noise)] if noise else []
     cells += [cell(r.aggregated_loss)] if r.loss != "kohavi_wolpert" else []
     return tuple(cells)
@@ -200,7 +199,8 @@ def _figures(view: View, loss: str) -> list[Figure]:
 def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figure:
     net = loss == "0-1"
     bars = [
-        Bar(m.short, r.bias, _net(r), r.noise or 0.0, r.expected_loss, r.low, r.high, m.key) for m, r in rows
+        Bar(m.short, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, m.key)
+        for m, r in rows
     ]
     words = named("decomposition.loss", loss)
     first = "bias_squared" if any(r.noise for _, r in rows) else "bias_and_noise"
@@ -232,32 +232,17 @@ def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figur
     )
 
 
-def _net(record: DecompositionRecord) -> float:
-    if record.variance_biased is None or record.variance_unbiased is None:
-        return record.variance
-    return record.variance_unbiased - record.variance_biased
-
-
 def _courses(view: View, rows: Sequence[tuple[Model, DecompositionRecord]]) -> list[tuple[str, Course]]:
     """Give each model's course; where every model is one point of a family, that of all models together."""
-    along = [(m, r) for m, r in rows if _at(r) is not None]
+    along = [(m, r) for m, r in rows if place_of(r) is not None]
     found = []
     for model, own in groupby(along, key=lambda pair: pair[0]):
-        records = sorted((r for _, r in own), key=lambda r: _at(r) or 0.0)
+        records = sorted((r for _, r in own), key=lambda r: place_of(r) or 0.0)
         if len(records) >= LEAST_POINTS:
-            found.append((model.short, _parts(records)))
-    family = sorted((r for _, r in along), key=lambda r: _at(r) or 0.0)
-    several = len({_at(r) for r in family}) == len(family) == len(view.models) >= LEAST_POINTS
-    return found or ([("", _parts(family))] if several else [])
-
-
-def _parts(records: Sequence[DecompositionRecord]) -> Course:
-    return Course(
-        tuple(_at(r) or 0.0 for r in records),
-        tuple(r.bias for r in records),
-        tuple(_net(r) for r in records),
-        tuple(r.expected_loss for r in records),
-    )
+            found.append((model.short, course_of(records)))
+    family = sorted((r for _, r in along), key=lambda r: place_of(r) or 0.0)
+    several = len({place_of(r) for r in family}) == len(family) == len(view.models) >= LEAST_POINTS
+    return found or ([("", course_of(family))] if several else [])
 
 
 def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figure:

@@ -190,13 +190,16 @@ def _table(a: Model, b: Model, record: AgreementRecord) -> Agreement:
 # --- single fits ----------------------------------------------------------------------------------------------------
 
 
-def _primary_folds(view: View) -> dict[str, list[float | None]]:
-    """Return every model's values of the primary metric on single fits, in the results' order."""
-    by_model: dict[str, list[float | None]] = {}
+Values = dict[tuple[str | None, str | None], float | None]
+
+
+def _primary_folds(view: View) -> dict[str, Values]:
+    """Return every model's values of the primary metric by single fit, in the results' order."""
+    by_model: dict[str, Values] = {}
     key = view.primary
     for record in view.results.folds:
         if (record.metric, record.average, record.label) == (key.metric, key.average, key.label):
-            by_model.setdefault(record.model, []).append(record.value)
+            by_model.setdefault(record.model, {})[record.repeat, record.fold] = record.value
     return by_model
 
 
@@ -205,7 +208,7 @@ def _fits(view: View) -> tuple[tuple[str, ...], tuple[FitRow, ...]]:
     sources = list(dict.fromkeys(r.source for r in view.results.variance if _is_primary(view, r.metric)))
     rows = []
     for model in view.models:
-        values = [v for v in folds.get(model.id, []) if v is not None]
+        values = [v for v in folds.get(model.id, {}).values() if v is not None]
         if len(values) < 2:
             continue
         cells = [numbers.number(f(values), decimals) for f in (fmean, min, max)]
@@ -229,7 +232,7 @@ def _is_primary(view: View, metric: str) -> bool:
 def _figure(view: View, kind: str) -> Figure | None:
     """Draw the differences on single fits, of every pair or (of many) those with the leader."""
     folds = _primary_folds(view)
-    models = [m for m in view.models if None not in folds.get(m.id, [None])]
+    models = [m for m in view.models if m.id in folds and None not in folds[m.id].values()]
     if view.results.baseline is not None:
         baseline = view.model(view.results.baseline)
         pairs = [(m, baseline) for m in models if m is not baseline and baseline in models]
@@ -237,7 +240,12 @@ def _figure(view: View, kind: str) -> Figure | None:
         pairs = list(combinations(models, 2))
         if len(pairs) > MOST_STRIPS:
             pairs = [(models[0], m) for m in models[1 : MOST_STRIPS + 1]]
-    rows = [_strip(a, b, folds) for a, b in pairs if len(folds[a.id]) == len(folds[b.id]) > 1]
+    # Seeds of other names are no pairs.
+    rows = [
+        _strip(a, b, folds)
+        for a, b in pairs
+        if folds[a.id].keys() == folds[b.id].keys() and len(folds[a.id]) > 1
+    ]
     if not rows:
         return None
     axis_label = say("differences.axis", metric=view.primary_words)
@@ -261,8 +269,8 @@ def _figure(view: View, kind: str) -> Figure | None:
     )
 
 
-def _strip(a: Model, b: Model, folds: dict[str, list[float | None]]) -> Strip:
-    both = zip(folds[a.id], folds[b.id], strict=True)
+def _strip(a: Model, b: Model, folds: dict[str, Values]) -> Strip:
+    both = ((x, folds[b.id][fit]) for fit, x in folds[a.id].items())
     differences = tuple(x - y for x, y in both if x is not None and y is not None)
     return Strip(f"{a.short} − {b.short}", differences, a.index, f"{a.key}_{b.key}")
 

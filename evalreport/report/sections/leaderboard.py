@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.report.naming import MetricKey, entry, family_words, label_of, metric_label
+from evalreport.report.naming import MetricKey, entry, family_words, label_of, level_of_pairs, metric_label
 from evalreport.report.texts import say
 from evalreport.report.view import (
     Model,
     View,
     comparison_between,
     difference_decimals,
+    interval_of,
     key_of,
     metric_decimals,
     metric_record,
@@ -141,7 +142,7 @@ def difference_cell(view: View, model: Model, reference: Model) -> Cell:
     if record is None or record.difference is None:
         return Cell(numbers.MISSING)
     decimals = difference_decimals(view, view.primary)
-    beside = numbers.interval(record.low, record.high, decimals, signed=True)
+    beside = interval_of(view, record, decimals)
     return Cell(numbers.number(record.difference, decimals, signed=True), beside, record.difference)
 
 
@@ -197,6 +198,8 @@ def _note(view: View) -> str:
         correction = str(view.results.options.get("correction", "none"))
         family = family_words(correction, len(view.results.verdicts), alpha)
         parts.append(f"{say('leaderboard.letters')} ({family}.)")
-        if correction != "none" and len(view.results.verdicts) > 1:
-            parts.append(say("leaderboard.each_alone"))
+    if len(view.results.verdicts) > 1:
+        parts.append(say("leaderboard.differences", level=level_of_pairs(view.results)))
+    if any(0 in (verdict.low, verdict.high) for verdict in view.results.verdicts):
+        parts.append(say("pairs.at_zero"))
     return " ".join(parts)

@@ -53,7 +53,7 @@ SCOPES = {
     "repeated-holdout": "methods.by_folds",
     "datasets": "methods.by_datasets",
     "bootstrap": "methods.by_fits",
-    "seeds": "methods.by_fits",
+    "seeds": "methods.by_seeds",
 }
 
 

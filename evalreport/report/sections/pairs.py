@@ -11,7 +11,7 @@ from evalreport.plots.paired import Difference, forest
 from evalreport.plots.pairwise import p_values
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
-from evalreport.report.naming import family_words, label_of
+from evalreport.report.naming import family_words, label_of, level_of_pairs
 from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
 
@@ -111,11 +111,9 @@ def _figure(view: View) -> Figure | None:
     def draw(axes: object) -> None:
         forest(rows, axes, axis_label=axis_label, margin=margin)
 
-    level = numbers.percent(view.confidence)
-    wider = {record.level for record in view.results.verdicts} - {view.confidence}
-    caption = say(
-        "pairs.caption_simultaneous" if wider else "pairs.caption", metric=view.primary_words, level=level
-    )
+    caption = say("pairs.caption", metric=view.primary_words, level=level_of_pairs(view.results))
+    if any(0 in (row.low, row.high) for row in rows):
+        caption += " " + say("pairs.at_zero")
     if margin is not None:
         caption += " " + say("pairs.margin", margin=f"{margin:g}")
     description = "; ".join(f"{row.label} {row.text}" for row in rows)
@@ -173,6 +171,6 @@ def _forest_row(view: View, a: Model, b: Model) -> Difference | None:
         text += f" {named('pairs.word', verdict.verdict)}"
     label = a.short if view.results.baseline is not None else f"{a.short} − {b.short}"
     return Difference(
-        label, record.difference, record.low, record.high, verdict.low, verdict.high, text,
-        a.index, a.key if view.results.baseline is not None else f"{a.key}_{b.key}",
+        label, record.difference, record.low, record.high, text, a.index,
+        a.key if view.results.baseline is not None else f"{a.key}_{b.key}",
     )  # fmt: skip

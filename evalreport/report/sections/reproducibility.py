@@ -14,7 +14,7 @@ from evalreport.report.characters import shorten, visible
 from evalreport.report.texts import say
 from evalreport.report.view import View
 
-EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b")
+EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b|every\s+night\s*$")
 FLAGS = {
     "metrics": "--metric",
     "intervals": "--interval",

@@ -138,7 +138,7 @@ def describe(view: View) -> Slices | None:
 def summary_line(view: View) -> str:
     """Say in one line which slices are flagged; empty where nothing was sliced by."""
     family = [r for r in view.results.disparities if r.reference == "rest"]
-    if not family:
+    if not family or _blocked(view):
         return ""
     flagged = [r for r in family if r.flagged]
     tested = sum(r.p_adjusted is not None for r in family)
@@ -320,8 +320,16 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
     if correction == "none":
         adjusted = say("slices.unadjusted", level=level)
     else:
-        adjusted = say("slices.adjusted", correction=named("correction", correction), level=level)
+        by, alpha = named("correction", correction), f"{1 - view.confidence:.4g}"
+        adjusted = say("slices.adjusted", correction=by, alpha=alpha, level=level)
     how = listed([named("slices.test", name) for name in sorted(tests, key=str) if name is not None])
     metric = in_sentence(view.primary_label)
-    said = say("slices.tested", n=len(tested), metric=metric, tests=how, adjusted=adjusted)
-    return f"{said} {say('slices.not_caused')}"
+    said = [say("slices.tested", n=len(tested), metric=metric, tests=how, adjusted=adjusted)]
+    if not any(r.flagged for r in tested) and not _blocked(view):
+        said.append(say("slices.none_differs"))
+    return " ".join([*said, say("slices.not_caused")])
+
+
+def _blocked(view: View) -> bool:
+    """Say whether a blocker took the flags, so that a slice without one means nothing."""
+    return any(warning.level == "blocker" for warning in view.results.warnings)

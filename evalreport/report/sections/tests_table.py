@@ -9,7 +9,7 @@ from evalreport.records import ComparisonRecord
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, label_of, metric_label
 from evalreport.report.texts import say
-from evalreport.report.view import Model, View, difference_decimals, key_of
+from evalreport.report.view import Model, View, comparison_between, difference_decimals, interval_of, key_of
 
 MOST_PAPER_ROWS = 150
 
@@ -66,12 +66,21 @@ def tests_of(view: View, first: frozenset[str]) -> tuple[tuple[TestRow, ...], tu
         key = key_of(record)
         if key not in decimals:
             decimals[key] = difference_decimals(view, key)
-        row = _test_row(models, record, decimals[key])
+        shown = _with_one_interval(view, record) if key == view.primary else record
+        row = _test_row(view, models, shown, decimals[key])
         (primary if key == view.primary else other).append(row)
     return tuple(primary), tuple(other)
 
 
-def _test_row(models: dict[str, Model], record: ComparisonRecord, decimals: int) -> TestRow:
+def _with_one_interval(view: View, record: ComparisonRecord) -> ComparisonRecord:
+    """Give a test of the primary metric with its pair's one interval, beside the test that decides; the others none."""
+    if record.b is None or not view.results.verdicts:
+        return record
+    deciding = comparison_between(view, view.primary, record.a, record.b) if record.recommended else None
+    return replace(record, low=None, high=None) if deciding is None else deciding
+
+
+def _test_row(view: View, models: dict[str, Model], record: ComparisonRecord, decimals: int) -> TestRow:
     degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
     remark = record.reason or record.caution or ""
     return TestRow(
@@ -80,7 +89,9 @@ def _test_row(models: dict[str, Model], record: ComparisonRecord, decimals: int)
         metric=metric_label(key_of(record)),
         test=label_of("test", record.test),
         difference=numbers.number(record.difference, decimals, signed=record.b is not None),
-        interval=numbers.interval(record.low, record.high, decimals, signed=record.b is not None),
+        interval=numbers.interval(record.low, record.high, decimals)
+        if record.b is None
+        else interval_of(view, record, decimals),
         statistic=numbers.statistic(record.statistic) + degrees,
         p=numbers.p_value(record.p_value),
         adjusted="" if record.p_adjusted is None else numbers.p_value(record.p_adjusted),

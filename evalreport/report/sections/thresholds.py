@@ -101,7 +101,12 @@ def _table(view: View, title: str, points: list[OperatingPointRecord], note: str
     known = {(point.model, _key(point)): point for point in points}
     models = [m for m in view.models if any(point.model == m.id for point in points)]
     rows = tuple(
-        Row(m, tuple(_cell(known[m.id, key]) if (m.id, key) in known else Cell("", "", "") for key in keys))
+        Row(
+            m,
+            tuple(
+                _cell(view, known[m.id, key]) if (m.id, key) in known else Cell("", "", "") for key in keys
+            ),
+        )
         for m in models[:MOST_IN_TABLE]
     )
     if len(models) > MOST_IN_TABLE:
@@ -109,13 +114,17 @@ def _table(view: View, title: str, points: list[OperatingPointRecord], note: str
     return Table(title, tuple(_heading(key) for key in keys), rows, note)
 
 
-def _cell(point: OperatingPointRecord) -> Cell:
-    at = say("thresholds.at", threshold=_threshold(point))
+def _cell(view: View, point: OperatingPointRecord) -> Cell:
+    at = say("thresholds.at", threshold=_threshold(view, point))
     return Cell(numbers.number(point.value), numbers.interval(point.low, point.high), at)
 
 
-def _threshold(point: OperatingPointRecord) -> str:
-    return say("thresholds.no_call") if point.threshold is None else numbers.to_digits(point.threshold)
+def _threshold(view: View, point: OperatingPointRecord) -> str:
+    """Write a threshold so that it is told from the scores beside it."""
+    if point.threshold is None:
+        return say("thresholds.no_call")
+    scores = [e for r in view.results.score_histograms if r.model == point.model for e in r.edges]
+    return numbers.to_digits(point.threshold, numbers.digits_apart(scores))
 
 
 def _heading(key: Key) -> str:
@@ -135,4 +144,4 @@ def _heading(key: Key) -> str:
 def _counts(view: View, point: OperatingPointRecord) -> CountRow:
     counts = (point.tp, point.fp, point.fn, point.tn)
     a, b, c, d = (numbers.count(n) for n in counts)
-    return CountRow(view.model(point.model), _heading(_key(point)), _threshold(point), (a, b, c, d))
+    return CountRow(view.model(point.model), _heading(_key(point)), _threshold(view, point), (a, b, c, d))

@@ -13,6 +13,7 @@ from evalreport.report.view import (
     View,
     comparison_between,
     difference_decimals,
+    interval_of,
     metric_decimals,
     metric_record,
     ranking_record,
@@ -39,6 +40,7 @@ class Verdict:
     """What the section says; ``tone`` is the kind that its frame is coloured by.
 
     ``judged`` says first of all how many gates failed, where one did: no winner's colour stands around that.
+    ``scope`` says what the comparison leaves out where each model was trained once.
     """
 
     headline: str
@@ -46,6 +48,7 @@ class Verdict:
     facts: tuple[Fact, ...]
     gates: tuple[Fact, ...]
     judged: str = ""
+    scope: str = ""
 
 
 def describe(view: View) -> Verdict:
@@ -62,7 +65,9 @@ def describe(view: View) -> Verdict:
     facts += _cautions(view)[: MOST_FACTS - len(facts)]
     failed = sum(gate.outcome == "fail" for gate in view.results.gates)
     judged = say("verdict.gates_failed", n=len(view.results.gates), failed=str(failed)) if failed else ""
-    return Verdict(headline, "worse" if failed else tone, tuple(facts), _gates(view), judged)
+    once = view.results.design == "test-set" and bool(view.results.verdicts)
+    scope = say("verdict.trained_once") if once else ""
+    return Verdict(headline, "worse" if failed else tone, tuple(facts), _gates(view), judged, scope)
 
 
 def _fact(kind: str, text: str) -> Fact:
@@ -163,16 +168,12 @@ def _wins(view: View, leader: Model, beaten: list[Model]) -> list[Fact]:
     decimals = difference_decimals(view, view.primary)
     closest = pairs[0][1]
     gap = numbers.number(closest.difference, decimals, signed=True)
-    gap += " " + numbers.interval(closest.low, closest.high, decimals, signed=True)
+    gap += " " + interval_of(view, closest, decimals)
     adjusted = [r.p_adjusted if r.p_adjusted is not None else r.p_value for _, r in pairs]
     p = numbers.p_phrase(max((value for value in adjusted if value is not None), default=None))
     correction = view.results.options.get("correction", "none")
     if len(view.results.verdicts) > 1 and has(f"correction.{correction}") and correction != "none":
         p = say("verdict.p_adjusted", correction=named("correction", correction), p=p)
-    decided = verdict_between(view, leader.id, pairs[0][0].id)
-    low, high = (None, None) if decided is None else (decided.low, decided.high)
-    if low is not None and high is not None and low <= 0 <= high:
-        gap += "; " + say("verdict.borderline")
     names = [m.name for m, _ in pairs]
     if len(names) > 1 and "<" in p:
         p = say("verdict.p_for_each", p=p)

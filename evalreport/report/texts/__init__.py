@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.numbers import WORDS, count
-from evalreport.report.brand import TemplateError
+from evalreport.report.brand import TemplateError, toml_of
 from evalreport.report.characters import visible
 
 TEXTS_FILE = "texts.toml"
 ENGLISH = Path(__file__).with_name("en.toml")
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+TIMES, SPARE = 4, 200
+"""How long a text may be: so many times the shipped one, and so many characters more; it is said for every row."""
 FORMS = frozenset({"one", "two", "few", "other"})
 
 Entry = str | Mapping[str, str]
@@ -123,14 +125,14 @@ def catalogue_of(templates: Path | None) -> Catalogue:
     TemplateError
         When texts.toml cannot be read, or has a key or a placeholder that the shipped catalogue has not.
     """
-    path = None if templates is None else templates / TEXTS_FILE
-    if path is None or not path.is_file():
+    path, found = toml_of(templates, TEXTS_FILE)
+    if path is None:
         return english()
     try:
-        found = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise TemplateError(f"{path}: {error}") from error
-    return {**english(), **{key: _checked(path, key, entry) for key, entry in found.items()}}
+        given = dict(_flat(found))
+    except RecursionError as error:
+        raise TemplateError(f"{path}: tables inside tables without end") from error
+    return {**english(), **{key: _checked(path, key, entry) for key, entry in given.items()}}
 
 
 def _checked(path: Path, key: str, entry: Any) -> Entry:
@@ -145,7 +147,10 @@ def _checked(path: Path, key: str, entry: Any) -> Entry:
         raise TemplateError(f"{path}: {key} must be a text in quotes, or plural forms of it, not {entry!r}")
     if isinstance(entry, dict) and isinstance(shipped, str):
         raise TemplateError(f"{path}: {key} has no plural forms: one text is enough")
+    longest = SPARE + TIMES * max(map(len, _forms(shipped).values()))
     for form in _forms(entry).values():
+        if len(form) > longest:
+            raise TemplateError(f"{path}: {key} has {len(form):,} characters; at most {longest:,} fit")
         for name in PLACEHOLDER.findall(form):
             if name not in known:
                 names = ", ".join(f"{{{n}}}" for n in sorted(known)) or "none"

@@ -1,0 +1,24 @@
+"""What every test stands on."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from evalreport.redaction import forget
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts_arrive() -> None:
+    """Let SIGINT interrupt: a shell starts what runs in the background deaf to it, and some tests interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def secrets_are_forgotten() -> Iterator[None]:
+    """Forget the secrets of one test before the next: a process of the program has those of one command only."""
+    yield
+    forget()
