@@ -15,7 +15,6 @@ from evalreport.records import Interval
 from evalreport.results import Results
 
 from . import lookup
-from .conftest import RESAMPLES, Evaluated
 from .records import DATA, DATASETS, Record, records_of
 
 METRICS = {
@@ -34,6 +33,8 @@ METHODS = {
     "basic": "bootstrap_basic",
     "normal": "bootstrap_normal",
 }
+
+RESAMPLES = 2000
 
 # boot's z0 is the share strictly below the estimate; ours counts the equal ones half, which moves the limits
 # of a proportion by several steps of 1/n. Those are held to the exact bootstrap distribution below instead.
@@ -75,10 +76,19 @@ def limits(results: Results, record: Record, method: str) -> tuple[float, float]
     return _both(Interval(method, row.level, low, high))
 
 
-def results_for(evaluated: Evaluated, record: Record, method: str) -> Results:
-    """Return results in which differences, too, show the interval of the method."""
-    shown = METHODS[method] if record["params"]["metric"].endswith("_diff") else "all"
-    return evaluated(record["dataset"], interval=shown)
+@functools.cache
+def resampled(dataset: str, method: str) -> Results:
+    """Evaluate the metrics of a data set's records; values and differences show the interval of the method."""
+    file, positive = DATASETS[dataset]
+    about = {r["params"]["metric"].removesuffix("_diff") for r in RECORDS if r["dataset"] == dataset}
+    options = evalreport.Options(
+        positive=positive,
+        metrics=tuple(sorted({METRICS[name][0] for name in about})),
+        intervals=(METHODS[method],),
+        tests=("bootstrap_difference",),
+        resamples=RESAMPLES,
+    )
+    return evalreport.evaluate(DATA / "predictions" / file, options=options)
 
 
 def _both(one: Interval) -> tuple[float, float]:
@@ -94,13 +104,13 @@ WITH_BOOT = [(r, m) for r in RECORDS for m in METHODS if m != "bca" or r["params
 @pytest.mark.parametrize(
     "record, method", WITH_BOOT, ids=lambda value: value if isinstance(value, str) else value["id"]
 )
-def test_limits_agree_with_boot(evaluated: Evaluated, record: Record, method: str) -> None:
+def test_limits_agree_with_boot(record: Record, method: str) -> None:
     """Both limits lie within four Monte Carlo standard deviations of the mean of ten runs of boot.ci.
 
     The standard deviation between runs of 20,000 replicates is in the record; ours have fewer replicates.
     """
     metric = record["params"]["metric"]
-    results = results_for(evaluated, record, method)
+    results = resampled(record["dataset"], method)
     ours = limits(results, record, METHODS[method])
     for end, limit in zip(("lower", "upper"), ours, strict=True):
         theirs = record["value"][f"{method}_{end}"]
