@@ -170,7 +170,7 @@ def test_errors_of_values(metric: str) -> None:
 def test_ranks_change_sides_not_scores(metric: str) -> None:
     """Rank metrics: the mid-ranks within each model are swapped, ties included.
 
-    The enumeration swaps scipy's mid-ranks and takes scikit-learn's metric of them.
+    The enumeration swaps scipy's mid-ranks and takes the metric of them by its definition, which is scikit-learn's.
     """
     random = np.random.default_rng(7)
     truth = np.tile([0, 1, 0], 3)
@@ -178,8 +178,12 @@ def test_ranks_change_sides_not_scores(metric: str) -> None:
     b = 100 * np.round(truth + 2 * random.normal(size=9), 1)
 
     def precision_of(t: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
-        return float(sk.average_precision_score(t, s, sample_weight=w))
+        flagged = s[None, :] >= np.unique(s)[::-1, None]
+        hits = (flagged * (w * t)).sum(axis=1)
+        return float((np.diff(hits, prepend=0.0) * hits / (flagged * w).sum(axis=1)).sum() / (w * t).sum())
 
+    ones = np.ones(9)
+    assert precision_of(truth, b, ones) == pytest.approx(sk.average_precision_score(truth, b), abs=1e-12)
     value: Value = auc if metric == "roc_auc" else precision_of
     found = row(run(scores(truth, a=a, b=b), metrics=(metric,), tests=("permutation",)), "permutation")
     expected = enumerated(truth, rankdata(a), rankdata(b), value, np.arange(9))

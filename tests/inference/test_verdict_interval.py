@@ -106,11 +106,13 @@ def check(results: Results) -> None:
         assert ("stretched" in str(said.method)) <= (0.0 in (said.low, said.high))
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc", "roc_auc", "average_precision"])
-def test_the_interval_excludes_0_exactly_where_the_pair_is_decided(metric: str) -> None:
-    """Ten random data sets of three models, near the border of decision."""
+@pytest.mark.parametrize(
+    "metric, many", [("accuracy", 10), ("f1", 10), ("mcc", 10), ("roc_auc", 10), ("average_precision", 3)]
+)
+def test_the_interval_excludes_0_exactly_where_the_pair_is_decided(metric: str, many: int) -> None:
+    """Random data sets of three models, near the border of decision."""
     random = np.random.default_rng(101)
-    for _ in range(10):
+    for _ in range(many):
         check(run(binary(random, int(random.integers(40, 120))), metrics=(metric,)))
 
 
