@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport.comparisons.equivalence import NO_INTERVAL, smallest_alpha, tost
+from evalreport.comparisons.layouts import lacks
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.comparisons.pairs import (
     Comparison,
@@ -201,7 +202,8 @@ def _words(decision: Decision, options: Options) -> tuple[Verdict, str]:
         text = f"{c.a} is not worse than {c.b} by more than {margin:g}; whether it is better is not settled."
         return "non-inferior", text
     if c.pair is None or limits is None or decision.p_adjusted is None:
-        why = c.reason or "the recommended test has no p-value here"
+        missing = None if c.pair is None else lacks(c.pair, c.recommended_test)
+        why = c.reason or missing or "the recommended test has no p-value here"
         return "undecided", f"Not settled: {c.a} and {c.b} cannot be compared ({why})."
     return "undecided", _not_settled(decision, c.pair, limits, options)
 

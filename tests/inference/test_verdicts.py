@@ -112,3 +112,13 @@ def test_other_metrics_change_no_verdict(primary: str) -> None:
     assert alone.verdicts == among.verdicts
     assert alone.ranking == among.ranking
     assert list(alone.comparisons) == [c for c in among.comparisons if c.metric == primary]
+
+
+def test_a_verdict_says_what_the_test_lacks() -> None:
+    """Repeated hold-out without the number of training examples: the verdict names the column that would settle it."""
+    source = labels(np.tile([0, 1], 30), a=np.tile([0, 1, 1], 20), b=np.tile([0, 0, 1, 1], 15))
+    for model in source.values():
+        model["repeat"] = [i % 3 for i in range(60)]
+    (said,) = run(source, metrics=("accuracy",)).verdicts
+    assert said.verdict == "undecided"
+    assert "the number of training examples of each fit is not known: add a column train_size" in said.text
