@@ -207,16 +207,17 @@ class Reach:
         return chosen
 
 
-def measure_reach(copy: Path, packages: Sequence[str]) -> Reach:
-    """Run the tests once in a copy of the checkout and record what each of them reaches."""
-    out = copy / "reach.json"
-    if os.fork() == 0:
-        code = 1
-        try:
-            code = _record(copy, packages, out)
-        finally:
-            os._exit(code)
-    os.wait()
+def measure_reach(copy: Path, packages: Sequence[str], known: Path | None) -> Reach:
+    """Run the tests once in a copy of the checkout and record what each of them reaches, unless that is known."""
+    out = known or copy / "reach.json"
+    if known is None:
+        if os.fork() == 0:
+            code = 1
+            try:
+                code = _record(copy, packages, out)
+            finally:
+                os._exit(code)
+        os.wait()
     if not out.exists():
         sys.exit("the tests could not be run on the unchanged code")
     found = json.loads(out.read_text(encoding="utf-8"))
@@ -321,11 +322,13 @@ def main() -> int:
     print(f"{len(drawn)} places; tests are run once to see what they reach ...", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(Path(folder))
-        reach = measure_reach(copy, given.packages)
-        shutil.rmtree(copy / ".git", ignore_errors=True)
+        reach = measure_reach(copy, given.packages, given.reach)
+        given.record.parent.mkdir(parents=True, exist_ok=True)
+        if given.reach is None:
+            shutil.copy(copy / "reach.json", given.record.with_name("reach.json"))
         _preload()
+        _check_unchanged(copy, reach)
         verdicts = list(_judged(copy, drawn, reach, minutes=given.minutes, only=missed))
-    given.record.parent.mkdir(parents=True, exist_ok=True)
     given.record.write_text(
         json.dumps(
             [{**asdict(v.mutant), "outcome": v.outcome, "tests": v.tests} for v in verdicts], indent=1
@@ -363,9 +366,16 @@ def _judged(
         yield judge(copy, mutant, reach.tests(mutant))
 
 
+def _check_unchanged(copy: Path, reach: Reach) -> None:
+    """Stop where the unchanged code fails: every mutant would seem to be caught."""
+    several = sorted(reach.seconds, key=lambda name: (reach.seconds[name], name))[::40]
+    if (outcome := _outcome(copy, several)) != "survived":
+        sys.exit(f"{len(several)} tests on the unchanged code ended as if it were a mutant: {outcome}")
+
+
 def _preload() -> None:
     """Import what every test needs once, so that a forked process begins at once; the package itself never."""
-    for name in ("hypothesis", "numpy", "pandas", "polars", "pytest", "scipy.special", "scipy.stats"):
+    for name in ("numpy", "pandas", "polars", "pytest", "scipy.special", "scipy.stats"):
         importlib.import_module(name)
     assert not any(name.split(".")[0] == "evalreport" for name in sys.modules), "would hide the mutants"
 
@@ -377,6 +387,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=20269, help="order in which mutants are drawn")
     parser.add_argument("--packages", nargs="+", default=["metrics", "intervals", "comparisons"])
+    parser.add_argument(
+        "--reach", type=Path, help="what an earlier run on the same checkout found (.cache/reach.json)"
+    )
     parser.add_argument("--again", type=Path, help="a record: judge only the mutants that survived there")
     parser.add_argument(
         "--record", type=Path, default=ROOT / ".cache" / "mutations.json", help="all outcomes"
