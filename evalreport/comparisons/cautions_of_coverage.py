@@ -25,9 +25,10 @@ OF_ONE, OF_FEW, OF_SMALL_SAMPLES = 0.1, 0.2, 9.0
 """More than 0.1 + 9/n of the sum in one loss, or 0.2 + 9/n in the largest sqrt(n)/3 of them, is much.
 
 Set by the study of coverage: heavy tails (squares of t with 3 degrees of freedom) are over it in nine of ten samples
-from n = 100 on, squares of normal errors in none of ten. Of 30 squares no share tells the two apart. Losses of
-probabilities are nearly 0 on most examples, so that a few always carry much of them: there one alone is looked at.
+from n = 100 on, squares of normal errors in none of ten. Of 30 squares no share tells the two apart.
 """
+OF_ONE_PROBABILITY = 0.5
+"""Losses of probabilities are nearly 0 on most examples: a few carry much of them where intervals hold, too."""
 MOST_IDS = 5
 
 
@@ -50,7 +51,7 @@ def largest_losses(losses: Floats, n: int, *, of_probabilities: bool = False) ->
     n
         How many examples there are.
     of_probabilities
-        Whether the losses are those of probabilities: only the largest alone is then much.
+        Whether the losses are those of probabilities.
     """
     total = float(losses.sum())
     if not 0 < total < math.inf:
@@ -61,7 +62,7 @@ def largest_losses(losses: Floats, n: int, *, of_probabilities: bool = False) ->
     largest = np.flatnonzero(losses >= least)
     largest = largest[np.argsort(-losses[largest], kind="stable")][:few]
     alone, together = float(losses[largest[0]]) / total, float(losses[largest].sum()) / total
-    if alone > OF_ONE + OF_SMALL_SAMPLES / n:
+    if alone > (OF_ONE_PROBABILITY if of_probabilities else OF_ONE + OF_SMALL_SAMPLES / n):
         return Largest(largest[:1], alone, much=True)
     much = together > OF_FEW + OF_SMALL_SAMPLES / n and not of_probabilities
     return Largest(largest, together, much=much)

@@ -131,7 +131,15 @@ def test_how_much_is_much(n: int, share: float, alone: bool, much: bool) -> None
         assert set(found.examples) <= set(range(few))
     of_probabilities = largest_losses(losses, n, of_probabilities=True)
     assert of_probabilities is not None
-    assert of_probabilities.much == (much and alone)
+    assert not of_probabilities.much
+
+
+def test_one_probability_may_be_too_much() -> None:
+    """Of losses of probabilities, most of them nearly 0, half of the sum in one is much, and less is not."""
+    for largest, much in ((90.0, False), (110.0, True)):
+        found = largest_losses(np.array([largest, *[1.0] * 100]), 101, of_probabilities=True)
+        assert found is not None
+        assert found.much == much
 
 
 def test_no_losses_no_shares() -> None:
