@@ -49,14 +49,14 @@ CHOICE = (
         "`bootstrap_bca`, `bootstrap_percentile`",
     ),
     (
-        "balanced accuracy, mean per-class error, macro recall",
+        "balanced accuracy, mean per-class error, macro recall, of up to three classes",
         "`wilson_recalls`",
         "each class's recall is a binomial share: its Wilson limits, squared and added over the classes, hold where a"
         " class has a handful of examples and no resample knows the errors it has not seen",
         "`bootstrap_bca`, `bootstrap_percentile`",
     ),
     (
-        "macro F1",
+        "macro F1 of up to three classes",
         "`wilson_f1s`",
         "the same with each class's `wilson_f1`; classes share errors, so correlations enter",
         "`bootstrap_bca`, `bootstrap_percentile`",

@@ -210,6 +210,20 @@ def test_at_the_edge_the_weakest_class_leads(quantity: Quantity) -> None:
         assert found.low == pytest.approx((2 + wilson_limits(4, 4, 0.95)[0]) / 3)
 
 
+@pytest.mark.parametrize(("classes", "leads"), [(3, True), (4, False)])
+def test_more_than_three_classes_lead_by_the_bootstrap(classes: int, leads: bool) -> None:
+    """The skewness of limits that are squared and added does not shrink with the number of classes: BCa leads."""
+    predictions = classified((np.eye(classes, dtype=int) * 20 + 1).tolist())
+    by_class = {
+        Quantity("balanced_accuracy"): "wilson_recalls",
+        Quantity("f1", average="macro"): "wilson_f1s",
+    }
+    for quantity, method in by_class.items():
+        estimate = estimated(predictions, quantity)
+        assert recommended(estimate) == (method if leads else "bootstrap_bca")
+        assert (limits(estimate, method, 0.95).low is not None) == leads
+
+
 def test_clusters_and_weights_do_not_lead_by_class() -> None:
     """A recall of clusters or of weighted examples is no binomial share: their own intervals lead."""
     predictions = classified([[70, 3, 2], [6, 12, 2], [1, 1, 3]])
