@@ -82,8 +82,8 @@ CHOICE = (
     (
         "means of losses: log loss, Brier, MAE, MSE; RMSE",
         "`hall`",
-        "Student's t after a map that takes the skewness of the losses out; tails that the sample does not hold are"
-        " warned of (`few_large_losses`)",
+        "Student's t after a map that takes the skewness of the losses out; a run warns where a few of them carry the"
+        " sum, since the sample may not hold the tail",
         "`t`, `bootstrap_bca`",
     ),
     (

@@ -33,8 +33,8 @@ LEAST_BEYOND = 10
 """Bootstrap replicates beyond each limit, below which their order statistics say little about the tail."""
 
 MOST_CLASSES = 3
-"""So far Wilson's limits by class, squared and added, are measured to hold. The skewness of a mean shrinks with the number
-of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
+"""So far Wilson's limits by class, squared and added, are measured to hold. The skewness of a mean shrinks with the
+number of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
 """
 
 TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
