@@ -84,7 +84,7 @@ def test_few_examples_and_an_interval_by_bca(n: int, metric: str, warned: bool) 
     random = np.random.default_rng(3)
     truth = (random.random(n) < 0.1).astype(int)
     source = {name: {"y_pred": np.where(random.random(n) < 0.8, truth, 1 - truth)} for name in ("a", "b")}
-    results = evalreport.evaluate(source, truth=truth, metrics=[metric], resamples=200)
+    results = evalreport.evaluate(source, truth=truth, metrics=[metric], resamples=1000)
     assert bool(given(results, "short_difference_interval")) == warned
 
 
