@@ -86,7 +86,9 @@ def rates(tpr: float, fpr: float) -> Floats:
     return np.array([[1 - fpr, fpr], [1 - tpr, tpr]])
 
 
-def label_design(name: str, text: str, chances: Floats, quantities: Sequence[Quantity]) -> Design:
+def label_design(
+    name: str, text: str, chances: Floats, quantities: Sequence[Quantity], sizes: tuple[int, ...] = SIZES
+) -> Design:
     """Return a design in which label counts are multinomial with the given chances (K, K, K)."""
     k = len(chances)
 
@@ -107,7 +109,7 @@ def label_design(name: str, text: str, chances: Floats, quantities: Sequence[Qua
             truths["difference", "a", quantity] = values["a"] - values["b"]
     accuracy = {model: float(np.trace(table)) for model, table in tables.items()}
     truths["difference", "a", Quantity("accuracy")] = accuracy["a"] - accuracy["b"]
-    return Design(name, text, SIZES, draw, truths)
+    return Design(name, text, sizes, draw, truths)
 
 
 def labelled(true: Codes, predicted: Mapping[str, Codes], n_classes: int) -> Predictions:
@@ -148,15 +150,18 @@ def binary_designs() -> list[Design]:
 
 
 def several_designs() -> list[Design]:
-    """Return three classes of like size, and three of which one is rare."""
+    """Return three classes of like size, three of which one is rare, and three of which one is very rare."""
     even = np.array([[0.30, 0.06, 0.04], [0.05, 0.22, 0.03], [0.04, 0.06, 0.20]])
     rare = np.array([[0.70, 0.03, 0.02], [0.06, 0.12, 0.02], [0.01, 0.01, 0.03]])
+    very_rare = np.array([[0.76, 0.03, 0.01], [0.04, 0.13, 0.01], [0.005, 0.003, 0.012]])
     worse = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
     return [
         label_design("three classes, even", "classes 0.40, 0.30, 0.30; accuracy 0.72",
                      two_classifiers(even, worse), SEVERAL),
         label_design("three classes, one rare", "classes 0.75, 0.20, 0.05; accuracy 0.85",
                      two_classifiers(rare, worse), SEVERAL),
+        label_design("three classes, one very rare", "classes 0.80, 0.18, 0.02; accuracy 0.90",
+                     two_classifiers(very_rare, worse), SEVERAL, (1000,)),
     ]  # fmt: skip
 
 

@@ -49,7 +49,20 @@ CHOICE = (
         "`bootstrap_bca`, `bootstrap_percentile`",
     ),
     (
-        "F-beta, MCC, kappa, balanced accuracy, macro averages",
+        "balanced accuracy, mean per-class error, macro recall, of up to three classes",
+        "`wilson_recalls`",
+        "each class's recall is a binomial share: its Wilson limits, squared and added over the classes, hold where a"
+        " class has a handful of examples and no resample knows the errors it has not seen",
+        "`bootstrap_bca`, `bootstrap_percentile`",
+    ),
+    (
+        "macro F1 of up to three classes",
+        "`wilson_f1s`",
+        "the same with each class's `wilson_f1`; classes share errors, so correlations enter",
+        "`bootstrap_bca`, `bootstrap_percentile`",
+    ),
+    (
+        "F-beta, MCC, kappa, other averages",
         "`bootstrap_bca`",
         "no count of successes behind them; corrects bias and skewness, acceleration from influence values",
         "`bootstrap_percentile`, `normal`",
@@ -67,15 +80,22 @@ CHOICE = (
         "`bootstrap_percentile`",
     ),
     (
-        "means of losses: log loss, Brier, MAE, MSE",
+        "means of losses: log loss, Brier, MAE, MSE; RMSE",
+        "`hall`",
+        "Student's t after a map that takes the skewness of the losses out; a run warns where a few of them carry the"
+        " sum, since the sample may not hold the tail",
+        "`t`, `bootstrap_bca`",
+    ),
+    (
+        "means of signed values, of outcomes that are not 0/1",
         "`t`",
-        "the mean's own interval; skewed losses need more examples than any interval admits",
+        "the mean's own interval",
         "`bootstrap_bca`",
     ),
     (
-        "RMSE, R²",
+        "R²",
         "`bootstrap_bca`",
-        "smooth functions of means",
+        "a smooth function of means",
         "`normal`, `bootstrap_percentile`",
     ),
     (

@@ -52,14 +52,16 @@ def fixed_count_design(positives: int, negatives: int, area: float) -> Design:
     return Design(name, text, (positives + negatives,), draw, truths)
 
 
-def probability_design(prevalence: float, area: float, sizes: tuple[int, ...]) -> Design:
+def probability_design(
+    prevalence: float, area: float, sizes: tuple[int, ...], *, overconfident: float = OVERCONFIDENT
+) -> Design:
     """Return binormal scores with random class counts: a calibrated model and an overconfident one.
 
     With unit variances the probability of the positive class given a score s of separation d is
     logistic(d s - d^2 / 2 + logit(prevalence)).
     """
     d = {"a": separation(area), "b": separation(area - 0.05)}
-    slope = {"a": 1.0, "b": OVERCONFIDENT}
+    slope = {"a": 1.0, "b": overconfident}
 
     def logits(model: str, score: Floats) -> Floats:
         offset = np.log(prevalence / (1 - prevalence)) - d[model] ** 2 / 2
@@ -84,9 +86,12 @@ def probability_design(prevalence: float, area: float, sizes: tuple[int, ...]) -
         truths["difference", "a", quantity] = values["a"] - values["b"]
     text = (
         f"binormal scores, prevalence {prevalence:g}; a: AUC {area:g}, calibrated; b: AUC {area - 0.05:g},"
-        f" logits {OVERCONFIDENT:g} times too large"
+        f" logits {overconfident:g} times too large"
     )
-    return Design(f"prevalence {prevalence:g}, AUC {area:g}", text, sizes, draw, truths)
+    name = f"prevalence {prevalence:g}, AUC {area:g}"
+    if overconfident != OVERCONFIDENT:
+        name += f", b's logits {overconfident:g} times"
+    return Design(name, text, sizes, draw, truths)
 
 
 def _population(
@@ -117,7 +122,9 @@ def score_designs() -> list[Design]:
     return [
         *(fixed_count_design(*design) for design in counts),
         probability_design(0.5, 0.85, SIZES),
+        probability_design(0.5, 0.85, (100,), overconfident=4.0),
         probability_design(0.1, 0.85, (100, 1000)),
+        probability_design(0.02, 0.85, (1000,)),
     ]
 
 
@@ -130,30 +137,57 @@ WORSE = 1.2
 
 
 def regression_designs() -> list[Design]:
-    """Return real values with normal errors and with strongly skewed (log-normal) ones."""
+    """Return real values with normal errors, with skewed ones, with heavy tails and with log-normal losses."""
     return [
-        regression_design("normal errors", "errors normal", _normal_errors, stats.norm(0, NOISE)),
-        regression_design("skewed errors", "errors log-normal with shape 1, centred (skewness 6.2)",
-                          _skewed_errors, stats.lognorm(1.0, loc=-np.exp(0.5) * _SCALE, scale=_SCALE)),
+        regression_design("normal errors", "errors normal", _normal_errors, _mean_absolute(stats.norm(0, NOISE))),
+        regression_design("log-normal losses", "absolute errors log-normal with shape 0.5, so squares with shape 1",
+                          _errors_of_log_normal_size, NOISE * math.exp(-_SHAPE**2 / 2), (30, 100)),
+        regression_design("t3 errors", "errors by Student's t with 3 degrees of freedom: squares without variance",
+                          _t3_errors, _mean_absolute(stats.t(3, scale=NOISE / math.sqrt(3)))),
+        regression_design("skewed errors", "errors log-normal with shape 1, centred (skewness 6.2)", _skewed_errors,
+                          _mean_absolute(stats.lognorm(1.0, loc=-np.exp(0.5) * _SCALE, scale=_SCALE))),
     ]  # fmt: skip
 
 
 # A log-normal variable of shape 1 has the mean e^(1/2) and the variance (e - 1) e.
 _SCALE = NOISE / float(np.sqrt((math.e - 1) * math.e))
+_SHAPE = 0.5
+"""Of log-normal absolute errors: squared they have the shape 1 and the mean scale^2 exp(2 shape^2)."""
 
 
 def _normal_errors(generator: np.random.Generator, n: int) -> Floats:
     return NOISE * generator.normal(size=n)
 
 
+def _t3_errors(generator: np.random.Generator, n: int) -> Floats:
+    return np.asarray(NOISE / math.sqrt(3) * generator.standard_t(3, size=n))
+
+
+def _errors_of_log_normal_size(generator: np.random.Generator, n: int) -> Floats:
+    sign = np.where(generator.random(n) < 0.5, -1, 1)
+    return np.asarray(sign * NOISE * np.exp(_SHAPE * generator.normal(size=n) - _SHAPE**2))
+
+
 def _skewed_errors(generator: np.random.Generator, n: int) -> Floats:
     return np.asarray(_SCALE * (np.exp(generator.normal(size=n)) - np.exp(0.5)))
 
 
+def _mean_absolute(law: stats.rv_continuous) -> float:
+    """Return the mean of |x| by quadrature."""
+    return sum(
+        float(integrate.quad(lambda x: abs(x) * law.pdf(x), *ends, epsabs=1e-12, limit=500)[0])
+        for ends in ((-np.inf, 0), (0, np.inf))
+    )
+
+
 def regression_design(
-    name: str, text: str, errors: Callable[[np.random.Generator, int], Floats], law: stats.rv_continuous
+    name: str,
+    text: str,
+    errors: Callable[[np.random.Generator, int], Floats],
+    absolute: float,
+    sizes: tuple[int, ...] = SIZES,
 ) -> Design:
-    """Return a design with the given law of the first model's errors (mean 0, standard deviation ``NOISE``)."""
+    """Return a design with the first model's errors of mean 0, standard deviation ``NOISE`` and a mean ``absolute``."""
 
     def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
         noise, own = errors(generator, n), errors(generator, n)
@@ -165,10 +199,6 @@ def regression_design(
         )
         return predictions_on("regression", true, models), Units(n)
 
-    absolute = sum(
-        integrate.quad(lambda x: abs(x) * law.pdf(x), *ends, epsabs=1e-12, limit=500)[0]
-        for ends in ((-np.inf, 0), (0, np.inf))
-    )
     square = NOISE**2
     spread = 1 + square
     values = {
@@ -181,4 +211,4 @@ def regression_design(
     for metric, (a, b) in values.items():
         truths["value", "a", Quantity(metric)] = a
         truths["difference", "a", Quantity(metric)] = a - b
-    return Design(name, text + "; b's are 1.2 times as large", SIZES, draw, truths)
+    return Design(name, text + "; b's are 1.2 times as large", sizes, draw, truths)

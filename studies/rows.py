@@ -43,6 +43,10 @@ class Row:
         Share of the intervals given that lie wholly below, wholly above the truth.
     width
         Mean width.
+    warned
+        Share of the data sets whose run warns that few large losses carry the sum (``few_large_losses``).
+    rarest
+        Mean number of examples of the rarest class; 0 where there are no classes, and where all was enumerated.
     """
 
     design: str
@@ -60,6 +64,8 @@ class Row:
     below: float
     above: float
     width: float
+    warned: float
+    rarest: float
 
     @property
     def key(self) -> tuple[str, int, str, str, str]:
@@ -112,6 +118,8 @@ def rows_of(
             below=round(tally.below / tally.given, 4),
             above=round(tally.above / tally.given, 4),
             width=float(f"{tally.width / tally.given:.4g}"),
+            warned=0.0 if tally.exact else round(measured.warned / tally.sets, 4),
+            rarest=0.0 if tally.exact else round(measured.rarest / (tally.sets + measured.undefined), 1),
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from evalreport.comparisons.cautions_of_coverage import largest_of
 from evalreport.comparisons.pairs import agreement
 from evalreport.data.predictions import Predictions
 from evalreport.intervals import INTERVALS, leading, limits
@@ -28,11 +29,17 @@ CHUNK = 100
 
 @dataclass(slots=True)
 class Measured:
-    """What was measured of one truth at one size: a tally by method, and how often each method led."""
+    """What was measured of one truth at one size: a tally by method, and how often each method led.
+
+    ``warned`` counts the data sets whose run says that few large losses carry the sum; ``rarest`` adds up how many
+    examples the rarest class has, where there are classes.
+    """
 
     tallies: dict[str, Tally] = field(default_factory=dict)
     leaders: Counter[str] = field(default_factory=Counter)
     undefined: int = 0
+    warned: int = 0
+    rarest: float = 0.0
 
     def add(self, other: Measured) -> None:
         """Add what another chunk measured."""
@@ -40,6 +47,8 @@ class Measured:
             self.tallies[method] = self.tallies.get(method, Tally()) + tally
         self.leaders += other.leaders
         self.undefined += other.undefined
+        self.warned += other.warned
+        self.rarest += other.rarest
 
 
 Cell = tuple[int, int]
@@ -120,8 +129,9 @@ def measure(sample: Sample, truth: Truth, value: float) -> Measured:
     estimate = sample.estimates[model, quantity]
     if kind == "difference":
         estimate = paired_difference(sample, quantity)
+    rarest = _rarest(sample.predictions)
     if not estimate.defined:
-        return Measured(undefined=1)
+        return Measured(undefined=1, rarest=rarest)
     function = None
     if estimate.table is not None:
         function = as_tables(table_function(quantity, sample.predictions))
@@ -131,7 +141,16 @@ def measure(sample: Sample, truth: Truth, value: float) -> Measured:
         found = limits(estimate, name, LEVEL)
         tally = one(value, found.low, found.high)
         tallies[name] = tally
-    return Measured(tallies, Counter([first.method]))
+    models = ("a", "b") if kind == "difference" else (model,)
+    largest = [largest_of(sample, name, quantity) for name in models]
+    warned = any(found is not None and found.much for found in largest)
+    return Measured(tallies, Counter([first.method]), warned=int(warned), rarest=rarest)
+
+
+def _rarest(predictions: Predictions) -> float:
+    if not predictions.classes or predictions.y_true is None:
+        return 0.0
+    return float(np.bincount(predictions.y_true, minlength=len(predictions.classes)).min())
 
 
 def paired_difference(sample: Sample, quantity: Quantity) -> Estimate:

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from evalreport.comparisons.cautions_of_choice import of_choice
+from evalreport.comparisons.cautions_of_coverage import of_coverage
 from evalreport.comparisons.cautions_of_fits import of_fits
 from evalreport.comparisons.pairs import Comparison
 from evalreport.config import Options
-from evalreport.intervals import recommended
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, percent
 from evalreport.records import ComparisonRecord, WarningRecord
 
-FEW_FOR_BCA = 300
-"""Below so many units BCa intervals of differences were measured to be short (docs/coverage.md)."""
 MOST_UNDEFINED = 0.05
 
 
@@ -51,6 +49,7 @@ def cautions(
         *_of_regression(sample),
         *_of_pairs(family, options),
         *_of_resampling(sample, family, options),
+        *of_coverage(sample, rows),
         *of_fits(sample, rows, options),
         *of_choice(sample, rows, thresholds or {}, options),
     )
@@ -220,7 +219,6 @@ def _of_resampling(sample: Sample, family: Sequence[Comparison], options: Option
         text = f"{len(family)} pairs need p-values down to {alpha:.2g}, which {count(options.resamples)} replicates do"
         text += f" not resolve on either side: use --resamples {count(_enough(alpha))} or more."
         yield WarningRecord("few_resamples_for_family", text)
-    yield from _of_short_intervals(family)
     if options.resamples < 1000:
         text = f"{options.resamples} bootstrap replicates leave visible Monte Carlo error in the limits;"
         text += " use 1,000 or more."
@@ -233,16 +231,3 @@ def _of_resampling(sample: Sample, family: Sequence[Comparison], options: Option
             )
             text = f"{label} of {model} is 0/0 in {share} of the replicates, which are left out."
             yield WarningRecord("undefined_replicates", text, (model, quantity.spelled))
-
-
-def _of_short_intervals(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
-    """Warn where the interval beside the verdicts was measured to hold less often than it says."""
-    by_bca = [
-        c.pair.difference
-        for c in family
-        if c.pair is not None and recommended(c.pair.difference) == "bootstrap_bca"
-    ]
-    if by_bca and by_bca[0].n_units < FEW_FOR_BCA:
-        text = f"Intervals of differences in {by_bca[0].metric.phrase} are by BCa: on fewer than {FEW_FOR_BCA} examples"
-        text += " they were measured to hold 80 to 92 % where 95 % are meant. The verdicts follow the test."
-        yield WarningRecord("short_difference_interval", text, (by_bca[0].quantity.spelled,))

@@ -1,6 +1,6 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
-from evalreport.intervals import blocks, bootstrap, normal, proportions
+from evalreport.intervals import blocks, bootstrap, class_means, normal, proportions
 from evalreport.intervals.choice import (
     all_intervals,
     leading,
@@ -18,6 +18,7 @@ __all__ = [
     "all_intervals",
     "blocks",
     "bootstrap",
+    "class_means",
     "leading",
     "leads_as_proportion",
     "limits",

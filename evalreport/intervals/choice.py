@@ -32,6 +32,11 @@ LEAST_LEVEL = 1e-3
 LEAST_BEYOND = 10
 """Bootstrap replicates beyond each limit, below which their order statistics say little about the tail."""
 
+MOST_CLASSES = 3
+"""So far Wilson's limits by class, squared and added, are measured to hold. The skewness of a mean shrinks with the
+number of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
+"""
+
 TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
 
@@ -80,6 +85,8 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
     # The share of right answers is a mean, too.
     proportion = metric.family == "table" and metric.proportion is not None
     mean = "t" in metric.intervals or proportion or estimate.over_datasets
+    if method.kind in ("losses", "class_recalls", "class_f1"):
+        return _not_a_mean_of(method, estimate)
     if method.kind == "mean" and not mean:
         return "not a mean over the examples"
     if method.kind == "auc" and metric.name != "roc_auc":
@@ -91,6 +98,26 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
     if method.kind == "paired_proportion" and estimate.agreement is None:
         return "an interval of the difference of two paired proportions"
     return None
+
+
+def _not_a_mean_of(method: IntervalMethod, estimate: Estimate) -> str | None:
+    """Say why the value is none of the means that a method was made for."""
+    metric, average = estimate.metric, estimate.quantity.average
+    if estimate.over_datasets or estimate.is_unpaired:
+        return "holds for one set of examples"
+    if method.kind == "losses":
+        if estimate.is_difference and metric.root_of_mean:
+            return "not an interval of a difference of roots"
+        return None if method.name in metric.intervals else "not a mean of losses over the examples"
+    if estimate.is_difference:
+        return "not an interval of a difference"
+    if estimate.table is not None and len(estimate.table) > MOST_CLASSES:
+        return f"for up to {MOST_CLASSES} classes: of more the skewness adds up where it should cancel"
+    if method.kind == "class_f1":
+        macro = method.name in metric.intervals and average == "macro"
+        return None if macro else "holds for the macro mean of F1"
+    of_recalls = metric.recall_slope and (metric.family == "table" or average == "macro")
+    return None if of_recalls else "holds for means of the class recalls"
 
 
 def _unlike(method: IntervalMethod, estimate: Estimate) -> str | None:
@@ -242,9 +269,10 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
     refused = bool(estimate.metric.no_interval) and interval.low is None
     if not estimate.defined or estimate.is_difference or refused:
         return interval
-    # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge.
+    # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge. There the
+    # weakest class speaks for itself.
     at_the_edge = (
-        interval.method.startswith("bootstrap")
+        INTERVALS[interval.method].kind in ("bootstrap", "class_recalls", "class_f1")
         and estimate.table is not None
         and min(abs(estimate.value - end) for end in estimate.range) <= NEGLIGIBLE
     )

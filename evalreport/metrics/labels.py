@@ -17,6 +17,9 @@ from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, 
 
 Array = npt.NDArray[Any]
 
+OF_RECALLS = ("wilson_recalls", *SMOOTH_INTERVALS)
+"""Of a mean of class recalls."""
+
 
 def _right(right: float, n: float) -> tuple[float, float]:
     return right, n
@@ -57,14 +60,25 @@ def _class_recalls(margins: Array) -> tuple[Array, Array]:
     return np.where(held, margins[..., 0, :] / np.where(held, margins[..., 1, :], 1), 0), held
 
 
-@table("Balanced accuracy", "mean of the class recalls")
+@table(
+    "Balanced accuracy",
+    "mean of the class recalls",
+    intervals=OF_RECALLS,
+    recall_slope=1.0,
+)
 def balanced_accuracy(margins: Array) -> Array:
     """Mean of the class recalls, over the classes that the truth holds."""
     recalls, held = _class_recalls(margins)
     return ratio(recalls.sum(-1), held.sum(-1))
 
 
-@table("Mean per-class error", "mean of (1 - class recall)", greater_is_better=False)
+@table(
+    "Mean per-class error",
+    "mean of (1 - class recall)",
+    greater_is_better=False,
+    intervals=OF_RECALLS,
+    recall_slope=-1.0,
+)
 def mean_per_class_error(margins: Array) -> Array:
     """Mean of the class error rates, over the classes that the truth holds."""
     return np.asarray(1 - balanced_accuracy(margins))
@@ -135,6 +149,8 @@ def precision(c: Counts) -> Array:
     "Recall",
     "TP / (TP + FN)",
     proportion=lambda c: (c.tp, c.tp + c.fn),
+    intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
+    recall_slope=1.0,
     undefined="no example is positive (TP + FN = 0)",
 )
 def recall(c: Counts) -> Array:
@@ -181,6 +197,8 @@ def fpr(c: Counts) -> Array:
     "FN / (FN + TP)",
     greater_is_better=False,
     proportion=lambda c: (c.fn, c.fn + c.tp),
+    intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
+    recall_slope=-1.0,
     undefined="no example is positive (FN + TP = 0)",
 )
 def fnr(c: Counts) -> Array:
@@ -240,7 +258,7 @@ def f_beta(c: Counts, *, beta: float | None = None, alpha: float | None = None) 
 @binary_table(
     "F1",
     "2 TP / (2 TP + FP + FN)",
-    intervals=("wilson_f1", *SMOOTH_INTERVALS),
+    intervals=("wilson_f1", "wilson_f1s", *SMOOTH_INTERVALS),
     undefined="no example is positive or predicted positive (TP + FP + FN = 0)",
     source="van Rijsbergen (1979), Information Retrieval, chapter 7",
 )

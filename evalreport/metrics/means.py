@@ -15,6 +15,7 @@ from evalreport.metrics.views import Floats, ModelView
 Array = npt.NDArray[Any]
 
 INFINITE = (0.0, float("inf"))
+SQUARES = "squared errors"
 CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
 
@@ -25,6 +26,8 @@ CLIP = 1e-15
     tasks=("binary", "multiclass"),
     needs="probabilities",
     range=INFINITE,
+    losses="logarithmic losses",
+    less_moved="brier",
 )
 def log_loss(view: ModelView) -> Floats:
     """Mean negative natural logarithm of the probability given to the true class (cross-entropy)."""
@@ -45,6 +48,7 @@ def log_loss(view: ModelView) -> Floats:
     needs="probabilities",
     range=(0.0, 2.0),
     binary_range=(0.0, 1.0),
+    losses="squared errors of the probabilities",
     source="Brier (1950), Mon Weather Rev 78:1",
 )
 def brier(view: ModelView) -> Floats:
@@ -70,13 +74,29 @@ def complement_mse(view: ModelView) -> Floats:
     return np.asarray((1 - view.p_true) ** 2)
 
 
-@mean_loss("MSE", "mean (prediction - truth)^2", tasks=("regression",), needs="values", range=INFINITE)
+@mean_loss(
+    "MSE",
+    "mean (prediction - truth)^2",
+    tasks=("regression",),
+    needs="values",
+    range=INFINITE,
+    losses=SQUARES,
+    less_moved="mae",
+)
 def mse(view: ModelView) -> Floats:
     """Mean squared error."""
     return view.errors**2
 
 
-@mean_loss("MAE", "mean |prediction - truth|", tasks=("regression",), needs="values", range=INFINITE)
+@mean_loss(
+    "MAE",
+    "mean |prediction - truth|",
+    tasks=("regression",),
+    needs="values",
+    range=INFINITE,
+    losses="absolute errors",
+    less_moved="medae",
+)
 def mae(view: ModelView) -> Floats:
     """Mean absolute error."""
     return np.abs(view.errors)
@@ -88,6 +108,8 @@ def mae(view: ModelView) -> Floats:
     tasks=("regression",),
     needs="values",
     range=INFINITE,
+    losses="relative errors",
+    less_moved="mae",
     undefined="a true value is 0, so the relative error is infinite",
 )
 def mape(view: ModelView) -> Floats:
@@ -104,6 +126,7 @@ def mape(view: ModelView) -> Floats:
     needs="values",
     range=(-float("inf"), float("inf")),
     greater_is_better=None,
+    intervals=("t", *SMOOTH_INTERVALS),
 )
 def bias_error(view: ModelView) -> Floats:
     """Mean error: positive where the predictions are too high."""
@@ -132,6 +155,7 @@ def mean_outcome(view: ModelView) -> Floats:
     needs="outcomes",
     range=(-float("inf"), float("inf")),
     greater_is_better=True,
+    intervals=("t", *SMOOTH_INTERVALS),
 )
 def mean_value(view: ModelView) -> Floats:
     """Mean of the scores that were computed elsewhere, one a data set (or fold)."""
@@ -152,6 +176,10 @@ def _squared_errors(view: ModelView) -> Floats:
     needs="values",
     range=INFINITE,
     greater_is_better=False,
+    intervals=("hall", *SMOOTH_INTERVALS),
+    losses=SQUARES,
+    less_moved="mae",
+    root_of_mean=True,
 )
 def rmse(sums: Array) -> Array:
     """Square root of the mean squared error, in the target's units."""
@@ -176,6 +204,8 @@ def squared_errors_and_truth(view: ModelView) -> Floats:
     tasks=("regression",),
     needs="values",
     range=(-float("inf"), 1.0),
+    losses=SQUARES,
+    less_moved="mae",
     undefined="all true values are equal",
 )
 def r2(sums: Array) -> Array:

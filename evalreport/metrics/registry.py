@@ -82,6 +82,13 @@ class Metric:
         Rows only: maps a state to the reason where there is more than one.
     no_interval
         Why no interval of one model's value is honest; empty where ``intervals`` are.
+    losses, less_moved
+        Moments only: what the second column holds, where these are losses that are none negative; and the metric
+        that single large ones move less.
+    root_of_mean
+        True where the value is the root of a mean of squares over the examples.
+    recall_slope
+        Where the value rises or falls in a straight line with the mean of the class recalls: by how much.
     extensive
         True where the value depends on how many examples there are, not only on their distribution.
     least_of_a_class
@@ -117,6 +124,10 @@ class Metric:
     undefined: str = ""
     why_undefined: Function | None = None
     no_interval: str = ""
+    losses: str = ""
+    less_moved: str = ""
+    root_of_mean: bool = False
+    recall_slope: float = 0.0
     extensive: bool = False
     least_of_a_class: int = 0
     least_classes: int = 0
@@ -197,7 +208,7 @@ def mean_loss(
             return np.stack([np.ones_like(losses), losses]).T
 
         given = {
-            "intervals": ("t", *SMOOTH_INTERVALS),
+            "intervals": ("hall", "t", *SMOOTH_INTERVALS),
             "difference_interval": "t",
             "test": "paired_t",
             **fields,

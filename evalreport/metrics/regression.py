@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evalreport.engine.around import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.engine.derivative import ratio
 from evalreport.engine.portable import dot, weighted_sums
-from evalreport.metrics.means import INFINITE, r2, squared_errors_and_truth
+from evalreport.metrics.means import INFINITE, SQUARES, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
 
@@ -58,6 +58,8 @@ def r2_correlation(sums: Array) -> Array:
     columns=squared_errors_and_truth,
     range=INFINITE,
     greater_is_better=False,
+    losses=SQUARES,
+    less_moved="rae",
     undefined="all true values are equal",
     source="Witten, Frank and Hall (2011), Data Mining, table 5.8",
     **VALUES,

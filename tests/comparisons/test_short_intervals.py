@@ -1,16 +1,159 @@
-"""Short BCa intervals of differences are warned of, where the study measured them to be short."""
+"""A run warns where the study measured its intervals to be short, with what was measured, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import evalreport
+from evalreport.comparisons.cautions_of_coverage import largest_losses
+from evalreport.config import Options
+from evalreport.intervals.measured import Shortfall, shortfall_of, shortfalls
+from evalreport.pipeline import evaluate
+from evalreport.records import WarningRecord
+from evalreport.results import Results
+from studies.designs import every_design
+from studies.rows import Row, read
+from studies.shortfalls import ANY, size_of
+from studies.tally import LEADING
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+CODES = {"value": "short_interval", "difference": "short_difference_interval"}
 
 
-@pytest.mark.parametrize("n, metric, warned", [(60, "f1", True), (60, "accuracy", False), (400, "f1", False)])
+def given(results: Results, code: str) -> list[WarningRecord]:
+    """Return the warnings of one code."""
+    return [w for w in results.warnings if w.code == code]
+
+
+def worst_cell(one: Shortfall) -> Row:
+    """Return the cell of the study in which a situation was measured at its worst."""
+    (row,) = [
+        row for row in read(DOCS / "coverage.csv")
+        if row.method == LEADING and row.sets and row.coverage == one.lowest and size_of(row) <= one.most
+        and (row.kind, row.metric, row.leader) == (one.kind, one.metric, one.method)
+        and (row.rarest > 0) == (one.by == "rarest")
+    ][:1]  # fmt: skip
+    return row
+
+
+SITUATIONS = [one for one in shortfalls().values() if one.by != "losses" and one.metric != ANY]
+
+
+@pytest.mark.parametrize("one", SITUATIONS, ids=lambda one: f"{one.kind} {one.metric} {one.method} {one.by}")
+def test_a_test_set_of_the_worst_cell_is_warned_of(one: Shortfall) -> None:
+    """A test set as the study drew it where a situation was worst carries the warning, with the measured share."""
+    cell = worst_cell(one)
+    (design,) = [d for d in every_design() if d.name == cell.design]
+    rarest = None
+    for seed in range(20):
+        predictions, _ = design.draw(np.random.default_rng([7, seed]), cell.size)
+        if predictions.classes and predictions.y_true is not None:
+            counts = np.bincount(predictions.y_true, minlength=len(predictions.classes))
+            rarest = int(counts[counts > 0].min())
+            if counts.min() == 0 or rarest > one.most:
+                continue
+        results = evaluate(predictions, options=Options(metrics=(cell.metric,), resamples=1000))
+        rows = [m for m in results.metrics if m.slice is None and m.label is None and m.model == cell.model]
+        leads = {row.intervals[0].method for row in rows if row.intervals}
+        if one.kind == "difference" or one.method in leads:
+            break
+    (warning,) = given(results, CODES[one.kind])
+    assert warning.about == (cell.metric,)
+    assert f"hold {100 * one.lowest:.0f}" in warning.text
+    assert str(cell.size if rarest is None else rarest) in warning.text
+
+
+def test_each_situation_ends() -> None:
+    """One example more than a situation reaches to, and nothing is said."""
+    for one in SITUATIONS:
+        for more in (0, 1):
+            size = one.most + more
+            n, rarest = (size, None) if one.by == "n" else (10 * size, size)
+            found = shortfall_of(one.kind, one.metric, one.method, n=n, rarest=rarest)
+            assert (found == one) == (more == 0) or (found is not None and found.metric == ANY)
+
+
+@pytest.mark.parametrize(
+    "n, metric, warned", [(60, "f1", True), (60, "accuracy", False), (2000, "f1", False)]
+)
 def test_few_examples_and_an_interval_by_bca(n: int, metric: str, warned: bool) -> None:
     """Few examples and a BCa interval of the primary metric's differences give the warning, nothing else does."""
     random = np.random.default_rng(3)
-    truth = random.integers(0, 2, n)
+    truth = (random.random(n) < 0.1).astype(int)
     source = {name: {"y_pred": np.where(random.random(n) < 0.8, truth, 1 - truth)} for name in ("a", "b")}
-    results = evalreport.evaluate(source, truth=truth, metrics=[metric], resamples=200)
-    assert ("short_difference_interval" in {w.code for w in results.warnings}) == warned
+    results = evalreport.evaluate(source, truth=truth, metrics=[metric], resamples=1000)
+    assert bool(given(results, "short_difference_interval")) == warned
+
+
+def regression(errors: dict[str, np.ndarray], **options: object) -> Results:
+    """Evaluate models with these errors."""
+    n = len(next(iter(errors.values())))
+    truth = np.random.default_rng(1).normal(size=n)
+    return evalreport.evaluate(
+        {name: {"y_pred": truth + e} for name, e in errors.items()}, truth=truth, resamples=1000, **options
+    )
+
+
+def test_few_large_errors_are_named() -> None:
+    """One error of 40 among 399 of size 1: the warning has the model, the example, its share and the way out."""
+    usual = np.where(np.arange(400) % 2 == 0, 1.0, -1.0)
+    wild = usual.copy()
+    wild[123] = 40.0
+    (warning,) = given(
+        regression({"usual": usual, "wild": wild}, metrics=["rmse", "mae"]), "few_large_losses"
+    )
+    assert warning.about == ("wild", "rmse")
+    assert "The largest of the 400 squared errors of wild (id 123) makes up 80 %" in warning.text
+    assert warning.text.endswith("MAE depends less on them.")
+
+
+@pytest.mark.parametrize(("n", "share", "alone", "much"), [
+    (1000, 0.10, True, False),
+    (1000, 0.12, True, True),
+    (1000, 0.19, False, False),
+    (1000, 0.22, False, True),
+    (30, 0.35, True, False),
+    (30, 0.45, True, True),
+])  # fmt: skip
+def test_how_much_is_much(n: int, share: float, alone: bool, much: bool) -> None:
+    """0.1 + 9/n of the sum in one loss, 0.2 + 9/n in the largest sqrt(n)/3 of them; the share said is the true one."""
+    few = 1 if alone else int(np.ceil(np.sqrt(n) / 3))
+    losses = np.full(n, (1 - share) / (n - few))
+    losses[:few] = share / few
+    found = largest_losses(losses, n)
+    assert found is not None
+    assert found.much == much
+    assert found.share == pytest.approx(losses[found.examples].sum() / losses.sum())
+    if much:
+        assert set(found.examples) <= set(range(few))
+    of_probabilities = largest_losses(losses, n, of_probabilities=True)
+    assert of_probabilities is not None
+    assert not of_probabilities.much
+
+
+def test_one_probability_may_be_too_much() -> None:
+    """Of losses of probabilities, most of them nearly 0, half of the sum in one is much, and less is not."""
+    for largest, much in ((90.0, False), (110.0, True)):
+        found = largest_losses(np.array([largest, *[1.0] * 100]), 101, of_probabilities=True)
+        assert found is not None
+        assert found.much == much
+
+
+def test_no_losses_no_shares() -> None:
+    """Where every loss is 0 there is no largest one; where one is infinite there is no share."""
+    assert largest_losses(np.zeros(50), 50) is None
+    assert largest_losses(np.array([1.0, np.inf]), 2) is None
+
+
+def test_normal_errors_are_not_warned_of() -> None:
+    """Of 40 test sets of 200 normal errors at most a tenth is warned of; of t3 errors at least nine tenths are."""
+    random, warned = np.random.default_rng(11), {"normal": 0, "t3": 0}
+    for _ in range(40):
+        for name, errors in (("normal", random.normal(size=200)), ("t3", random.standard_t(3, size=200))):
+            found = largest_losses(errors**2, 200)
+            warned[name] += found is not None and found.much
+    assert warned["normal"] <= 4
+    assert warned["t3"] >= 36
