@@ -10,11 +10,13 @@ import numpy as np
 
 from evalreport.comparisons.cautions_of_choice import of_choice
 from evalreport.comparisons.cautions_of_fits import of_fits
+from evalreport.comparisons.measured import measured_of_few
 from evalreport.comparisons.pairs import Comparison
 from evalreport.config import Options
+from evalreport.engine.tables import Counts
 from evalreport.intervals import recommended
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.quantities import definition
+from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, percent
 from evalreport.records import ComparisonRecord, WarningRecord
@@ -108,26 +110,50 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
 
 
 FEW_FLAGGED = 20
-"""With fewer positive predictions studentised swaps of precision and F1 reject too often (9.5 % at 10)."""
+"""With fewer positive predictions studentised swaps of precision and F1 reject too often (docs/tests.md)."""
+FEW_OF_CALLED = 5
+"""With fewer right or fewer wrong of those that a share is of, its swaps do so however many those are."""
 
 
 def _of_flagged(sample: Sample) -> Iterator[WarningRecord]:
-    """Warn of models that call few examples positive, where a metric is a share of those."""
+    """Warn of models that call few examples positive, or hardly any of one class rightly or wrongly.
+
+    A share of those that is nearly 0 or 1 has next to no error of its own, so that chance looks like a difference.
+    """
     if not sample.predictions.classes or sample.predictions.task != "binary":
         return
-    code, named = sample.predictions.positive_code, set()
+    positive, named = sample.predictions.positive_code, set()
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.table is None or quantity.label is not None or model in named:
             continue
-        flagged = float(estimate.table[:, code].sum())
-        of_flagged = estimate.jaccard is not None or (
-            estimate.trials == flagged and definition(quantity).family == "binary_table"
-        )
-        if of_flagged and flagged < FEW_FLAGGED:
-            named.add(model)
+        flagged, called = float(estimate.table[:, positive].sum()), _called(quantity)
+        if estimate.trials is None and estimate.jaccard is None:
+            continue  # clusters and weights: other tests lead
+        if flagged < FEW_FLAGGED and (called == "positive" or estimate.jaccard is not None):
             text = f"{model} predicts the positive class for {count(int(flagged))} examples, fewer than {FEW_FLAGGED}:"
-            text += " its precision and F1 rest on these few, and tests of them reject more often than they promise."
-            yield WarningRecord("few_flagged", text, (model,))
+            text += " its precision and F1 rest on these few, and tests of them reject more often than they promise"
+        elif called is not None and len(sample.label_models) > 1:
+            code = positive if called == "positive" else 1 - positive
+            of_them, right = float(estimate.table[:, code].sum()), float(estimate.table[code, code])
+            rarer, kind = min((of_them - right, "wrong"), (right, "right"))
+            if rarer >= FEW_OF_CALLED or not of_them:
+                continue
+            text = f"{count(int(rarer))} of the {count(int(of_them))} examples that {model} predicts to be {called} are"
+            text += f" {kind}, fewer than {FEW_OF_CALLED}:"
+            text += f" tests of {quantity.metric} reject more often than they promise"
+        else:
+            continue
+        named.add(model)
+        yield WarningRecord("few_flagged", f"{text} ({measured_of_few()}).", (model,))
+
+
+def _called(quantity: Quantity) -> str | None:
+    """Say of which predictions a metric is a share: of the positive or of the negative ones; None of neither."""
+    metric = definition(quantity)
+    if metric.family != "binary_table" or metric.proportion is None or quantity.average is not None:
+        return None
+    _, trials = metric.proportion(Counts(*np.array([1.0, 2.0, 4.0, 8.0])))
+    return {3.0: "positive", 12.0: "negative"}.get(float(trials))
 
 
 def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
