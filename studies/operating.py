@@ -22,13 +22,16 @@ from studies.cells import Cell
 from studies.designs import labelled
 
 ALPHA = 0.05
+WARNINGS = ("few_flagged", "few_errors_of_a_class")
 Rates = tuple[float, float]
 """Recall and false positive rate."""
 
 
 @dataclass(frozen=True)
 class Point(Cell):
-    """Two models' operating points; ``kind``: ``unlike``, ``few`` errors among the flagged, ``alike`` or ``power``."""
+    """Two models' operating points; ``kind``: ``unlike``, ``few`` errors among the flagged, few of a ``rare`` class,
+    ``alike`` or ``power``.
+    """
 
     kind: str
     metric: str
@@ -74,6 +77,16 @@ CELLS = (
     of_f1(1000, 0.065),
     of_balance("sensitivity .95 and .44", "unlike", (0.95, 0.56), (0.44, 0.05), 0.065),
     of_balance("sensitivity .92 and .50", "unlike", (0.92, 0.50), (0.50, 0.08), 0.065),
+    Point(
+        "balanced accuracy, 35 of 350 positive",
+        "rare",
+        "balanced_accuracy",
+        350,
+        0.1,
+        (0.98, 0.02),
+        (0.96, 0.0),
+        0.065,
+    ),
     of_balance("one better by .09", "power", (0.92, 0.59), (0.59, 0.08), 0.58),
     *(
         Point(f"exchangeable, {metric}", "alike", metric, 200, 0.3, (0.8, 0.1), (0.8, 0.1), 0.06)
@@ -98,14 +111,14 @@ def draw(generator: np.random.Generator, cell: Point) -> dict[str, dict[str, Any
 
 
 def counted(cell: Point, generator: np.random.Generator, number: int) -> Mapping[str, float]:
-    """Say whether the tests reject at 0.05, and whether the run warns of few flagged examples."""
+    """Say whether the tests reject at 0.05, and whether the run warns of few examples behind a value."""
     source, beside = draw(generator, cell), cell.kind == "power"
     results = er.evaluate(
         source, metrics=[cell.metric], intervals=["normal"], resamples=799 if beside else 50, seed=number,
         tests=["permutation", "bootstrap_difference"] if beside else ["permutation"],
     )  # fmt: skip
     p = {row.test: row.p_value for row in results.comparisons}
-    warned = any(warning.code == "few_flagged" for warning in results.warnings)
+    warned = any(warning.code in WARNINGS for warning in results.warnings)
     rejected = _rejects(p["permutation"])
     found = {
         "permutation": rejected,

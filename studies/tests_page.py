@@ -119,7 +119,7 @@ def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> list[str
 
 
 def _points_page(rows: Rows) -> list[str]:
-    head = ["models", "n", "limit", "`permutation`", "unstudentised", "`few_flagged`", "rejected, no warning"]
+    head = ["models", "n", "limit", "`permutation`", "unstudentised", "warned", "rejected, no warning"]
     nulls = [row for row in rows if row["kind"] != "power"]
     (power,) = (row for row in rows if row["kind"] == "power")
     return [
@@ -129,8 +129,8 @@ def _points_page(rows: Rows) -> list[str]:
         *_paragraph(
             "Through the public API. Both models have the same precision, F1 or balanced accuracy; given the"
             " class they answer independently. Unstudentised: swaps as a test of exchangeable models makes"
-            " them. `few_flagged`: how often the run warns that a model flags fewer than 20 examples, or fewer"
-            " than 5 of them rightly or wrongly."
+            " them. Warned: how often the run says that a model flags fewer than 20 examples, or fewer"
+            " than 5 of them rightly or wrongly, or hardly errs on a rare class."
         ),
         "",
         *_table(

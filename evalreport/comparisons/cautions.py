@@ -10,12 +10,13 @@ import numpy as np
 
 from evalreport.comparisons.cautions_of_choice import of_choice
 from evalreport.comparisons.cautions_of_fits import of_fits
-from evalreport.comparisons.measured import measured_of_few
+from evalreport.comparisons.measured import measured_of_few, measured_of_rare_errors
 from evalreport.comparisons.pairs import Comparison
 from evalreport.config import Options
-from evalreport.engine.tables import Counts
+from evalreport.engine.tables import Counts, margins_of
 from evalreport.intervals import recommended
 from evalreport.intervals.proportions import wilson_limits
+from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, percent
@@ -49,6 +50,7 @@ def cautions(
         *_of_classes(sample),
         *_of_values(sample),
         *_of_flagged(sample),
+        *_of_rare_errors(sample),
         *_of_scores(sample),
         *_of_regression(sample),
         *_of_pairs(family, options),
@@ -132,7 +134,7 @@ def _of_flagged(sample: Sample) -> Iterator[WarningRecord]:
         if flagged < FEW_FLAGGED and (called == "positive" or estimate.jaccard is not None):
             text = f"{model} predicts the positive class for {count(int(flagged))} examples, fewer than {FEW_FLAGGED}:"
             text += " its precision and F1 rest on these few, and tests of them reject more often than they promise"
-        elif called is not None and len(sample.label_models) > 1:
+        elif called is not None and len(sample.label_models) > 1 and sample.predictions.design == "test-set":
             code = positive if called == "positive" else 1 - positive
             of_them, right = float(estimate.table[:, code].sum()), float(estimate.table[code, code])
             rarer, kind = min((of_them - right, "wrong"), (right, "right"))
@@ -145,6 +147,53 @@ def _of_flagged(sample: Sample) -> Iterator[WarningRecord]:
             continue
         named.add(model)
         yield WarningRecord("few_flagged", f"{text} ({measured_of_few()}).", (model,))
+
+
+FEW_ERRORS = 3
+"""With fewer errors of a model on a rare class, swaps of a mean of the class recalls reject too often."""
+
+
+def _of_rare_errors(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of models that hardly err on a rare class, where a metric gives all classes the same weight.
+
+    Rare is a class that holds less than half of an even share: each of its errors then counts as several others do.
+    """
+    if len(sample.label_models) < 2 or not sample.units.plain or sample.predictions.design != "test-set":
+        return  # other tests lead
+    classes, named = sample.predictions.classes, set()
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.table is None or not _weighs_classes_alike(quantity, sample):
+            continue
+        held = estimate.table.sum(axis=1)
+        wrong = held - np.diag(estimate.table)
+        for code in np.flatnonzero(
+            (held > 0) & (held < held.sum() / (2 * len(classes))) & (wrong < FEW_ERRORS)
+        ):
+            if (model, code) in named:
+                continue
+            named.add((model, code))
+            text = (
+                f"{model} errs on {count(int(wrong[code]))} of the {count(int(held[code]))} examples of class"
+            )
+            text += f" {classes[code]}, fewer than {FEW_ERRORS}, and each of them weighs heavily in {quantity.spelled}:"
+            text += f" tests of it reject more often than they promise ({measured_of_rare_errors()})."
+            yield WarningRecord("few_errors_of_a_class", text, (model, classes[code]))
+
+
+def _weighs_classes_alike(quantity: Quantity, sample: Sample) -> bool:
+    """Say whether a metric is one of the class recalls, each with the same weight, as made-up counts show.
+
+    Such a one stays as it is where a class has more examples with the same recall, and where classes change places.
+    """
+    if quantity.label is not None or definition(quantity).greater_is_better is None:
+        return False
+    k = len(sample.predictions.classes)
+    counts = np.arange(1.0, k * k + 1).reshape(k, k)
+    larger = counts * np.arange(1, k + 1)[:, None]
+    function = table_function(quantity, sample.predictions)
+    return bool(
+        np.ptp([function(margins_of(table)) for table in (counts, larger, counts[::-1, ::-1])]) < 1e-12
+    )
 
 
 def _called(quantity: Quantity) -> str | None:

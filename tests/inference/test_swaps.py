@@ -276,6 +276,30 @@ def test_few_wrong_among_those_called_are_said_with_their_number(
     assert bool(text) is warned
 
 
+@pytest.mark.parametrize(
+    ("metric", "positives", "wrong", "warned"),
+    [
+        ("balanced_accuracy", 20, 2, True),
+        ("informedness", 20, 2, True),
+        ("balanced_accuracy", 20, 3, False),
+        ("balanced_accuracy", 50, 2, False),
+        ("accuracy", 20, 2, False),
+        ("mcc", 20, 2, False),
+    ],
+)
+def test_few_errors_on_a_rare_class_are_said(metric: str, positives: int, wrong: int, warned: bool) -> None:
+    """Of metrics that weigh the classes alike: a class under half of an even share, fewer than 3 errors on it."""
+    truth = np.array([1] * positives + [0] * (200 - positives))
+    a, b = truth.copy(), truth.copy()
+    a[[*range(8), *range(150, 158)]] ^= 1
+    b[[*range(wrong), *range(160, 168)]] ^= 1
+    results = run(labels(truth, a=a, b=b), metrics=(metric,), tests=("permutation",))
+    texts = [w.text for w in results.warnings if w.code == "few_errors_of_a_class"]
+    assert [
+        text.startswith(f"b errs on {wrong} of the {positives} examples of class 1") for text in texts
+    ] == [True] * warned
+
+
 def test_a_recall_on_as_many_positives_as_are_flagged_is_no_share_of_these() -> None:
     """Few false positives are no matter of recall, even where a model flags as many examples as are positive."""
     truth = np.array([1] * 60 + [0] * 60)
