@@ -118,23 +118,20 @@ def main() -> int:
     )
     given = parser.parse_args()
     run = Run(given.replications, given.resamples, given.seed, given.jobs)
-    kept = {}
-    if given.only is not None:
-        kept = json.loads((given.output / "tests.json").read_text(encoding="utf-8"))
-        if (kept["seed"], kept["replications"], kept["resamples"]) != (
-            run.seed,
-            run.replications,
-            run.n_resamples,
-        ):
-            parser.error("--only: the other parts were measured with another seed or other numbers")
-    found = {
-        **kept,
+    made = {
         "alpha": ALPHA,
         "replications": run.replications,
         "resamples": run.n_resamples,
         "seed": run.seed,
         "version": er.__version__,
     }
+    found: dict[str, Any] = dict(made)
+    if given.only is not None:
+        found = json.loads((given.output / "tests.json").read_text(encoding="utf-8"))
+        if any(found.get(key) != value for key, value in made.items()):
+            parser.error(
+                "--only: the other parts were measured with another version, seed or number of data sets"
+            )
     for name in (given.only,) if given.only else PARTS:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         found[name] = PARTS[name](run)

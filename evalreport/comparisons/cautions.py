@@ -146,7 +146,8 @@ def _of_flagged(sample: Sample) -> Iterator[WarningRecord]:
         else:
             continue
         named.add(model)
-        yield WarningRecord("few_flagged", f"{text} ({measured_of_few()}).", (model,))
+        measured = f" ({measured_of_few()})" if len(sample.label_models) > 1 else ""
+        yield WarningRecord("few_flagged", f"{text}{measured}.", (model,))
 
 
 FEW_ERRORS = 3

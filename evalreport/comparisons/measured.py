@@ -56,19 +56,19 @@ the permutation test at 0.05 tells them apart."""
 def measured_of_rare_errors() -> str:
     """Say how often tests of two equal balanced accuracies reject where one rests on few errors."""
     rates = (
-        f"{percent(rate)} with {held} examples of {n}, about one of them wrong"
+        f"{percent(rate)} with {held} examples of {n}, one of them wrong"
         for (held, n), rate in MEASURED_OF_RARE_ERRORS.items()
     )
-    return f"measured of equal balanced accuracies at {ALPHA:g}: {', '.join(rates)}"
+    return f"measured of equal balanced accuracies at {ALPHA:g}: {'; '.join(rates)}"
 
 
 def measured_of_few() -> str:
     """Say how often tests of two equal precisions reject where one rests on few errors."""
     rates = (
-        f"{percent(rate)} with {flagged} flagged, about {wrong} of them wrong"
+        f"{percent(rate)} with {flagged} flagged, {wrong} of them wrong"
         for (flagged, wrong), rate in MEASURED_OF_FEW.items()
     )
-    return f"measured of equal precisions at {ALPHA:g}: {', '.join(rates)}"
+    return f"measured of equal precisions at {ALPHA:g}: {'; '.join(rates)}"
 
 
 def layout_measured(design: str, fits: Fits | None) -> str:
