@@ -20,7 +20,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-estimators study-audits study-mutations bench peers clean distclean
+        study-coverage study-tests study-confirm study-estimators study-audits study-mutations bench peers clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -54,6 +54,9 @@ study-coverage: env ## measure the coverage of every interval; writes docs/cover
 
 study-tests: env ## measure how often the tests reject; writes docs/tests.*
 	$(BIN)/python -m studies.tests
+
+study-confirm: env ## measure every promised error rate once more, with a fresh SEED; writes docs/promises.*
+	$(BIN)/python -m studies.confirm --seed $(or $(SEED),$(error give a seed that was not used yet: make study-confirm SEED=n))
 
 study-estimators: env ## measure how near error estimates come to the truth; writes docs/estimators.*
 	$(BIN)/python -m studies.estimators

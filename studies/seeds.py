@@ -9,6 +9,7 @@ but with chances of its own on each example is the harder case.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -18,7 +19,8 @@ import numpy.typing as npt
 import evalreport as er
 
 N, BETA, ALPHA = 500, (3.2, 0.8), 0.05
-CELLS: tuple[tuple[str, int, bool, float], ...] = (
+Setting = tuple[str, int, bool, float]
+CELLS: tuple[Setting, ...] = (
     *(("same", seeds, paired, 0.03) for seeds in (2, 3, 5) for paired in (True, False)),
     *(("same", seeds, True, 0.02) for seeds in (3, 5)),
     *(("another", seeds, True, 0.05) for seeds in (2, 3, 5)),
@@ -47,7 +49,7 @@ def draw(generator: np.random.Generator, who: str, seeds: int, paired: bool, sd:
     return source
 
 
-def rejections(cell: tuple[str, int, bool, float], numbers: range, seed: int) -> dict[str, int]:
+def rejections(cell: Setting, numbers: range, seed: int) -> dict[str, int]:
     """Count rejections at 0.05 by test, and how often the leading interval holds the true difference 0."""
     name = "/".join(map(str, cell))
     found = dict.fromkeys((*TESTS, "covered", "better"), 0)
@@ -65,14 +67,16 @@ def rejections(cell: tuple[str, int, bool, float], numbers: range, seed: int) ->
     return found
 
 
-def measure(*, replications: int, seed: int, jobs: int) -> list[dict[str, Any]]:
+def measure(
+    *, replications: int, seed: int, jobs: int, cells: Sequence[Setting] = CELLS
+) -> list[dict[str, Any]]:
     """Return a row a cell: rates of rejection, of a verdict for one of the models, and the coverage."""
     tasks = [
         (cell, range(start, min(start + SIZE, replications)))
-        for cell in CELLS
+        for cell in cells
         for start in range(0, replications, SIZE)
     ]
-    totals = {cell: dict.fromkeys((*TESTS, "covered", "better"), 0) for cell in CELLS}
+    totals = {cell: dict.fromkeys((*TESTS, "covered", "better"), 0) for cell in cells}
     with ProcessPoolExecutor(jobs) as pool:
         futures = [(cell, pool.submit(rejections, cell, numbers, seed)) for cell, numbers in tasks]
         for cell, future in futures:
@@ -86,5 +90,5 @@ def measure(*, replications: int, seed: int, jobs: int) -> list[dict[str, Any]]:
             "sd": sd,
             **{key: count / replications for key, count in totals[who, seeds, paired, sd].items()},
         }
-        for who, seeds, paired, sd in CELLS
+        for who, seeds, paired, sd in cells
     ]

@@ -1,7 +1,7 @@
 """Measure type I error and power of the tests in their layouts; writes docs/tests.json and docs/tests.md.
 
-Run by ``make study-tests``; about a quarter of an hour on two cores. Same seed, same tables for any number of jobs.
-``--only seeds`` measures the part about training seeds anew and keeps the others.
+Run by ``make study-tests``. Same seed, same tables for any number of jobs. ``--only PART`` measures one part anew and
+keeps the others.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from studies import seeds
-from studies.algorithms import ALPHA, TESTED, N, measure
-from studies.discordance import MCNEMAR, OF_F1, f1_size, mcnemar_size
-from studies.learners import LEARNERS
+import evalreport as er
+from studies import bars, cells, families, operating, seeds, sliced, ties, unequal
+from studies.algorithms import ALPHA, TESTED
+from studies.algorithms import measure as measure_algorithms
+from studies.discordance import f1_size, mcnemar_size
+from studies.tests_page import page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -26,139 +30,77 @@ DISCORDANCE = ((50, 0.1), (50, 0.2), (50, 0.4), (200, 0.1), (200, 0.2), (1000, 0
 F1_CELLS = ((50, 0.5), (100, 0.5), (300, 0.5), (300, 0.1))
 
 
-def study(*, replications: int, n_resamples: int, seed: int, jobs: int) -> dict[str, Any]:
-    """Run every part; the result is what docs/tests.json holds."""
-    print("enumerating McNemar's tests ...", file=sys.stderr, flush=True)
-    exact = [{"n": n, "discordance": d, **mcnemar_size(n, d)} for n, d in DISCORDANCE]
-    print("simulating differences of F1 ...", file=sys.stderr, flush=True)
-    with ProcessPoolExecutor(jobs) as pool:
-        found = [
-            pool.submit(f1_size, n, share, replications=replications, n_resamples=n_resamples, seed=seed)
-            for n, share in F1_CELLS
-        ]
-        f1 = [
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a study is run: data sets of a cell, swaps and replicates of a data set, seed, processes."""
+
+    replications: int
+    n_resamples: int
+    seed: int
+    jobs: int
+
+
+def of_mcnemar(_: Run) -> list[dict[str, Any]]:
+    """Enumerate McNemar's tests."""
+    return [{"n": n, "discordance": d, **mcnemar_size(n, d)} for n, d in DISCORDANCE]
+
+
+def of_f1(run: Run) -> list[dict[str, Any]]:
+    """Simulate differences of F1 between exchangeable models."""
+    given = {"replications": run.replications, "n_resamples": run.n_resamples, "seed": run.seed}
+    with ProcessPoolExecutor(run.jobs) as pool:
+        found = [pool.submit(f1_size, n, share, **given) for n, share in F1_CELLS]
+        return [
             {"n": n, "prevalence": share, **future.result()}
             for (n, share), future in zip(F1_CELLS, found, strict=True)
         ]
-    print("training algorithms on folds ...", file=sys.stderr, flush=True)
-    null, power = measure(replications=replications, seed=seed, jobs=jobs)
-    return {
-        "alpha": ALPHA,
-        "replications": replications,
-        "resamples": n_resamples,
-        "seed": seed,
-        "mcnemar": exact,
-        "f1": f1,
-        "algorithms": [
-            {
-                "layout": layout,
-                "test": test,
-                "type_1": {learner: rates[layout, test] for learner, rates in null.items()},
-                "power": {learner: rates[layout, test] for learner, rates in power.items()},
-            }
-            for layout, tests in TESTED.items()
-            for test in tests
-        ],
-        "seeds": of_seeds(replications=replications, seed=seed, jobs=jobs),
-    }
 
 
-def of_seeds(*, replications: int, seed: int, jobs: int) -> list[dict[str, Any]]:
-    """Run the part about training seeds."""
-    print("training two models with several seeds ...", file=sys.stderr, flush=True)
-    return seeds.measure(replications=replications, seed=seed, jobs=jobs)
-
-
-def page(found: Mapping[str, Any]) -> str:
-    """Write the tables as Markdown."""
-    count = found["replications"]
-    error = 2 * (ALPHA * (1 - ALPHA) / count) ** 0.5
-    lines = [
-        "# How often the tests reject",
-        "",
-        f"Measured by `make study-tests` (seed {found['seed']}) at a level of {ALPHA:g}. A test that keeps its level",
-        f"rejects in {100 * ALPHA:g} % of the cases in which nothing is to be found. Two Monte Carlo errors of",
-        f"{count:,} data sets are {error:.3f}. The report prints the rates beside the tests of folds.",
-        "",
-        "## Two learning algorithms",
-        "",
-        f"{N} examples; each algorithm is trained on a block of features of its own, and both blocks have the same",
-        "distribution, so that at every training size both algorithms are equally good. Power: the classes of the",
-        "first block lie further apart (0.2 for naive Bayes, 0.3 for the tree), half as many data sets. Powers are",
-        "not adjusted for the size of the tests. On one test set the question here is about the algorithms; about",
-        "the two models at hand McNemar's tests keep their level, as the exact table below shows.",
-        "",
-    ]
-    learners = list(LEARNERS)
-    powers = [name for name in LEARNERS if name in found["algorithms"][0]["power"]]
-    head = ["layout", "test", *learners, *(f"power, {name}" for name in powers)]
-    rows = [
-        [
-            row["layout"],
-            f"`{row['test']}`",
-            *(_rate(row["type_1"][name], error) for name in learners),
-            *(f"{row['power'][name]:.3f}" for name in powers),
-        ]
-        for row in found["algorithms"]
-    ]
-    lines += [*_table(head, rows), "", "Bold: more than two Monte Carlo errors above the level.", ""]
-    lines += ["## McNemar's tests", "", "Exact: every outcome weighed by its chance.", ""]
-    head = ["n", "discordance", *(f"`{name}`" for name in MCNEMAR)]
-    lines += _table(
-        head,
-        [[row["n"], row["discordance"], *(_rate(row[t], 0) for t in MCNEMAR)] for row in found["mcnemar"]],
-    )
-    lines += [
-        "",
-        "## Difference of F1",
-        "",
-        "Two exchangeable models of recall 0.8 and false alarm rate 0.1.",
-        "",
-    ]
-    head = ["n", "prevalence", *(f"`{name}`" for name in OF_F1)]
-    lines += _table(
-        head, [[row["n"], row["prevalence"], *(_rate(row[t], error) for t in OF_F1)] for row in found["f1"]]
-    )
-    if "seeds" in found:
-        lines += [*_seeds_page(found["seeds"], error)]
-    return "\n".join(lines) + "\n"
-
-
-def _seeds_page(rows: Iterable[Mapping[str, Any]], error: float) -> list[str]:
-    head = ["second model", "seeds", "named", "sd of training", *(f"`{name}`" for name in seeds.TESTS)]
-    lines = [
-        [
-            "the same algorithm" if row["second"] == "same" else "another, equally good",
-            row["seeds"],
-            "alike (paired)" if row["paired"] else "unlike (unpaired)",
-            f"{row['sd']:g}",
-            *(_rate(row[name], error) for name in seeds.TESTS),
-            f"{row['better']:.3f}",
-            f"{row['covered']:.3f}",
-        ]
-        for row in rows
-    ]
+def of_algorithms(run: Run) -> list[dict[str, Any]]:
+    """Train algorithms on folds."""
+    null, power = measure_algorithms(replications=run.replications, seed=run.seed, jobs=run.jobs)
     return [
-        "",
-        "## Training seeds",
-        "",
-        f"Through the public API: {seeds.N} examples with chances of their own (mean 0.8), and two models trained with",
-        "several seeds each, of which every training moves the accuracy. Nothing is to be found. `seeds_t` leads;",
-        "the bootstrap is over examples alone. Verdict: how often a model is called better. Coverage: how often the",
-        "interval of `seeds_t` holds the true difference, 0.",
-        "",
-        *_table([*head, "verdict", "coverage"], lines),
+        {
+            "layout": layout,
+            "test": test,
+            "type_1": {learner: rates[layout, test] for learner, rates in null.items()},
+            "power": {learner: rates[layout, test] for learner, rates in power.items()},
+        }
+        for layout, tests in TESTED.items()
+        for test in tests
     ]
 
 
-def _rate(rate: float, error: float) -> str:
-    return f"**{rate:.3f}**" if rate > ALPHA + error else f"{rate:.3f}"
+def of_seeds(run: Run) -> list[dict[str, Any]]:
+    """Train two models with several seeds."""
+    return seeds.measure(replications=run.replications, seed=run.seed, jobs=run.jobs)
 
 
-def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> list[str]:
-    titles = [str(cell) for cell in head]
-    lines = [titles, ["---"] * len(titles), *([str(cell) for cell in row] for row in rows)]
-    return ["| " + " | ".join(line) + " |" for line in lines]
+def of_cells(part: ModuleType) -> Callable[[Run], list[dict[str, Any]]]:
+    """Return the function that measures the cells of a part."""
+    return lambda run: cells.measure(
+        part.CELLS, part.counted, replications=run.replications, seed=run.seed, jobs=run.jobs
+    )
+
+
+def of_gates(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """Enumerate gates on proportions, and simulate those on other values."""
+    return {"enumerated": bars.enumerate_bars(), "simulated": of_cells(bars)(run)}
+
+
+PARTS: Mapping[str, Callable[[Run], Any]] = {
+    "mcnemar": of_mcnemar,
+    "f1": of_f1,
+    "algorithms": of_algorithms,
+    "seeds": of_seeds,
+    "operating_points": of_cells(operating),
+    "ties": of_cells(ties),
+    "slices": of_cells(sliced),
+    "gates": of_gates,
+    "families": of_cells(families),
+    "unequal": of_cells(unequal),
+}
+"""What is measured, by its key in docs/tests.json."""
 
 
 def main() -> int:
@@ -172,20 +114,33 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--output", type=Path, default=DOCS, help="folder to write to")
     parser.add_argument(
-        "--only", choices=("seeds",), help="measure this part anew, keep the others as they are"
+        "--only", choices=tuple(PARTS), help="measure this part anew, keep the others as they are"
     )
     given = parser.parse_args()
-    if given.only is None:
-        found = study(
-            replications=given.replications, n_resamples=given.resamples, seed=given.seed, jobs=given.jobs
-        )
-    else:
+    run = Run(given.replications, given.resamples, given.seed, given.jobs)
+    made = {
+        "alpha": ALPHA,
+        "replications": run.replications,
+        "resamples": run.n_resamples,
+        "seed": run.seed,
+        "version": er.__version__,
+    }
+    found: dict[str, Any] = dict(made)
+    if given.only is not None:
         found = json.loads((given.output / "tests.json").read_text(encoding="utf-8"))
-        found["seeds"] = of_seeds(replications=given.replications, seed=given.seed, jobs=given.jobs)
+        if any(found.get(key) != value for key, value in made.items()):
+            parser.error(
+                "--only: the other parts were measured with another version, seed or number of data sets"
+            )
+    for name in (given.only,) if given.only else PARTS:
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        found[name] = PARTS[name](run)
     given.output.mkdir(parents=True, exist_ok=True)
     text = json.dumps(found, indent=1, sort_keys=True) + "\n"
     (given.output / "tests.json").write_text(text, encoding="utf-8")
-    (given.output / "tests.md").write_text(page(found), encoding="utf-8")
+    # Until every part was measured once there is nothing to write a page from.
+    if set(PARTS) <= set(found):
+        (given.output / "tests.md").write_text(page(found), encoding="utf-8")
     return 0
 
 

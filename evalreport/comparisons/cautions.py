@@ -11,10 +11,13 @@ import numpy as np
 from evalreport.comparisons.cautions_of_choice import of_choice
 from evalreport.comparisons.cautions_of_coverage import of_coverage
 from evalreport.comparisons.cautions_of_fits import of_fits
+from evalreport.comparisons.measured import measured_of_few, measured_of_rare_errors
 from evalreport.comparisons.pairs import Comparison
 from evalreport.config import Options
+from evalreport.engine.tables import Counts, margins_of
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.quantities import definition
+from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import count, percent
 from evalreport.records import ComparisonRecord, WarningRecord
@@ -45,6 +48,7 @@ def cautions(
         *_of_classes(sample),
         *_of_values(sample),
         *_of_flagged(sample),
+        *_of_rare_errors(sample),
         *_of_scores(sample),
         *_of_regression(sample),
         *_of_pairs(family, options),
@@ -107,26 +111,98 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
 
 
 FEW_FLAGGED = 20
-"""With fewer positive predictions studentised swaps of precision and F1 reject too often (9.5 % at 10)."""
+"""With fewer positive predictions studentised swaps of precision and F1 reject too often (docs/tests.md)."""
+FEW_OF_CALLED = 5
+"""With fewer right or fewer wrong of those that a share is of, its swaps do so however many those are."""
 
 
 def _of_flagged(sample: Sample) -> Iterator[WarningRecord]:
-    """Warn of models that call few examples positive, where a metric is a share of those."""
+    """Warn of models that call few examples positive, or hardly any of one class rightly or wrongly.
+
+    A share of those that is nearly 0 or 1 has next to no error of its own, so that chance looks like a difference.
+    """
     if not sample.predictions.classes or sample.predictions.task != "binary":
         return
-    code, named = sample.predictions.positive_code, set()
+    positive, named = sample.predictions.positive_code, set()
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.table is None or quantity.label is not None or model in named:
             continue
-        flagged = float(estimate.table[:, code].sum())
-        of_flagged = estimate.jaccard is not None or (
-            estimate.trials == flagged and definition(quantity).family == "binary_table"
-        )
-        if of_flagged and flagged < FEW_FLAGGED:
-            named.add(model)
+        flagged, called = float(estimate.table[:, positive].sum()), _called(quantity)
+        if estimate.trials is None and estimate.jaccard is None:
+            continue  # clusters and weights: other tests lead
+        if flagged < FEW_FLAGGED and (called == "positive" or estimate.jaccard is not None):
             text = f"{model} predicts the positive class for {count(int(flagged))} examples, fewer than {FEW_FLAGGED}:"
-            text += " its precision and F1 rest on these few, and tests of them reject more often than they promise."
-            yield WarningRecord("few_flagged", text, (model,))
+            text += " its precision and F1 rest on these few, and tests of them reject more often than they promise"
+        elif called is not None and len(sample.label_models) > 1 and sample.predictions.design == "test-set":
+            code = positive if called == "positive" else 1 - positive
+            of_them, right = float(estimate.table[:, code].sum()), float(estimate.table[code, code])
+            rarer, kind = min((of_them - right, "wrong"), (right, "right"))
+            if rarer >= FEW_OF_CALLED or not of_them:
+                continue
+            text = f"{count(int(rarer))} of the {count(int(of_them))} examples that {model} predicts to be {called} are"
+            text += f" {kind}, fewer than {FEW_OF_CALLED}:"
+            text += f" tests of {quantity.metric} reject more often than they promise"
+        else:
+            continue
+        named.add(model)
+        measured = f" ({measured_of_few()})" if len(sample.label_models) > 1 else ""
+        yield WarningRecord("few_flagged", f"{text}{measured}.", (model,))
+
+
+FEW_ERRORS = 3
+"""With fewer errors of a model on a rare class, swaps of a mean of the class recalls reject too often."""
+
+
+def _of_rare_errors(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of models that hardly err on a rare class, where a metric gives all classes the same weight.
+
+    Rare is a class that holds less than half of an even share: each of its errors then counts as several others do.
+    """
+    if len(sample.label_models) < 2 or not sample.units.plain or sample.predictions.design != "test-set":
+        return  # other tests lead
+    classes, named = sample.predictions.classes, set()
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.table is None or not _weighs_classes_alike(quantity, sample):
+            continue
+        held = estimate.table.sum(axis=1)
+        wrong = held - np.diag(estimate.table)
+        for code in np.flatnonzero(
+            (held > 0) & (held < held.sum() / (2 * len(classes))) & (wrong < FEW_ERRORS)
+        ):
+            if (model, code) in named:
+                continue
+            named.add((model, code))
+            text = (
+                f"{model} errs on {count(int(wrong[code]))} of the {count(int(held[code]))} examples of class"
+            )
+            text += f" {classes[code]}, fewer than {FEW_ERRORS}, and each of them weighs heavily in {quantity.spelled}:"
+            text += f" tests of it reject more often than they promise ({measured_of_rare_errors()})."
+            yield WarningRecord("few_errors_of_a_class", text, (model, classes[code]))
+
+
+def _weighs_classes_alike(quantity: Quantity, sample: Sample) -> bool:
+    """Say whether a metric is one of the class recalls, each with the same weight, as made-up counts show.
+
+    Such a one stays as it is where a class has more examples with the same recall, and where classes change places.
+    """
+    if quantity.label is not None or definition(quantity).greater_is_better is None:
+        return False
+    k = len(sample.predictions.classes)
+    counts = np.arange(1.0, k * k + 1).reshape(k, k)
+    larger = counts * np.arange(1, k + 1)[:, None]
+    function = table_function(quantity, sample.predictions)
+    return bool(
+        np.ptp([function(margins_of(table)) for table in (counts, larger, counts[::-1, ::-1])]) < 1e-12
+    )
+
+
+def _called(quantity: Quantity) -> str | None:
+    """Say of which predictions a metric is a share: of the positive or of the negative ones; None of neither."""
+    metric = definition(quantity)
+    if metric.family != "binary_table" or metric.proportion is None or quantity.average is not None:
+        return None
+    _, trials = metric.proportion(Counts(*np.array([1.0, 2.0, 4.0, 8.0])))
+    return {3.0: "positive", 12.0: "negative"}.get(float(trials))
 
 
 def _of_scores(sample: Sample) -> Iterator[WarningRecord]:

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evalreport
-from evalreport.comparisons.measured import ALPHA, EXAMPLES, MEASURED, MEASURED_OF_SEEDS, measured_size
+from evalreport.comparisons.cautions_of_fits import FEW_SEEDS
+from evalreport.comparisons.measured import (
+    ALPHA,
+    EXAMPLES,
+    MEASURED,
+    MEASURED_OF_FEW,
+    MEASURED_OF_RARE_ERRORS,
+    MEASURED_OF_SEEDS,
+    measured_size,
+)
 from evalreport.comparisons.registry import TESTS
+from studies import ties
 from studies.algorithms import ALPHA as STUDIED_ALPHA
 from studies.algorithms import TESTED, N
+from studies.bars import exact_limits
+from studies.cells import error, measure
 from studies.discordance import mcnemar_size
-from studies.tests import page
+from studies.tests import PARTS
+from studies.tests_page import page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -36,12 +50,7 @@ def test_printed_sizes_are_the_study_s() -> None:
 
 def test_rates_of_few_seeds_are_the_study_s() -> None:
     """What the run warns of with few seeds is what the study found between two equally good algorithms there."""
-    rows = study().get("seeds")
-    if rows is None:
-        pytest.skip(
-            "docs/tests.json was made before the study had this part: python -m studies.tests --only seeds"
-        )
-    found = {row["seeds"]: row["seeds_t"] for row in rows if row["second"] == "another"}
+    found = {row["seeds"]: row["seeds_t"] for row in study()["seeds"] if row["second"] == "another"}
     monte_carlo = 2 * (ALPHA * (1 - ALPHA) / study()["replications"]) ** 0.5
     assert {seeds: rate for seeds, rate in found.items() if rate > ALPHA + monte_carlo} == MEASURED_OF_SEEDS
 
@@ -82,3 +91,122 @@ def test_fold_tests_carry_their_measured_size() -> None:
         said = measured_size("cross-validation", None, row.test)
         assert said is not None
         assert said in (row.caution or "")
+
+
+# --- every promise against its limit --------------------------------------------------------------------------------
+
+
+def within(rate: float, limit: float, data_sets: int) -> bool:
+    """Say whether a rate is at most two Monte Carlo errors above its limit."""
+    return rate <= limit + 2 * error(limit, data_sets)
+
+
+def test_every_part_is_of_the_committed_study() -> None:
+    """The committed file has every part, with its seed and version."""
+    found = study()
+    assert set(PARTS) <= set(found)
+    assert found["version"] == evalreport.__version__
+    assert found["replications"] >= 1000
+
+
+@pytest.mark.parametrize("row", study()["operating_points"], ids=lambda row: row["name"])
+def test_equal_values_at_unlike_operating_points(row: Mapping[str, Any]) -> None:
+    """Equal metrics are told apart no more often than promised, or the run warns in nine of ten such data sets."""
+    n, rate = row["data_sets"], row["permutation"]
+    if row["kind"] == "power":
+        assert rate >= row["limit"] - 2 * error(row["limit"], n)
+        # The design is one in which the swap that is not studentised loses a third of the bootstrap's power.
+        assert row["bootstrap_difference"] == pytest.approx(0.62, abs=0.04)
+        assert row["unstudentised"] == pytest.approx(0.42, abs=0.04)
+    else:
+        assert within(rate, row["limit"], n) or row["warned"] >= 0.9
+        assert within(row["rejected without a warning"], row["limit"], n)
+    if row["metric"] == "balanced_accuracy" and row["kind"] == "unlike":
+        assert rate >= 0.04 - 2 * error(0.04, n)
+
+
+def test_rates_of_few_flagged_are_the_study_s() -> None:
+    """What the warning says of few flagged examples is what the study found, to a whole percent."""
+    rows = [row for row in study()["operating_points"] if row["kind"] == "few"]
+    found = {}
+    for row in rows:
+        recall, false_positive_rate = row["b"]
+        wrong = row["n"] * (1 - row["prevalence"]) * false_positive_rate
+        right = row["n"] * row["prevalence"] * recall
+        found[round(right + wrong), round(wrong)] = round(row["permutation"], 2)
+    assert found == MEASURED_OF_FEW
+    assert min(found.values()) > 0.1
+    (rare,) = (row for row in study()["operating_points"] if row["kind"] == "rare")
+    positives = round(rare["n"] * rare["prevalence"])
+    assert {(positives, rare["n"]): round(rare["permutation"], 2)} == MEASURED_OF_RARE_ERRORS
+    wrong = [positives * (1 - recall) for recall, _ in (rare["a"], rare["b"])]
+    assert [round(errors) for errors in wrong] == [1, 1]
+
+
+def test_wilcoxon_keeps_its_level_with_ties() -> None:
+    """At every number of data sets; none of four gives a verdict."""
+    rows = study()["ties"]
+    assert all(within(row["wilcoxon"], ALPHA, row["data_sets"]) for row in rows)
+    assert {row["n"]: row["better"] for row in rows}[4] == 0
+
+
+def test_slices_cry_no_wolf_and_find_one() -> None:
+    """Any of forty is flagged in at most 6 %; one at 0.6 among 0.9 is found in at least 80 %."""
+    still, fallen = study()["slices"]
+    assert within(still["flagged"], 0.06, still["data_sets"])
+    assert fallen["found"] >= 0.8
+
+
+def test_gates_at_the_bar_err_on_neither_side() -> None:
+    """Proportions: at most 2.5 % at every n to 300, exactly; everything else about 2.5 %, never against the verdict."""
+    found = study()["gates"]
+    assert all(max(row["passes"], row["fails"]) <= 0.025 for row in found["enumerated"])
+    for row in found["simulated"]:
+        assert within(row["passes"], row["limit"], row["data_sets"])
+        assert within(row["fails"], row["limit"], row["data_sets"])
+        assert row["contradicts"] == 0
+
+
+@pytest.mark.parametrize(("right", "n"), [(50, 50), (45, 50), (120, 121), (0, 7)])
+def test_enumerated_gates_are_those_of_a_run(right: int, n: int) -> None:
+    """The limits by which the enumeration decides are those that a run's gate shows."""
+    outcome = {"id": [str(i) for i in range(n)], "outcome": [1] * right + [0] * (n - right)}
+    results = evalreport.evaluate(
+        {"a": outcome}, task="outcome", metrics=["mean_outcome"], gates=["a.mean_outcome >= 0.9"], resamples=2
+    )
+    (gate,) = results.gates
+    assert (gate.low, gate.high) == exact_limits(right, n)
+
+
+def test_twelve_models_have_one_level() -> None:
+    """Any verdict among 66 pairs of equally good models: at most 5 %."""
+    assert all(within(row["any better"], row["limit"], row["data_sets"]) for row in study()["families"])
+
+
+@pytest.mark.parametrize("row", study()["unequal"], ids=lambda row: row["name"])
+def test_unequal_clusters_and_weights(row: Mapping[str, Any]) -> None:
+    """Intervals hold what they say, equivalence is not claimed at the margin; where a gate errs, the run warns."""
+    n, short = row["data_sets"], 0.08 if row["clusters"] == 8 else 0.07
+    assert within(row["missed"], short, n)
+    assert within(row["difference missed"], short, n)
+    if row["ahead"]:
+        assert within(row["equivalent"], row["limit"], n)
+    else:
+        assert within(row["decided"], short, n)
+    for side in ("gate passes", "gate fails"):
+        assert within(row[side], 0.035, n) or row["warned"] >= 0.9
+
+
+def test_training_again_is_no_difference() -> None:
+    """Seeds: at most 6.5 % decided, or so few seeds that the run warns with the rate."""
+    found = study()
+    for row in found["seeds"]:
+        assert within(row["seeds_t"], 0.065, found["replications"]) or row["seeds"] < FEW_SEEDS
+
+
+def test_cells_do_not_depend_on_the_number_of_processes() -> None:
+    """The same seed gives the same shares, in one process or in two, and whatever other cells are measured."""
+    few = ties.CELLS[1:3]
+    alone = measure(few[1:], ties.counted, replications=120, seed=5, jobs=1)
+    assert measure(few, ties.counted, replications=120, seed=5, jobs=2)[1:] == alone
+    assert alone[0]["data_sets"] == 60
