@@ -225,9 +225,6 @@ def of_checks(run: Run) -> Iterator[Line]:
         yield Line(said, "always", "yes" if found is None else found, None, None, found is None)
 
 
-AWAITED = frozenset({"Heavy tails and rare classes"})
-"""Headings under which a promise may still fail."""
-
 PROMISES: Mapping[str, Callable[[Run], Iterable[Line]]] = {
     "Slices": of_slices,
     "Metrics that are no means": of_swaps,
