@@ -38,7 +38,7 @@ def gradient(function: Callable[[Array], Array], point: Array) -> npt.NDArray[np
     """Differentiate a function of statistics at a point, exact to rounding.
 
     The complex step: df/dx_k = Im f(x + i h e_k) / h. There is no difference of nearly equal numbers, so h can be
-    so small that the truncation error vanishes.
+    so small beside x_k that the truncation error vanishes.
 
     Parameters
     ----------
@@ -61,17 +61,17 @@ def gradient(function: Callable[[Array], Array], point: Array) -> npt.NDArray[np
     array([12.,  9.])
     """
     flat = np.asarray(point, dtype=np.float64).ravel()
-    step = 1e-30 * max(1.0, float(np.abs(flat).max(initial=0.0)))
+    step = 1e-30 * np.where(flat == 0, 1.0, np.abs(flat)).astype(np.longdouble)
     slopes = np.empty(flat.size)
     at_once = max(1, _AT_ONCE // max(flat.size, 1))
     for start in range(0, flat.size, at_once):
         some = np.arange(start, min(start + at_once, flat.size))
         # Long numbers: products of complex doubles round otherwise on processors that multiply and add in one.
         steps = np.tile(flat.astype(np.clongdouble), (len(some), 1))
-        steps[np.arange(len(some)), some] += 1j * step
+        steps[np.arange(len(some)), some] += 1j * step[some]
         with np.errstate(all="ignore"):
             values = function(steps.reshape(len(some), *np.shape(point)))
-        slopes[some] = np.asarray(values).imag / step
+        slopes[some] = np.asarray(values).imag / step[some]
     return slopes.reshape(np.shape(point))
 
 

@@ -108,3 +108,28 @@ def test_predicted_values_of_any_scale_are_reported(scale: float, offset: float,
     for record in results.residuals:
         assert len(set(record.predicted)) == N
     evalreport.render(results, tmp_path, formats=("html", "json", "md"))
+
+
+@pytest.mark.parametrize("unit", [1e-120, 1e-14, 1e-6, 1e100])
+def test_errors_of_numbers_are_in_their_unit(unit: float) -> None:
+    """Value, standard error and leading limits of RMSE and MSE go with the unit and its square, however small."""
+    random = np.random.default_rng(8)
+    truth, error = random.normal(size=(2, N))
+
+    def in_units(size: float) -> list[float]:
+        columns = {
+            "id": ids(N),
+            "y_true": (size * truth).tolist(),
+            "y_pred": (size * (truth + error)).tolist(),
+        }
+        records = evalreport.evaluate({"a": columns}, metrics=("rmse", "mse"), resamples=40).metrics
+        found: list[float] = []
+        for record in records:
+            by = size if record.metric == "rmse" else size**2
+            numbers = (record.value, record.standard_error, record.intervals[0].low, record.intervals[0].high)
+            found += [number / by for number in numbers if number is not None]
+        return found
+
+    expected = in_units(1.0)
+    assert len(expected) == 8
+    assert in_units(unit) == pytest.approx(expected, rel=1e-9)
