@@ -422,7 +422,7 @@ def _resample_scenes() -> list[Scene]:
     old, new = sides
 
     def act(place: Path) -> None:
-        resampling._move_in({place / name: new.get(name) for name in old})
+        resampling._move_in({place / name: new.get(name) for name in old}, lambda: None)
 
     return [
         Scene("resample", old, new, act, weight=2),

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalreport.data.reading import FORMATS, UNSAFE_SUFFIXES, file_format
-from evalreport.errors import InputError
+from evalreport.errors import InputError, OutputError
+from evalreport.publishing import recover
 from evalreport.records import WarningRecord
 
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
@@ -41,13 +42,14 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
     Raises
     ------
     InputError
-        Where nothing is there, a file cannot be read by us, its name is not UTF-8, or a folder holds no prediction
-        file.
+        Where nothing is there, a file cannot be read by us, its name is not UTF-8, a folder holds no prediction file,
+        or a killed process left it half moved in and this user cannot end that.
     """
     paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
     if not paths:
         raise _nothing("no file was named", None)
     for path in paths:
+        _end_move(path)
         if not _exists(path):
             raise _nothing("there is no such file or folder", str(path))
     apart = Path(truth) if truth is not None else None
@@ -65,6 +67,16 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
             _check_named(path, None)
             found.append(_file(path, root))
     return _set_truth_apart(found, apart, root, paths, tuple(warnings))
+
+
+def _end_move(path: Path) -> None:
+    """Bring to its end what a killed `evalreport resample` left half moved into a folder, or into that of a file."""
+    folder = path if _is_folder(path) else path.parent
+    try:
+        if _exists(folder):
+            recover(folder)
+    except OutputError as error:
+        raise InputError(str(error)) from None
 
 
 def digest(path: Path) -> str:
@@ -149,6 +161,13 @@ def _check_named(path: Path, option: str | None) -> None:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
     except (OSError, ValueError):
         return False
 

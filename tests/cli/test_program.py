@@ -151,18 +151,19 @@ def test_an_interrupt_of_a_command_that_writes_no_report_says_no_more_than_it_kn
     assert (outcome.code, outcome.err) == (130, "interrupted\n")
 
 
-def test_an_interruption_that_a_library_reports_as_another_error_is_one(run, fakes):
-    """DuckDB's set-up, when Ctrl-C meets it, ends with an ImportError that does not say why: exit 130 all the same."""
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_that_a_library_reports_as_another_error_is_one(run, fakes, number, code):
+    """DuckDB's set-up, when a signal meets it, ends with an ImportError that does not say why: no defect."""
 
     def interrupt():
         try:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
         except KeyboardInterrupt:
             raise ImportError("Encountered an error while initializing the extension.") from None
 
     fakes.on_evaluate = interrupt
     outcome = run("run", "models")
-    assert outcome.code == 130
+    assert outcome.code == code
     assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
