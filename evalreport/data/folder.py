@@ -123,7 +123,7 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
         name = path.name.lower()
         if name.startswith(".") or name.startswith(_SILENTLY_IGNORED) or path.suffix.lower() in _ANNOTATIONS:
             continue
-        if name.endswith(_RECORD) or not _is_file(path):
+        if name.endswith(_RECORD) or not is_file(path):
             if file_format(path) is not None:
                 _refuse_special(path)
             continue
@@ -139,7 +139,7 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
 
 def _check_named(path: Path, option: str | None) -> None:
     where = f" (named by {option})" if option else ""
-    if not _is_file(path):
+    if not is_file(path):
         _refuse_special(path)
         raise _nothing(f"there is no such file{where}", str(path))
     if path.suffix.lower() in UNSAFE_SUFFIXES:
@@ -172,7 +172,8 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Say whether a path is one of a file; also of a path that the system refuses, such as one that is too long."""
     try:
         return path.is_file()
     except (OSError, ValueError):
