@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from evalreport.cli.messages import clean
+
 ROOT = Path(__file__).resolve().parents[2]
 # Everything that --help does not need: numpy alone takes a tenth of a second.
 HEAVY = {
@@ -233,3 +235,10 @@ def test_a_full_disk_behind_standard_output_is_no_defect():
     assert done.returncode == 4
     assert done.stderr.startswith("evalreport: standard output: No space left")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("character", ["\u200b", "\ufeff", "\u00ad", "\u202e", "\x1b", "\U000e0041"])
+def test_what_cannot_be_seen_is_written_as_its_code_point(character):
+    """Names that differ by it alone must not look alike on a terminal; spaces and joiners of letters stay."""
+    assert clean(f"a{character}b") == f"aU+{ord(character):04X}b"
+    assert clean("a\u00a0b\u200dc") == "a\u00a0b\u200dc"
