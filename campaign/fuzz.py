@@ -56,6 +56,7 @@ SECRET = "Hunter2-geheim"  # noqa: S105 - the token of the tries
 MOST_MEMORY = 8 * 10**9
 SECONDS = 5.0
 TRIES = 100_000
+FAULTS = ("defect", "escaped", "hang", "crash", "untidy")
 FOUND = CACHE / "fuzz"
 REDUCTIONS = 300
 """Tries to make a finding smaller."""
@@ -362,7 +363,7 @@ def count(made: Part, out: Path) -> None:
 
 def told(log: list[list[str]]) -> str:
     """Write how many tries ended how, and how many there were in a second of the processor."""
-    heads = ["0", "1", "2", "3", "4", "defect", "escaped", "hang", "crash", "untidy"]
+    heads = ["0", "1", "2", "3", "4", *FAULTS]
     rows = [["target", "tries", "a second", *heads]]
     for target in TARGETS:
         own = [entry for entry in log if entry[1] == target]

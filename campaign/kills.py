@@ -44,14 +44,14 @@ MOST_TRIES = 20
 KILLS = 1000
 
 
-def on_disk(*, seed: int = 0, kills: int = KILLS) -> Part:
+def on_disk(*, seed: int = 0, tries: int = KILLS) -> Part:
     """Kill on the file system of the checkout."""
-    return campaign("kills-disk", kills, CACHE, seed=seed)
+    return campaign("kills-disk", tries, CACHE, seed=seed)
 
 
-def in_memory(*, seed: int = 0, kills: int = KILLS) -> Part:
+def in_memory(*, seed: int = 0, tries: int = KILLS) -> Part:
     """Kill on a tmpfs."""
-    return campaign("kills-memory", kills, MEMORY, seed=seed)
+    return campaign("kills-memory", tries, MEMORY, seed=seed)
 
 
 def campaign(name: str, kills: int, folder: Path, *, seed: int = 0) -> Part:

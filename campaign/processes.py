@@ -34,6 +34,15 @@ def forked(action: Callable[[], object], *, said: Path | None = None) -> int:
     if process:
         return process
     code = DEFECT
+    # Whatever happens, a child must never come back into the harness, whose files it would remove.
+    try:
+        code = _performed(action, said)
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _performed(action: Callable[[], object], said: Path | None) -> int:
     try:
         # A shell starts what runs in the background deaf to SIGINT, which children inherit.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -41,17 +50,15 @@ def forked(action: Callable[[], object], *, said: Path | None = None) -> int:
         if said is not None:
             _redirect(said)
         result = action()
-        code = result if isinstance(result, int) else DONE
+        return result if isinstance(result, int) else DONE
     except KeyboardInterrupt:
-        code = -KILLED
-    except BaseException as error:  # noqa: BLE001 - a child must never come back into the harness
+        return -KILLED
+    except BaseException as error:  # noqa: BLE001 - as above
         from evalreport.errors import EvalreportError
 
         code = REFUSED if isinstance(error, EvalreportError) else DEFECT
         sys.stderr.write(f"{error}\n" if code == REFUSED else f"{error!r}\n")
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+        return code
 
 
 def ended(process: int) -> int:

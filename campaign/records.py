@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -122,11 +122,20 @@ def _part(name: str, facts: Mapping[str, Any]) -> Part:
     return Part(**{**facts, "name": name, "rows": rows})
 
 
+def _facts(part: Part) -> dict[str, Any]:
+    return {
+        "seed": part.seed,
+        "asked": part.asked,
+        "rows": [{"what": row.what, "tries": row.tries, "counts": dict(row.counts)} for row in part.rows],
+        "findings": part.findings,
+        "seconds": part.seconds,
+        "processor": part.processor,
+        "versions": part.versions,
+    }
+
+
 def write(part: Part, path: Path = RECORD) -> None:
     """Put a part into the record, in the place of what stood there of it."""
     parts = {**read(path), part.name: part}
-    facts = {}
-    for name in sorted(parts):
-        facts[name] = asdict(parts[name])
-        del facts[name]["name"]
+    facts = {name: _facts(part) for name, part in parts.items()}
     path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")

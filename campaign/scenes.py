@@ -189,7 +189,7 @@ def is_true(said: str, scene: Scene, at_once: Files, base: Path) -> bool:
 def scenes(work: Path) -> list[Scene]:
     """Make the scenes, with what they need in a folder; the modules that they load are loaded afterwards."""
     models = [write_models(work / f"models-{name}", seed) for seed, name in enumerate("ab")]
-    plans = [_write_plan(work, seed) for seed in (0, 1)]
+    plans = [write_plan(work, seed) for seed in (0, 1)]
     warm_up(work, models[0], plans[0])
     return [
         *_report_scenes(work, models),
@@ -218,7 +218,7 @@ def write_models(folder: Path, seed: int) -> Path:
     return folder
 
 
-def _write_plan(work: Path, seed: int) -> Path:
+def write_plan(work: Path, seed: int) -> Path:
     """Write a plan of five quick fits, and its 20 examples."""
     rows = "".join(f"{i},{i * 7 % 5},{i % 2}\n" for i in range(20))
     (work / "examples.csv").write_text("id,x,y\n" + rows)
