@@ -9,7 +9,7 @@ import pytest
 
 from campaign.kills import FAULTS, campaign, tried
 from campaign.records import Row
-from campaign.scenes import Scene
+from campaign.scenes import Scene, is_true
 
 pytestmark = pytest.mark.system
 
@@ -39,3 +39,18 @@ def test_the_harness_finds_files_that_are_moved_one_by_one(tmp_path: Path):
     assert row.counts["mixed"] > 3
     assert row.counts["lost"] == 0
     assert "mixed" in FAULTS
+
+
+def test_the_harness_finds_a_message_that_is_untrue(tmp_path: Path):
+    """What was said of the files is compared with the files, and of the run with the history."""
+    before, after = {"a": b"old"}, {"a": b"new"}
+    scene = Scene("interrupted", before, after, lambda _place: None, recorded=lambda _base: 1)
+    there, gone = "the report had been written: out", "nothing was written"
+    assert is_true(f"interrupted; {gone}\n", scene, before, tmp_path)
+    assert not is_true(f"interrupted; {gone}\n", scene, after, tmp_path)
+    assert is_true(f"line\ninterrupted; {there}\n", scene, after, tmp_path)
+    assert not is_true(f"interrupted; {there}\n", scene, before, tmp_path)
+    assert not is_true(f"interrupted; {there}; the run is recorded\n", scene, after, tmp_path)
+    assert not is_true("Traceback\n", scene, before, tmp_path)
+    (tmp_path / ".out.evalreport-report").mkdir()
+    assert not is_true(f"interrupted; {gone}\n", scene, before, tmp_path)
