@@ -105,17 +105,17 @@ def _full(disk: Path, scene: Scene, base: Path, rng: random.Random) -> set[str]:
 
 
 def _read_only(disk: Path, scene: Scene, base: Path, rng: random.Random) -> set[str]:
-    """A disk that turns read-only before the command, or at one of its steps."""
+    """A disk that turns read-only before the command, or at one of its steps; not while it has a file open to write."""
     base = disk / base.name
-    step = rng.randrange(steps_of(scene, base))
+    step = rng.randrange(steps_of(scene, base)) if rng.random() < 0.5 else 0
+    prepare(scene, base)
 
     def remount(how: str) -> None:
-        # Lazily: a process that writes at the moment keeps the disk writable.
         subprocess.run(["mount", "-o", f"remount,{how}", str(disk)], capture_output=True, check=False)
 
     turn = partial(remount, "ro")
     first = turn if step == 0 else at_step(step, base, turn)
-    return _disturbed(scene, base, first, relieve=partial(remount, "rw"))
+    return _disturbed(scene, base, first, relieve=partial(remount, "rw"), ready=True)
 
 
 def _forbidden(scene: Scene, base: Path, rng: random.Random) -> set[str]:
