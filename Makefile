@@ -20,7 +20,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-confirm study-estimators study-audits study-mutations bench peers clean distclean
+        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -63,6 +63,10 @@ study-estimators: env ## measure how near error estimates come to the truth; wri
 
 study-audits: env ## measure how often alarms are false and how soon right; writes docs/audit-alarms.*
 	$(BIN)/python -m studies.audits
+
+campaign: env ## attack the program for hours: kills, wrong input, full disks, hostile names; writes docs/reliability.*
+	@scripts/debian-packages.sh system
+	$(BIN)/python -m campaign
 
 study-mutations: env .cache/mutations/.installed ## change the code in one place after the other, for an hour; writes docs/mutations.md
 	PYTHONPATH=.cache/mutations $(BIN)/python -m studies.mutations

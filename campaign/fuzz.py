@@ -44,6 +44,7 @@ from pathlib import Path
 from typing import Any
 
 from campaign.answers import host
+from campaign.records import CACHE, MEMORY, Part, Row, measured
 from campaign.targets import ADDRESS, MADE, TARGETS, Case
 from evalreport import redaction
 from evalreport.audit import reviews
@@ -54,6 +55,9 @@ CODES = (0, 1, 2, 3, 4)
 SECRET = "Hunter2-geheim"  # noqa: S105 - the token of the tries
 MOST_MEMORY = 8 * 10**9
 SECONDS = 5.0
+TRIES = 100_000
+FAULTS = ("defect", "escaped", "hang", "crash", "untidy")
+FOUND = CACHE / "fuzz"
 REDUCTIONS = 300
 """Tries to make a finding smaller."""
 
@@ -121,7 +125,7 @@ def _judged(code: int | None, out: str, err: str, seen: list[BaseException]) -> 
         if sign in err or (sign == SECRET and sign in out):
             line = next((line for line in err.splitlines() if sign in line), sign)
             return Outcome(code, "untidy", line[:100], err)
-    if code in (2, 4) and not err.strip():
+    if code in (2, 4) and not (err + out).strip():
         return Outcome(code, "untidy", f"exit code {code} without a word", out)
     return Outcome(code, "fine")
 
@@ -262,20 +266,30 @@ def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, sc
 
 def _made(folder: Path, address: str, answers: list[bytes]) -> dict[str, tuple[bytes, bytes]]:
     """Return results of our own for some kinds of predictions, with those predictions."""
-    tables: dict[str, tuple[str, Callable[[int], str]]] = {
-        "binary": ("id,y_true,y_pred,p_1,sex", lambda i: f"e{i},{i % 2},{i % 3 % 2},{i % 7 / 7:.2f},{'fm'[i % 2]}"),
-        "numbers": ("id,model,y_true,y_pred", lambda i: f"e{i // 2},{'ab'[i % 2]},{i // 2}.5,{i // 2 + i % 3}.25"),
+    tables: dict[str, tuple[str, Callable[[int], str], tuple[str, ...]]] = {
+        "binary": (
+            "id,y_true,y_pred,p_1,sex",
+            lambda i: f"e{i},{i % 2},{i % 3 % 2},{i % 7 / 7:.2f},{'fm'[i % 2]}",
+            ("accuracy", "roc_auc"),
+        ),
+        "numbers": (
+            "id,model,y_true,y_pred",
+            lambda i: f"e{i // 2},{'ab'[i % 2]},{i // 2}.5,{i // 2 + i % 3}.25",
+            ("rmse",),
+        ),
         "folds": (
             "id,model,fold,y_true,y_pred",
             lambda i: f"e{i // 2},{'ab'[i % 2]},{i // 2 % 3},{i // 2 % 2},{i % 3 % 2}",
+            ("accuracy",),
         ),
-        "outcome": ("id,model,outcome", lambda i: f"e{i // 2},{'ab'[i % 2]},{i % 3 % 2}"),
-    }  # fmt: skip
+        "outcome": ("id,model,outcome", lambda i: f"e{i // 2},{'ab'[i % 2]},{i % 3 % 2}", ()),
+    }
     made = {}
-    for name, (head, row) in tables.items():
+    for name, (head, row, metrics) in tables.items():
         rows = "\n".join([head, *(row(i) for i in range(24))]).encode() + b"\n"
-        words = ("run", "m.csv", "--resamples", "20", "-f", "json", "-o", "out", "-q", "--gate", "n >= 5")
-        outcome = tried(Case(words, {"m.csv": rows}), folder, address, answers)
+        words = ["run", "m.csv", "--resamples", "20", "-f", "json", "-o", "out", "-q", "--gate", "n >= 5"]
+        words += [word for metric in metrics for word in ("-m", metric)]
+        outcome = tried(Case(tuple(words), {"m.csv": rows}), folder, address, answers)
         assert outcome.code == 0, outcome
         made[name] = (folder / "out" / "results.json").read_bytes(), rows
     return made
@@ -285,9 +299,8 @@ def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[l
     """Make all tries, in processes that may die; return the log: number, target, code, how it ended, seconds."""
     log = out / "log"
     log.write_text("")
-    shared = Path("/dev/shm")  # noqa: S108 - the tries' files, in memory where there is such a folder
     first = 0
-    with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as scratch:
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as scratch:
         while first < tries:
             words = [
                 sys.executable,
@@ -317,12 +330,40 @@ def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[l
             with log.open("a") as file:
                 file.write(" None crash 0\n")
             first = int(last[0]) + 1
-    return [line.split() for line in log.read_text().splitlines()]
+    return logged(log)
+
+
+def logged(log: Path) -> list[list[str]]:
+    """Return the tries of a log that came to their end."""
+    lines = [line.split() for line in log.read_text().splitlines()]
+    return [entry for entry in lines if len(entry) == 5]
+
+
+def part(*, seed: int = 1, tries: int = TRIES, out: Path = FOUND) -> Part:
+    """Make the tries of all targets; interrupted, those that were made."""
+    made = Part("fuzz", seed, tries)
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    with measured(made):
+        with contextlib.suppress(KeyboardInterrupt):
+            campaign(seed, tries, list(TARGETS), out)
+        count(made, out)
+    return made
+
+
+def count(made: Part, out: Path) -> None:
+    """Put into a part how the tries of a log ended, and what was found."""
+    log = logged(out / "log")
+    for target in TARGETS:
+        own = [entry for entry in log if entry[1] == target]
+        endings = Counter(f"exit {code}" if kind == "fine" else kind for _, _, code, kind, _ in own)
+        made.rows.append(Row(target, len(own), endings))
+    made.findings += [json.loads(case.read_text())["outcome"] for case in sorted(out.glob("*/case.json"))]
 
 
 def told(log: list[list[str]]) -> str:
     """Write how many tries ended how, and how many there were in a second of the processor."""
-    heads = ["0", "1", "2", "3", "4", "defect", "escaped", "hang", "crash", "untidy"]
+    heads = ["0", "1", "2", "3", "4", *FAULTS]
     rows = [["target", "tries", "a second", *heads]]
     for target in TARGETS:
         own = [entry for entry in log if entry[1] == target]
@@ -337,10 +378,10 @@ def told(log: list[list[str]]) -> str:
 def run(words: Sequence[str] | None = None) -> int:
     """Read the command line; exit 1 where there is a finding."""
     parser = argparse.ArgumentParser(description="Feed evalreport with wrong input.")
-    parser.add_argument("--tries", type=int, default=100_000)
+    parser.add_argument("--tries", type=int, default=TRIES)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--target", action="append", choices=list(TARGETS), default=[])
-    parser.add_argument("--out", type=Path, default=ROOT / ".cache" / "campaign" / "fuzz")
+    parser.add_argument("--out", type=Path, default=FOUND)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--scratch", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(words)

@@ -305,13 +305,17 @@ def configuration(rng: random.Random) -> Case:
 def options(rng: random.Random) -> Case:
     """The options of a run with odd values, beside a file that is right."""
     words = ["run", "m.csv", *QUICK]
-    for key in grammar.some(
-        rng, [key for key in KEYS if key.name not in ("output", "junit", "templates")], 1, 3
-    ):
+    # No resamples: who asks for a number with thirty zeros gets them, and waits.
+    others = [key for key in KEYS if key.name not in ("output", "junit", "templates", "resamples")]
+    for key in grammar.some(rng, others, 1, 3):
         words.append(key.flag)
-        if key.kind != "flag":
-            known = (*grammar.COLUMNS, *grammar.METRICS, *key.choices)
-            words.append(rng.choice((grammar.text(rng), rng.choice(known), str(rng.choice(grammar.NUMBERS)))))
+        if key.kind == "flag":
+            continue
+        # Of its kind mostly: what is of another is refused before anything else is looked at.
+        fitting = {"integer": ("0", "1", "2", "3", "7", "100"), "number": [*map(str, grammar.NUMBERS)]}
+        own = key.choices or fitting.get(key.kind, (*grammar.COLUMNS, *grammar.METRICS))
+        any_kind = (grammar.text(rng), str(rng.choice(grammar.NUMBERS)))
+        words.append(rng.choice(own if rng.random() < 0.7 else any_kind))
     return Case(tuple(words), {"m.csv": ROWS})
 
 

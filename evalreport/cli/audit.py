@@ -57,7 +57,10 @@ def audit_command(
     """
     when = None if time is None else parse_time(time)
     settings = settle(models, given(flags), config=config)
-    context.obj |= {"verbose": settings.output.verbose, "interrupted": "nothing was written"}
+    context.obj |= {
+        "verbose": settings.output.verbose,
+        "interrupted": "no report was written and no run recorded",
+    }
     check_output(settings.output)
     loud = not settings.output.quiet
     if settings.config is not None and loud:
@@ -145,11 +148,11 @@ def _record(
     """
     from evalreport.audit.auditing import record
 
-    written = state["interrupted"]
-    state["interrupted"] = f"{written}; `evalreport history list` says whether this run was recorded"
+    written = f"the report had been written: {state['written']}; " if state["written"] else ""
+    state["interrupted"] = f"{written}`evalreport history list` says whether this run was recorded"
     try:
         run, added = record(audited, history=history, time=time, exit_code=code)
-        state["interrupted"] = f"{written}; the run is recorded"
+        state["interrupted"] = f"{written}the run is recorded"
     except HistoryError as error:
         report = f" (the report was written: {state['written']})" if state["written"] else ""
         raise HistoryError(f"this run is not in the history{report}: {error}") from error

@@ -11,6 +11,7 @@ import click
 
 from evalreport.cli.messages import clean
 from evalreport.cli.run import EXIT_GATE_FAILED, EXIT_GATE_UNDECIDED
+from evalreport.config import STANDARD_OUTPUT
 from evalreport.errors import UsageError
 from evalreport.redaction import cleared
 
@@ -73,9 +74,14 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(cleared(text), nl=False)
         return
+    from evalreport.publishing import write_whole
+
+    content = text.encode("utf-8", "backslashreplace")
     try:
-        with click.open_file(str(output), "wb", atomic=True) as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
+        if output == STANDARD_OUTPUT:
+            click.echo(content, nl=False)
+        else:
+            write_whole(output, content)
     except OSError as error:
         raise UsageError(
             f"{output}: cannot be written ({error.strerror}); name another place with -o"

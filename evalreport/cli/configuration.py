@@ -168,7 +168,12 @@ def _value_of(key: Key, value: Any, *, path: Path, confined: bool) -> Any:
     if key.kind == "list":
         return (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
     if key.kind == "number":
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise UsageError(
+                f"{place}: the number is too large; for example: {key.name} = {key.example}"
+            ) from None
     if key.kind == "choice" and value not in key.choices:
         raise UsageError(f"{place}: {unknown_name(key.name, value, list(key.choices))}")
     if key.kind == "path":

@@ -6,7 +6,7 @@ Each line is plain text, or with ``--log-format json`` one JSON object, for what
 from __future__ import annotations
 
 import json
-import re
+import unicodedata
 from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -24,20 +24,31 @@ WARNINGS_SHOWN = 3
 Level = Literal["info", "warning", "error"]
 _LOG_FORMAT: ContextVar[LogFormat] = ContextVar("log_format", default="text")
 
-# C0 and C1 controls (a file name may hold an escape sequence), direction marks (they reorder what is read)
-# and lone surrogates (bytes of a file name that are no UTF-8, which no stream can encode).
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Some scripts need them between letters.
+_JOINERS = "\u200c\u200d"
 
 
 def clean(text: str) -> str:
-    r"""Return text for one line of a terminal: without secrets, and what could act on it written as U+001B.
+    r"""Return text for one line of a terminal: without secrets, and what acts on it or cannot be seen as U+001B.
+
+    That is: controls (a file name may hold an escape sequence), marks of direction (they reorder what is read),
+    characters without a width (names look alike), lone surrogates (which no stream can encode).
 
     Examples
     --------
     >>> clean("model\x1b[2J")
     'modelU+001B[2J'
     """
-    return _UNSAFE.sub(lambda match: f"U+{ord(match[0]):04X}", redacted(text))
+    shown = redacted(text)
+    if shown.isprintable():
+        return shown
+    return "".join(
+        c if c.isprintable() or c in _JOINERS or _is_space(c) else f"U+{ord(c):04X}" for c in shown
+    )
+
+
+def _is_space(character: str) -> bool:
+    return unicodedata.category(character) == "Zs"
 
 
 def log_as(form: LogFormat) -> None:

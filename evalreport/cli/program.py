@@ -126,11 +126,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for word in words:
         if "/" in word:
             remember_address(word)
-    # What a command tells the handlers below: whether tracebacks are wanted, what was written so far, what is to be
-    # said of it should the run be interrupted now, and whether Ctrl-C came.
-    state: dict[str, Any] = {"verbose": False, "written": None, "interrupted": None, "noted": False}
+    # What a command tells the handlers below: whether tracebacks are wanted, what was written so far, and what is to be
+    # said of it should the run be interrupted now. And the number of the signal that interrupted it.
+    state: dict[str, Any] = {"verbose": False, "written": None, "interrupted": None, "signal": None}
     try:
-        with _termination_as_interrupt(), _interrupts_noted(state):
+        with _interrupts_noted(state):
             code = _answer(words, state)
             sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -142,8 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EvalreportError as error:
         say(f"evalreport: {error}", level="error")
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort) as error:
-        return _say_interrupted(state, error)
+    except (KeyboardInterrupt, click.Abort):
+        return _say_interrupted(state)
     except BrokenPipeError:
         _silence_standard_output()
         return EXIT_PIPE
@@ -157,32 +157,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return OutputError.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
-        if state["noted"]:
-            return _say_interrupted(state, error)
+        if state["signal"] is not None:
+            return _say_interrupted(state)
         return _report_defect(error, verbose=state["verbose"])
     return code
-
-
-class TerminatedError(KeyboardInterrupt):
-    """SIGTERM: what Ctrl-C does, and another exit code."""
-
-
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM unwind the program as SIGINT does, so that nothing half-made is left; where it is not ignored."""
-
-    def terminate(_number: int, _frame: object) -> None:
-        raise TerminatedError
-
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _answer(words: list[str], state: dict[str, Any]) -> int:
@@ -207,32 +185,38 @@ def _where_to_look(error: click.ClickException) -> str:
 
 @contextmanager
 def _interrupts_noted(state: dict[str, Any]) -> Iterator[None]:
-    """Note that Ctrl-C came: a library that it meets while it is being set up reports an error of its own."""
+    """Let SIGTERM unwind the program as Ctrl-C does, and note which of them came.
 
-    def note(number: int, frame: FrameType | None) -> None:
-        state["noted"] = True
-        signal.default_int_handler(number, frame)
+    A library that an interrupt meets while it is being set up reports an error of its own. What is ignored, or handled
+    by whoever called, stays so.
+    """
 
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    try:
-        before = signal.signal(signal.SIGINT, note)
-    except ValueError:  # not in the main thread, which alone gets signals
-        yield
-        return
+    def note(number: int, _frame: FrameType | None) -> None:
+        state["signal"] = number
+        raise KeyboardInterrupt
+
+    usual: dict[signal.Signals, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+    }
+    # Only the main thread gets signals.
+    in_main = threading.current_thread() is threading.main_thread()
+    ours = [number for number in usual if in_main and signal.getsignal(number) is usual[number]]
+    for number in ours:
+        signal.signal(number, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in ours:
+            signal.signal(number, usual[number])
 
 
-def _say_interrupted(state: dict[str, Any], error: BaseException) -> int:
+def _say_interrupted(state: dict[str, Any]) -> int:
     say("; ".join(["interrupted", *([state["interrupted"]] if state["interrupted"] else [])]))
     # An interrupt that passed through code executed from a text (dataclasses do that) leaves CPython's mark of an
     # unhandled one, and the process would end by the signal, whatever its exit code. Another text takes the mark away.
     exec("")  # noqa: S102
-    return EXIT_TERMINATED if isinstance(error, TerminatedError) else EXIT_INTERRUPTED
+    return EXIT_TERMINATED if state["signal"] == signal.SIGTERM else EXIT_INTERRUPTED
 
 
 def _report_defect(error: Exception, *, verbose: bool) -> int:

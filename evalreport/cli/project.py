@@ -74,6 +74,8 @@ def copy_templates(folder: Path) -> int:
 
     Files that are there already stay as they are.
     """
+    from evalreport.publishing import write_whole
+
     files = template_files()
     kept = 0
     try:
@@ -83,7 +85,7 @@ def copy_templates(folder: Path) -> int:
             if target.exists():
                 kept += 1
             else:
-                target.write_bytes(content)
+                write_whole(target, content)  # half a template would be kept as the user's
     except OSError as error:
         raise UsageError(f"{folder}: cannot be written ({error.strerror}); name another folder") from None
     tell(f"{folder}: {len(files) - kept} files copied" + (f", {kept} kept as they were" if kept else ""))

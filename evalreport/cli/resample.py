@@ -63,9 +63,12 @@ def resample_command(
     place = Path(f"{plan.stem}-predictions") if output is None else output
     with progress_bar("reading the examples", shown=not quiet, remaining=True) as progress:
         done = resample(
-            settled, output=place, progress=progress, announce=(lambda _text: None) if quiet else say
+            settled,
+            output=place,
+            progress=progress,
+            announce=(lambda _text: None) if quiet else say,
+            done=lambda path: context.obj.update(interrupted=f"the predictions had been written: {path}"),
         )
-    context.obj["interrupted"] = f"the predictions had been written: {done.predictions}"
     _say_done(done, place, quiet=quiet)
     return _say_failures(done, verbose=verbose)
 

@@ -138,14 +138,18 @@ def check_names(options: Options) -> None:
 def write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
     """Write what was asked for; return the error of a named output that could not be made."""
     if output.output == STANDARD_OUTPUT:
-        gates = _write_gates(results, output.junit)
         state["interrupted"] = None
+        gates = _write_gates(results, output.junit)
         _write_json(results)
         return gates
     # Gates that belong into the report's folder move in with it: those of one run beside the report of another mislead.
     within = _within(output)
     failure = _write_report(results, output, state, within=within)
-    return (None if within else _write_gates(results, output.junit)) or failure
+    if within:
+        return failure
+    if state["written"] is None:
+        state["interrupted"] = None  # no report, but perhaps the gates
+    return _write_gates(results, output.junit) or failure
 
 
 def _within(output: OutputOptions) -> bool:

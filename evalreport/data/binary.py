@@ -76,6 +76,9 @@ def _columns(
         try:
             if room is not None:
                 room.check(_as_plain_text(array, kind))
+                array.validate(
+                    full=True
+                )  # text of a file that is not UTF-8 would fail wherever it is looked at first
             kept = keep(array, kind)
             if kind == "aside" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
                 left_out[header] = FREE_TEXT

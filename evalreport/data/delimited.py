@@ -54,8 +54,10 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
         return None, ""
 
     try:
-        # DuckDB takes a NUL byte for a letter; to us it says that the file is no text.
-        if any(b"\0" in block for block in blocks(path, room)):
+        # DuckDB takes a NUL byte for a letter; to us it says that the file is no text. And it finds no row at all below
+        # a header that holds a line break, where the rows end otherwise.
+        broken = any(set("\r\n") & set(header) for header in names)
+        if broken or any(b"\0" in block for block in blocks(path, room)):
             raise duckdb.InvalidInputException
         return _read_fast(path, names, kinds, locate, memory_limit)
     except (duckdb.Error, OSError, EOFError, zlib.error):

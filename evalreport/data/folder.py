@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalreport.data.reading import FORMATS, UNSAFE_SUFFIXES, file_format
-from evalreport.errors import InputError
+from evalreport.errors import InputError, OutputError
+from evalreport.publishing import recover
 from evalreport.records import WarningRecord
 
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
@@ -41,13 +42,14 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
     Raises
     ------
     InputError
-        Where nothing is there, a file cannot be read by us, its name is not UTF-8, or a folder holds no prediction
-        file.
+        Where nothing is there, a file cannot be read by us, its name is not UTF-8, a folder holds no prediction file,
+        or a killed process left it half moved in and this user cannot end that.
     """
     paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
     if not paths:
         raise _nothing("no file was named", None)
     for path in paths:
+        _end_move(path)
         if not _exists(path):
             raise _nothing("there is no such file or folder", str(path))
     apart = Path(truth) if truth is not None else None
@@ -65,6 +67,16 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
             _check_named(path, None)
             found.append(_file(path, root))
     return _set_truth_apart(found, apart, root, paths, tuple(warnings))
+
+
+def _end_move(path: Path) -> None:
+    """Bring to its end what a killed `evalreport resample` left half moved into a folder, or into that of a file."""
+    folder = path if _is_folder(path) else path.parent
+    try:
+        if _exists(folder):
+            recover(folder)
+    except OutputError as error:
+        raise InputError(str(error)) from None
 
 
 def digest(path: Path) -> str:
@@ -111,7 +123,7 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
         name = path.name.lower()
         if name.startswith(".") or name.startswith(_SILENTLY_IGNORED) or path.suffix.lower() in _ANNOTATIONS:
             continue
-        if name.endswith(_RECORD) or not _is_file(path):
+        if name.endswith(_RECORD) or not is_file(path):
             if file_format(path) is not None:
                 _refuse_special(path)
             continue
@@ -127,7 +139,7 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
 
 def _check_named(path: Path, option: str | None) -> None:
     where = f" (named by {option})" if option else ""
-    if not _is_file(path):
+    if not is_file(path):
         _refuse_special(path)
         raise _nothing(f"there is no such file{where}", str(path))
     if path.suffix.lower() in UNSAFE_SUFFIXES:
@@ -153,7 +165,15 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _is_file(path: Path) -> bool:
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Say whether a path is one of a file; also of a path that the system refuses, such as one that is too long."""
     try:
         return path.is_file()
     except (OSError, ValueError):

@@ -93,7 +93,10 @@ def gather(tables: Sequence[Table]) -> Rows:
         ids=_ids(tables),
         columns=_with_part(_concatenated(tables, _data_columns)),
         probabilities=_concatenated(tables, lambda roles: roles.probabilities, number=True),
-        metadata=_concatenated(tables, lambda roles: {header.strip(): header for header in roles.metadata}),
+        # Whatever it is called: beside `--value cluster` a column `value` is one like any other.
+        metadata=_concatenated(
+            tables, lambda roles: {header.strip(): header for header in roles.metadata}, number=False
+        ),
     )
     if rows.ids is not None and rows.ids.null_count:
         empty = int(np.flatnonzero(rows.ids.is_null().to_numpy(zero_copy_only=False))[0])
@@ -285,16 +288,17 @@ def _models_in(table: Table) -> int:
 
 
 def _concatenated(
-    tables: Sequence[Table], headers: Callable[[Roles], Mapping[str, str]], *, number: bool = False
+    tables: Sequence[Table], headers: Callable[[Roles], Mapping[str, str]], *, number: bool | None = None
 ) -> dict[str, Any]:
-    """Concatenate each column over the tables, empty where a table lacks it."""
+    """Concatenate each column over the tables, empty where a table lacks it; None: numbers where its name says so."""
     import pyarrow as pa
 
     own = [headers(table.roles) for table in tables]
     names = dict.fromkeys(name for table_headers in own for name in table_headers)
     columns = {}
     for name in names:
-        kind = pa.float64() if number or name in NUMBER_COLUMNS else pa.dictionary(pa.int32(), pa.string())
+        numbers = name in NUMBER_COLUMNS if number is None else number
+        kind = pa.float64() if numbers else pa.dictionary(pa.int32(), pa.string())
         parts: list[Any] = []
         for table, table_headers in zip(tables, own, strict=True):
             header = table_headers.get(name)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.folder import digest
+from evalreport.data.folder import digest, is_file
 from evalreport.data.reading import Columns, file_format, read_file
 from evalreport.data.values import (
     combined,
@@ -99,8 +99,8 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
     """
     path = folder / source.file
     name = str(path)
-    if not path.is_file() or file_format(path) is None:
-        problem = "there is no such file" if not path.is_file() else "its format is not read"
+    if not is_file(path) or file_format(path) is None:
+        problem = "there is no such file" if not is_file(path) else "its format is not read"
         raise InputError(
             problem,
             file=name,

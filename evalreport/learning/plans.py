@@ -18,6 +18,8 @@ TASKS: tuple[Task, ...] = get_args(Task)
 Selection = Literal["accuracy", "log_loss", "mse", "mae"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
+MOST_FITS = 1_000_000
+"""Of one scheme, and of one model."""
 _SEARCH: dict[str, Any] = {"inner_folds": 5, "select": None}
 _HELD_OUT: dict[str, Any] = {"test": 1 / 3, "stratify": False, "train_predictions": False, **_SEARCH}
 _FOLDS: dict[str, Any] = {
@@ -262,7 +264,7 @@ def _settled_scheme(scheme: Scheme) -> Scheme:
 def _check_scheme(scheme: Scheme) -> None:
     for name, least in (("repeats", 1), ("folds", 2), ("replicates", 2), ("gap", 0), ("inner_folds", 2)):
         if getattr(scheme, name) is not None:
-            _whole(name, getattr(scheme, name), least)
+            _countable(name, getattr(scheme, name), least)
     for name in ("stratify", "train_predictions"):
         if getattr(scheme, name) not in (None, True, False):
             raise UsageError(f"{name} must be true or false, not {getattr(scheme, name)!r}")
@@ -377,6 +379,13 @@ def _is_number(value: Any) -> bool:
 def _whole(name: str, value: Any, least: int) -> None:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
         raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+def _countable(name: str, value: Any, least: int) -> None:
+    """Check a number of fits: a typing error must not divide the examples for ever before the first of them."""
+    _whole(name, value, least)
+    if value > MOST_FITS:
+        raise UsageError(f"{name} must be at most {MOST_FITS:,}, not {value}")
 
 
 def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def resample(
     output: Path,
     progress: Progress | None = None,
     announce: Callable[[str], None] = lambda _text: None,
+    done: Callable[[Path], None] = lambda _predictions: None,
 ) -> Resampled:
     """Fit every estimator of a plan on every division of its examples and write what they predict.
 
@@ -94,6 +96,8 @@ def resample(
         Called with the stage's name and the share done, in [0, 1].
     announce
         Called with lines for the user before the work begins.
+    done
+        Called with their path when predictions stand in their place, before an interrupt that came meanwhile is raised.
 
     Raises
     ------
@@ -125,7 +129,7 @@ def resample(
         if reused:
             announce(f"{reused} of {len(tasks)} fits were finished before and are kept")
         outcomes = _carry_out(settled, examples, tasks, journal, progress)
-        written = _write(settled, examples, tasks, outcomes, output, warnings, reused)
+        written = _write(settled, examples, tasks, outcomes, output, warnings, reused, done)
         if not written.failures:
             # Only now: what is not written yet can still be lost.
             journal_path(output).unlink(missing_ok=True)
@@ -191,6 +195,7 @@ def _write(
     output: Path,
     warnings: tuple[WarningRecord, ...],
     reused: int,
+    done: Callable[[Path], None],
 ) -> Resampled:
     """Write predictions, failures and the record to the side, and move them in."""
     results = [(task, o) for task, o in zip(tasks, outcomes, strict=True) if isinstance(o, Fitted)]
@@ -217,7 +222,7 @@ def _write(
             "estimators_warned": list(said),
         }
         files[places["record"]] = _json(record)
-    _move_in(files)
+    _move_in(files, partial(done, places["predictions"]) if results else lambda: None)
     return Resampled(
         predictions=places["predictions"] if results else None,
         record=places["record"] if results else None,
@@ -291,13 +296,13 @@ def _json(content: Mapping[str, Any]) -> bytes:
     return (text + "\n").encode("utf-8", errors="replace")
 
 
-def _move_in(files: Mapping[Path, bytes | None]) -> None:
+def _move_in(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> None:
     """Let all files of one folder take their places together; None removes what an earlier run left there."""
     folder = next(iter(files)).parent
     names = frozenset(path.name for path in files)
     given = {path.name: content for path, content in files.items() if content is not None}
     try:
-        publish(folder, given, kind=Kind("resample", names.__contains__))
+        publish(folder, given, kind=Kind("resample", names.__contains__), done=done)
     except OSError as error:
         raise OutputError(
             f"{folder}: cannot be written: {error.strerror or error}; the finished fits are kept, and the same command"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.predictions import Predictions
-from evalreport.engine.derivative import gradient, slopes_at, zero_where_undefined
+from evalreport.engine.derivative import gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within
 from evalreport.engine.tables import Cells, Codes, Counts, distinct_cells, margin_columns, one_vs_rest
 from evalreport.metrics.estimate import Estimate
@@ -134,7 +134,7 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
         values = zero_where_undefined(metric.function(one_vs_rest(m)))
         if quantity.average == "macro":
             return np.asarray(values.mean(-1))
-        return np.asarray((values * m[..., 1, :]).sum(-1) / m[..., 1, :].sum(-1))
+        return ratio((values * m[..., 1, :]).sum(-1), m[..., 1, :].sum(-1))
 
     return averaged
 

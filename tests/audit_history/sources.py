@@ -9,7 +9,6 @@ from typing import Any
 
 from evalreport.audit.auditing import Audited, audit, record
 from evalreport.audit.connection import History
-from evalreport.audit.record import NewRun
 from evalreport.audit.store import Run
 from evalreport.config import Options
 
@@ -58,21 +57,3 @@ def gate_of(found: Audited, place: int = 0) -> tuple[str, str]:
     """Return the outcome and the text of a gate."""
     gate = found.results.gates[place]
     return gate.outcome, gate.text
-
-
-def new_run(number: int, **changes: Any) -> NewRun:
-    """Return a run that is recorded without an analysis; its number makes its identity."""
-    fields: dict[str, Any] = {
-        "series": "default",
-        "identity": f"{number:064x}",
-        "signature": f"signature {number}",
-        "time": f"2025-01-{number % 28 + 1:02d}T00:00:00Z",
-        "exit_code": 0,
-        "accepted_run": None,
-        "last_run": None,
-        "summary": {"n": 10, "primary_metric": "accuracy", "values": {"forest": [0.9, 0.8, 0.95]}},
-        "results": b"{}",
-        "predictions": b"predictions",
-        "rows": 10,
-    }
-    return NewRun(**{**fields, **changes})

@@ -211,3 +211,36 @@ def test_a_run_without_history_never_imports_the_database():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "words, written", [((), "the report had been written: evalreport-out; "), (("-o", "-"), "")]
+)
+def test_an_interrupt_while_recording_says_what_may_be_there(tmp_path, monkeypatch, capsys, words, written):
+    """Between report and record: the report is named where there is one, and the history is to be asked."""
+
+    def interrupted(*_words: object, **_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evalreport.audit.auditing.record", interrupted)
+    models = write(Path("models"), share(90, 100))
+    assert main(["audit", str(models), "--history", URL, *QUICK[:4], "-f", "json", "-q", *words]) == 130
+    said = f"interrupted; {written}`evalreport history list` says whether this run was recorded"
+    assert capsys.readouterr().err.splitlines()[-1] == said
+
+
+def test_an_interrupt_before_the_report_says_that_no_run_was_recorded(tmp_path, monkeypatch, capsys):
+    """The history itself may have been made by then."""
+
+    def interrupted(*_words: object, **_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evalreport.audit.auditing.audit", interrupted)
+    models = write(Path("models"), share(90, 100))
+    assert main(["audit", str(models), "--history", URL, *QUICK, "-q"]) == 130
+    assert (
+        capsys.readouterr().err.splitlines()[-1] == "interrupted; no report was written and no run recorded"
+    )
+    assert runs(open_history(URL)) == []

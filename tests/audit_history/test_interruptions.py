@@ -13,25 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from campaign.histories import killed_at, new_run, record_once, statements_of, tables_of, whole
+from campaign.processes import DONE, KILLED, REFUSED, ended, forked, killed_after
 from evalreport.audit.connection import open_history
 from evalreport.audit.lock import locked
 from evalreport.audit.record import append, prune
 from evalreport.audit.store import runs, standing
 
-from .processes import (
-    DONE,
-    KILLED,
-    REFUSED,
-    ended,
-    forked,
-    killed_after,
-    killed_at,
-    record_once,
-    statements_of,
-    tables_of,
-    whole,
-)
-from .sources import new_run, share, write
+from .sources import share, write
 
 QUICK = ("-m", "accuracy", "--resamples", "50", "-f", "json", "-q")
 

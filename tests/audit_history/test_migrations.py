@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, make_url
 
+from campaign.histories import new_run
 from evalreport.audit import migrations
 from evalreport.audit import schema as present
 from evalreport.audit.connection import MIGRATION_LOCK, History, _engine, open_history, writing
@@ -18,8 +19,6 @@ from evalreport.audit.record import accept, append
 from evalreport.audit.store import acceptances, runs, standing
 from evalreport.errors import HistoryError
 from evalreport.metrics.quantities import Quantity
-
-from .sources import new_run
 
 
 def made_at(history: History, version: int) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import numpy as np
 import pytest
 
+from campaign.histories import new_run
 from evalreport.audit import record as recording
 from evalreport.audit.connection import ConnectionLostError, open_history
 from evalreport.audit.record import accept, append, compact, prune
@@ -21,8 +22,6 @@ from evalreport.audit.store import (
     with_predictions,
 )
 from evalreport.errors import HistoryError, UsageError
-
-from .sources import new_run
 
 
 def test_a_run_is_kept_as_it_was_given(history):

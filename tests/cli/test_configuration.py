@@ -109,3 +109,11 @@ def test_a_file_that_is_not_utf8_or_not_there_is_refused(run, fakes):
     outcome = run("run", "models", "--config", "absent.toml")
     assert outcome.code == 2
     assert "absent.toml: cannot be read (No such file or directory)" in outcome.err
+
+
+def test_a_number_too_large_to_be_kept_is_refused(run, fakes):
+    """A whole number of 400 digits: TOML reads it, a number in floating point cannot hold it."""
+    Path("evalreport.toml").write_text(f"[evalreport]\nconfidence = {'9' * 400}\n")
+    outcome = run("run", "models")
+    assert outcome.code == 2
+    assert "the number is too large" in outcome.err

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from evalreport.cli.messages import clean
+
 ROOT = Path(__file__).resolve().parents[2]
 # Everything that --help does not need: numpy alone takes a tenth of a second.
 HEAVY = {
@@ -151,18 +153,19 @@ def test_an_interrupt_of_a_command_that_writes_no_report_says_no_more_than_it_kn
     assert (outcome.code, outcome.err) == (130, "interrupted\n")
 
 
-def test_an_interruption_that_a_library_reports_as_another_error_is_one(run, fakes):
-    """DuckDB's set-up, when Ctrl-C meets it, ends with an ImportError that does not say why: exit 130 all the same."""
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_that_a_library_reports_as_another_error_is_one(run, fakes, number, code):
+    """DuckDB's set-up, when a signal meets it, ends with an ImportError that does not say why: no defect."""
 
     def interrupt():
         try:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
         except KeyboardInterrupt:
             raise ImportError("Encountered an error while initializing the extension.") from None
 
     fakes.on_evaluate = interrupt
     outcome = run("run", "models")
-    assert outcome.code == 130
+    assert outcome.code == code
     assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -232,3 +235,10 @@ def test_a_full_disk_behind_standard_output_is_no_defect():
     assert done.returncode == 4
     assert done.stderr.startswith("evalreport: standard output: No space left")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("character", ["\u200b", "\ufeff", "\u00ad", "\u202e", "\x1b", "\U000e0041"])
+def test_what_cannot_be_seen_is_written_as_its_code_point(character):
+    """Names that differ by it alone must not look alike on a terminal; spaces and joiners of letters stay."""
+    assert clean(f"a{character}b") == f"aU+{ord(character):04X}b"
+    assert clean("a\u00a0b\u200dc") == "a\u00a0b\u200dc"

@@ -253,3 +253,20 @@ def test_an_interrupt_after_the_report_says_that_it_is_there(run, fakes, monkeyp
     outcome = run("run", "models")
     assert outcome.code == 130
     assert outcome.err.splitlines()[-1] == "interrupted; the report had been written: evalreport-out"
+
+
+def test_an_interrupt_after_the_gates_does_not_say_that_nothing_was_written(run, fakes, monkeypatch):
+    """Results on standard output, gates in a file: the file is there, so no more is said than is known."""
+    monkeypatch.setattr("evalreport.cli.run._write_json", raising(KeyboardInterrupt()))
+    outcome = run("run", "models", "-o", "-", "-f", "json", "--junit", "gates.xml", "-q")
+    assert Path("gates.xml").exists()
+    assert (outcome.code, outcome.err) == (130, "interrupted\n")
+
+
+def test_an_interrupt_after_gates_without_a_report_says_no_more_than_it_knows(run, fakes, monkeypatch):
+    """The report could not be written, the gates beside it could."""
+    fakes.on_render = raising(OutputError("no room"))
+    monkeypatch.setattr("evalreport.cli.run.say_gates", raising(KeyboardInterrupt()))
+    outcome = run("run", "models", "--junit", "gates.xml", "-q")
+    assert Path("gates.xml").exists()
+    assert outcome.err.splitlines()[-1] == "interrupted"

@@ -166,3 +166,11 @@ def test_text_keys_keep_their_categories_in_order(loaded: Loaded) -> None:
     assert named.keys["fold"].categories == ("outer a", "outer b")
     dated = loaded("id,time,y_true,y_pred\n1,2026-02-01,1,1\n2,2026-01-01,1,1\n")
     assert dated.keys["time"].categories == ("2026-01-01", "2026-02-01")
+
+
+def test_a_displaced_standard_column_is_like_any_other(tmp_path: Path) -> None:
+    """With `--value cluster` a column `value` is metadata, and kept as what it holds, not as numbers."""
+    (tmp_path / "m.csv").write_text("dataset,value,cluster\nd0,a,0\nd1,b,1\n")
+    loaded = load(tmp_path / "m.csv", options=Options(value="cluster"))
+    column = loaded.metadata["value"]
+    assert [column.categories[code] for code in column.values] == ["a", "b"]

@@ -234,3 +234,12 @@ def test_a_quoted_header_of_two_lines_is_read(write: Callable[..., Path]) -> Non
     """A header may hold a line end and a byte order mark before a quote."""
     path = write("m.csv", '\ufeff"id",y_true,y_pred,"two\nlines"\na,1,1,x\nb,0,1,y\n')
     assert load(path).metadata["two\nlines"].categories == ("x", "y")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("inside", ["\n", "\r\n", "\r"])
+def test_a_header_may_hold_a_line_break_of_any_kind(tmp_path: Path, end: str, inside: str) -> None:
+    """Spreadsheets write such headers; every row below is read."""
+    rows = ['id,y_true,y_pred,"a' + inside + 'b"', "1,0,0,x", "2,1,1,y", ""]
+    (tmp_path / "m.csv").write_text(end.join(rows), newline="")
+    assert load(tmp_path / "m.csv").n == 2

@@ -129,3 +129,15 @@ def test_a_hostile_arrow_file_is_checked_before_it_is_believed(tmp_path: Path) -
     path.write_bytes(content)
     with pytest.raises(InputError, match="cannot be read as arrow"):
         load(path)
+
+
+@pytest.mark.parametrize("column", ["id", "y_true", "y_pred"])
+def test_text_of_a_parquet_file_that_is_no_utf8_is_refused(tmp_path: Path, column: str) -> None:
+    """Parquet does not check it when it is read; whoever looked at the text first would fail."""
+    texts = {"id": ["a", "é"], "y_true": ["x", "y"], "y_pred": ["x", "y"]}
+    broken = pa.StringArray.from_buffers(2, *pa.array([b"x", b"j\xb2"]).buffers()[1:])
+    path = tmp_path / "m.parquet"
+    pq.write_table(pa.table({**texts, column: broken}), path)
+    with pytest.raises(InputError, match="UTF8") as caught:
+        load(path)
+    assert caught.value.column == column

@@ -159,3 +159,19 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path, capsys):
     assert main([*words, str(tmp_path / "none" / "p.csv")]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_written_whole_and_a_killed_import_leaves_nothing_for_long(tmp_path, monkeypatch):
+    """No room: the earlier file is as it was. What a killed import left beside is swept by the next."""
+    words = ["import", "mlflow", *map(str, runs("2", classifier=False)), "-q", "-o", str(tmp_path / "p.csv")]
+    (tmp_path / ".p.csv.evalreport-part").write_text("half of a ta")
+    assert main(words) == 0
+    whole = (tmp_path / "p.csv").read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
+
+    def no_room(_path: Path, _content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", no_room)
+    assert main(words) == 2
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("p.csv", whole)]

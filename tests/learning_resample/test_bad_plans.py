@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
+from evalreport.errors import InputError
+from evalreport.learning.examples import read_examples
+from evalreport.learning.plans import DataSource
 
 from .conftest import BAYES, TREE
 
@@ -33,6 +36,11 @@ def refused(plan: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ('name = "kfld"', TREE, "unknown scheme 'kfld'; did you mean kfold?"),
         ('name = "kfold"\nfold = 3', TREE, "[scheme]: unknown key 'fold'; did you mean folds?"),
         ('name = "kfold"\nfolds = 1', TREE, "folds must be a whole number of at least 2, not 1"),
+        (
+            'name = "bootstrap"\nreplicates = 9223372036854775808',
+            TREE,
+            "replicates must be at most 1,000,000, not 922",
+        ),
         ('name = "kfold"\nfolds = "5"', TREE, "folds must be a whole number of at least 2, not '5'"),
         ('name = "kfold"\nreplicates = 5', TREE, "the scheme kfold has no 'replicates'; it takes folds,"),
         ('name = "kfold"\nfolds = 61', TREE, "61 folds need at least 61 examples, but there are 60"),
@@ -219,3 +227,9 @@ def test_a_missing_library_is_named_with_what_to_install(plan: Write, capsys, mo
     said = refused(plan('name = "kfold"', BAYES), capsys)
     assert f"{library} is not installed; " in said
     assert "pip install 'evalreport[refit]'" in said
+
+
+def test_a_path_that_the_system_refuses_is_no_file(tmp_path: Path):
+    """A name of 5,000 characters: bad input, not a defect."""
+    with pytest.raises(InputError, match="no such file"):
+        read_examples(DataSource(file=Path("x" * 5000 + ".csv"), target="y"), tmp_path)

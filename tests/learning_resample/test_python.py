@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalreport as er
+from evalreport.cli import main
 from evalreport.errors import UsageError
 from evalreport.learning.plan_files import read_plan
 from evalreport.learning.plans import Complexity, DataSource, Estimator, Plan, Scheme, describe, settle
@@ -83,3 +84,20 @@ def test_python_plans_are_checked_as_files_are(folder: Path):
             Plan(data=source, scheme=Scheme(name="kfold"), estimators=(tree,), folder=folder, jobs=0),
             output=folder / "out",
         )
+
+
+def test_an_interrupt_after_the_predictions_says_that_they_are_there(
+    folder: Path, plan: Write, monkeypatch, capsys
+):
+    """In the moment between their moving in and the end of the command."""
+    monkeypatch.setattr("evalreport.learning.resampling._arguments", interrupted)
+    words = ["resample", str(plan('name = "holdout"')), "-o", str(folder / "out"), "-q"]
+    assert main([*words, "--backend", "sequential"]) == 130
+    said = f"interrupted; the predictions had been written: {folder / 'out' / 'predictions.parquet'}\n"
+    assert capsys.readouterr().err == said
+    assert (folder / "out" / "predictions.parquet").is_file()
+
+
+def interrupted(*_words: object) -> None:
+    """Stand in for what a user interrupts."""
+    raise KeyboardInterrupt

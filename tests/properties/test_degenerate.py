@@ -194,3 +194,17 @@ def test_same_bytes_for_any_order_of_files_and_jobs(
     straight = evalreport.evaluate(paths, options=options)
     turned = evalreport.evaluate([paths[i] for i in order], options=options, jobs=jobs)
     assert to_json(straight) == to_json(turned)
+
+
+def test_a_weighted_average_over_folds_without_examples_is_undefined_and_not_warned_of(tmp_path: Path):
+    """Replicates of unequal folds: in some cells there is nothing to divide by; numpy must not say so to the user."""
+    columns = {
+        "y_true": "1 0 2 1 1 3 0 1",
+        "y_pred": "4 1 5 0 0 1 0 1",
+        "replicate": "0 1 2 3 0 4 5 6",
+        "fold": "0 1 2 3 0 4 2 5",
+    }
+    rows = zip(*(cells.split() for cells in columns.values()), strict=True)
+    (tmp_path / "m.csv").write_text("\n".join([",".join(columns), *map(",".join, rows)]) + "\n")
+    results = evalreport.evaluate(tmp_path / "m.csv", task="multiclass", resamples=20)
+    assert results.metrics

@@ -8,6 +8,7 @@ import pytest
 
 from evalreport.audit.results_file import read_recorded
 from evalreport.cli.comment import _read
+from evalreport.data.folder import find_files
 from evalreport.errors import InputError
 from evalreport.publishing import MOVE
 
@@ -47,3 +48,25 @@ def test_a_place_that_is_not_there_is_said_as_ever(tmp_path: Path) -> None:
     """Looking for a killed run hides no other error."""
     with pytest.raises(InputError, match="No such file"):
         read_recorded(tmp_path / "none" / "results.json")
+
+
+@pytest.mark.parametrize("named", ["", "predictions.csv"])
+def test_predictions_that_a_killed_resample_left_half_moved_are_read_whole(
+    tmp_path: Path, named: str
+) -> None:
+    """By the folder and by the file: `run` and `check` read what the move was to bring, not what was put aside."""
+    files = {"in/predictions.csv": "id,y_true,y_pred\na,0,1\n", "old/predictions.csv": "id,y_true,y_pred\n"}
+    for name, content in files.items():
+        path = tmp_path / MOVE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    found = find_files(tmp_path / named, None)
+    assert [file.path.read_text() for file in found.files] == ["id,y_true,y_pred\na,0,1\n"]
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.csv"]
+
+
+def test_predictions_whose_move_cannot_be_ended_are_bad_input(half: Path) -> None:
+    """A folder stands in the way of a file: one line, and nothing is read."""
+    (half / "results.json").mkdir()
+    with pytest.raises(InputError, match="not all in their places"):
+        find_files(half, None)

@@ -8,7 +8,6 @@ import re
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from campaign.names import NASTY, structure, tokens
 from evalreport.config import OutputOptions
 from evalreport.records import FoundRecord, InputRecord, WarningRecord
 from evalreport.report import render
@@ -28,24 +28,6 @@ from evalreport.report.view import view_of
 from evalreport.report.writing import _figures
 from evalreport.results import Results
 
-# One of each kind; some were attacks on real tools.
-NASTY = (
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "</style></title><svg onload=alert(1)>",
-    "' onmouseover='alert(1)",
-    "<!-- --> ]]> <![CDATA[",
-    "&lt;b&gt; &#0; &amp",
-    "javascript:alert(1)",
-    "https://example.org www.example.org ftp://example.org",
-    "{{ 7 * 7 }} {% for %} {# #} ${7*7} #{7*7}",
-    "=HYPERLINK(\"http://example.org\",\"x\")",
-    "+1+1", "-2+3", "@SUM(1)", "\t=1", "\uff1d1+1",
-    "| a | b |\n|---|---|", "# h\n\n- [ ] x", "```\ncode", "~~~", "![x](data:x)", "[x]: y", "***", "\\", "`",
-    "<details open>", "@everyone", "$x^2$", "\\mathdefault{x}", "$\\frac{1}{", "_x_ __y__",
-    "\u202eexe.txt", "\u2066a\u2069", "\u200b", "\ufeff", "\u2028", "\x00\x01\x1b[31mred\x7f", "\ud800", "\U0010ffff",
-    "a\u0301\u0301\u0301", "ﷺ", "\U0001f680", "مرحبا", "", " ", "\n",
-)  # fmt: skip
 # Too long for a message of hypothesis, so they have an example of their own.
 LONG = ("x" * 10_000, "long words " * 1000, "=" * 10_000)
 ANY = st.one_of(
@@ -82,27 +64,6 @@ def results_with(simulate: Callable[..., Results], names: list[str], texts: list
 
 
 PLAIN = (["alpha", "beta", "gamma"], ["Yes", "said", "file.csv"])
-
-
-class Structure(HTMLParser):
-    """Elements with the names of their attributes, in order; places where a long name may break do not count."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, tuple[str, ...]]] = []
-        self.addresses: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag != "wbr":
-            self.elements.append((tag, tuple(sorted(name for name, _ in attrs))))
-        self.addresses += [v or "" for name, v in attrs if name in {"href", "src", "xlink:href", "action"}]
-
-
-def structure(page: str) -> Structure:
-    """Read a page as a browser does."""
-    parser = Structure()
-    parser.feed(page)
-    return parser
 
 
 def page_of(results: Results, title: str, *, paper: bool) -> str:
@@ -157,17 +118,6 @@ def test_no_text_changes_the_structure_of_the_summary(
     assert tokens(summary_markdown(view_of(results_with(simulate, names, texts)), title=title)) == tokens(
         summary_markdown(view_of(results_with(simulate, *PLAIN)), title="title")
     )
-
-
-def tokens(text: str) -> list[str]:
-    """Give the kinds of a Markdown text's blocks and marks in order, plain text and line breaks left out."""
-    kinds = []
-    for block in MarkdownIt("commonmark").enable("table").parse(text):
-        # The lines to be copied stand as code, or as a paragraph where they hold a "<": the same text either way.
-        as_text = ["paragraph_open", "inline", "paragraph_close"]
-        kinds += as_text if block.type == "code_block" else [block.type]
-        kinds += [mark.type for mark in block.children or () if mark.type not in {"text", "text_special"}]
-    return kinds
 
 
 @given(text=ANY)

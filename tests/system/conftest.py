@@ -7,18 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from .programs import EXAMPLE, evalreport, program
+from campaign.browser import chromium
 
-# A browser that shows one file: nothing of it may call home, or a request could not be told from the report's.
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from .programs import EXAMPLE, evalreport, program
 
 
 @pytest.fixture(scope="session")
@@ -42,10 +33,5 @@ def pdf(report: Path) -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """Debian's Chromium without a window, with a fresh profile that is thrown away."""
-    from playwright.sync_api import sync_playwright
-
-    chromium = program("chromium", "chromium")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
+    with chromium(program("chromium", "chromium")) as launched:
         yield launched
-        launched.close()

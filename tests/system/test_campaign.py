@@ -1,4 +1,4 @@
-"""A short form of the fuzzer: five hundred tries of everything that is handed in, none of which ends as a defect."""
+"""Short forms of the campaign: five hundred wrong inputs, and each other way of disturbing the program a few times."""
 
 from __future__ import annotations
 
@@ -56,3 +56,60 @@ def test_a_try_can_be_made_again() -> None:
     targets = ["delimited", "configuration", "review", "npz"]
     for number in range(20):
         assert fuzz.drawn(5, number, targets) == fuzz.drawn(5, number, targets)
+
+
+def test_full_disks_and_folders_that_vanish_break_no_promise() -> None:
+    """Each way once: no file may grow, the folder vanishes or is another user's, the disk is full or read-only."""
+    from campaign import disks
+
+    part = disks.part(tries=5)
+    assert part.findings == []
+    assert part.tries == 5
+    assert {"old", "new"} & {outcome for row in part.rows for outcome in row.counts}
+
+
+def test_several_writers_and_clocks_set_back_break_no_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two and four, each once: `run`, `audit` and `resample` into the same place; and a history whose clock jumps."""
+    from campaign import writers
+
+    monkeypatch.setattr(writers, "MOST", 4)
+    part = writers.part(tries=7)
+    assert part.findings == []
+    assert [row.tries for row in part.rows] == [1] * 7
+
+
+def test_a_server_that_restarts_loses_nothing() -> None:
+    """Two restarts while a run is recorded."""
+    from campaign import restarts
+
+    part = restarts.part(tries=2)
+    if not part.tries:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    assert part.findings == []
+
+
+def test_hostile_names_are_text_everywhere() -> None:
+    """Two draws of names, through every command and in Chromium."""
+    from campaign import names
+
+    part = names.part(tries=2, seed=3)
+    assert part.findings == []
+    assert part.rows[0].tries == 2
+    if "chromium" not in part.versions:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    assert part.rows[1].counts["silent"] == part.rows[1].tries > 0
+
+
+def test_a_page_that_acts_is_noticed(browser: object, tmp_path: Path) -> None:
+    """What the browser judges by: a script, a picture from elsewhere, an element that plain names do not bring."""
+    from campaign import names
+
+    plain, bad = tmp_path / "plain.html", tmp_path / "bad.html"
+    plain.write_text("<html><body><b>x</b></body></html>")
+    bad.write_text(
+        "<html><body><b>x</b><img src='http://127.0.0.1:9/x'><script>alert(1)</script></body></html>"
+    )
+    assert names._opened(browser, plain) == "silent"
+    assert names._opened(browser, bad) == "acts"
+    assert names._within(plain, plain)
+    assert not names._within(bad, plain)

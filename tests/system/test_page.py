@@ -5,26 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from campaign.browser import Seen, unfold, use_everything
+from campaign.browser import opened as open_in
 
 from .programs import axe_source, evalreport, pdf_conformance
 
 pytestmark = pytest.mark.system
 
 PHONE, DESK = 360, 1440
-
-
-@dataclass
-class Seen:
-    """A page and what the browser noticed while it was used."""
-
-    page: Any
-    console: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -37,42 +30,18 @@ def opened(browser, report: Path):
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=javascript
         )
         contexts.append(context)
-        seen = Seen(context.new_page())
-        seen.page.on("console", lambda message: seen.console.append(f"{message.type}: {message.text}"))
-        seen.page.on("pageerror", lambda error: seen.console.append(f"error: {error}"))
-        seen.page.on("request", lambda request: seen.requests.append(request.url))
-        seen.page.goto((report / "report.html").as_uri(), wait_until="load")
-        return seen
+        return open_in(context, report / "report.html")
 
     yield open_at
     for context in contexts:
         context.close()
 
 
-def unfold(page: Any) -> None:
-    """Open every part that is folded away."""
-    page.locator("details").evaluate_all("parts => parts.forEach(part => { part.open = true; })")
-
-
-def use_everything(seen: Seen) -> None:
-    """Unfold every part, press every button once, look at every explanation and type in every field."""
-    page = seen.page
-    unfold(page)
-    for button in page.locator("button:visible").all():
-        button.click()
-        if page.locator("dialog[open]").count():
-            page.keyboard.press("Escape")
-    for field_ in page.locator("input:visible").all():
-        field_.fill("x")
-        field_.fill("")
-    page.locator("[data-tip]").evaluate_all("tips => tips.forEach(tip => tip.focus())")
-
-
 @pytest.mark.parametrize("width", [PHONE, DESK])
 def test_the_report_is_silent_and_asks_for_nothing(opened, report: Path, width):
     """Opened and with every button pressed: an empty console, and no request other than the file itself."""
     seen = opened(width)
-    use_everything(seen)
+    use_everything(seen.page)
     seen.page.wait_for_timeout(300)
     assert seen.console == []
     assert [url for url in seen.requests if not url.startswith("data:")] == [

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sqlalchemy import inspect, text
 
+from campaign.histories import at_statement, killed_at, new_run, record_once, statements_of, tables_of, whole
+from campaign.processes import DONE, KILLED, REFUSED, ended, forked
+from campaign.servers import Server, fresh, installed
+from campaign.servers import server as running
 from evalreport.audit import migrations
 from evalreport.audit import schema as present
 from evalreport.audit.connection import MIGRATION_LOCK, History, _engine, _parsed, open_history, writing
@@ -25,112 +24,27 @@ from evalreport.audit.lock import locked
 from evalreport.audit.record import accept, append, compact, prune, series_key
 from evalreport.audit.store import acceptances, predictions_of, results_of, runs, standing
 from evalreport.errors import HistoryError
-from tests.audit_history.processes import (
-    DONE,
-    KILLED,
-    REFUSED,
-    at_statement,
-    ended,
-    forked,
-    killed_at,
-    record_once,
-    statements_of,
-    tables_of,
-    whole,
-)
-from tests.audit_history.sources import audited, gate_of, new_run, right, share, write
+from tests.audit_history.sources import audited, gate_of, right, share, write
 
 pytestmark = pytest.mark.system
 
-SERVERS = "/usr/lib/postgresql"
 QUICK = ("-m", "accuracy", "--resamples", "50", "-f", "json", "-q")
-
-
-@dataclass(frozen=True)
-class Server:
-    """A server of these tests: where its programs and its data are, and its port."""
-
-    programs: Path
-    folder: Path
-    port: int
-
-    def control(self, *words: str) -> None:
-        """Start or stop it; as root under a user of fewer rights, since it refuses to run as root."""
-        command = [str(self.programs / "pg_ctl"), "-D", str(self.folder / "data"), "-w", *words]
-        done = subprocess.run([*as_user(), *command], capture_output=True, text=True, cwd="/", check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    def start(self) -> None:
-        """Start it, on the loopback only."""
-        # No test takes the machine's power away: what the server wrote is there without waiting for the disk.
-        options = f"-p {self.port} -k {self.folder} -h 127.0.0.1 -c fsync=off -c shared_buffers=16MB"
-        self.control("-l", str(self.folder / "log"), "-o", options, "start")
-
-    def stop(self, mode: str = "immediate") -> None:
-        """Stop it; immediate: as a power cut would."""
-        self.control("-m", mode, "stop")
-
-    def url(self, schema: str) -> str:
-        """Return the URL of a schema of it, which to those who open it looks like a database of its own."""
-        where = f"127.0.0.1:{self.port}/postgres"
-        return f"postgresql://evalreport@{where}?options=-csearch_path%3D{schema}"
-
-
-def as_user() -> list[str]:
-    """Return the words that start a program under another user, where we are root."""
-    if os.geteuid() != 0:
-        return []
-    return ["setpriv", f"--reuid={user()}", f"--regid={pwd.getpwnam(user()).pw_gid}", "--clear-groups"]
-
-
-def user() -> str:
-    """Return the user that runs the server: that of Debian's package, else nobody."""
-    return "postgres" if any(entry.pw_name == "postgres" for entry in pwd.getpwall()) else "nobody"
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """Start Debian's server with data of its own; skip where it is not installed."""
-    found = sorted(Path(SERVERS).glob("*/bin/postgres"))
-    if not found:
+    programs = installed()
+    if programs is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    # Not below pytest's own folder, which other users may not enter; a socket's path must be short.
-    folder = Path(tempfile.mkdtemp(prefix="evalreport-pg-"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    made = Server(found[-1].parent, folder, port)
-    if os.geteuid() == 0:
-        shutil.chown(folder, user())
-    command = [
-        str(made.programs / "initdb"),
-        "-D",
-        str(folder / "data"),
-        "-U",
-        "evalreport",
-        "-A",
-        "trust",
-        "-N",
-    ]
-    subprocess.run([*as_user(), *command], check=True, capture_output=True, cwd="/")
-    made.start()
-    yield made
-    made.stop()
-    shutil.rmtree(folder, ignore_errors=True)
+    with running(programs) as made:
+        yield made
 
 
 @pytest.fixture
 def url(server: Server, request: pytest.FixtureRequest) -> str:
     """Return the URL of an empty database of the test's own."""
     return fresh(server)
-
-
-def fresh(server: Server) -> str:
-    """Make an empty schema; return its URL."""
-    name = f"history_{time.monotonic_ns()}"
-    with _engine(_parsed(server.url("public"))).begin() as connection:
-        connection.execute(text(f"CREATE SCHEMA {name}"))
-    return server.url(name)
 
 
 def bare(url: str) -> History:

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of
+from evalreport.publishing import write_whole
 
 FORMATS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -98,9 +98,13 @@ def write_table(table: Imported, path: Path) -> None:
     Raises
     ------
     UsageError
-        Another format, or no permission or room to write.
+        Another format, no such folder, or no permission or room to write.
+    OutputError
+        Another process does not end its writing of the same file.
     """
     name = path.name.lower()
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: cannot be written (there is no such folder); name another file with -o")
     if not name.endswith(FORMATS):
         raise UsageError(f"{path}: expected a file of the format {', '.join(FORMATS)}; name one with -o")
     content = (
@@ -110,12 +114,9 @@ def write_table(table: Imported, path: Path) -> None:
     )
     if name.endswith(".gz"):
         content = gzip.compress(content, mtime=0)
-    beside = path.with_name(f".{path.name}-{os.getpid()}")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        write_whole(path, content)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise UsageError(f"{path}: cannot be written ({error.strerror}); name another file with -o") from None
 
 

@@ -1,54 +1,42 @@
-"""Processes that write to a history and are stopped on the way, at a statement or at a moment."""
+"""Runs put into a history without an analysis, processes killed at its statements, and whether it is whole."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from sqlalchemy import Engine, event
 
+from campaign.processes import ended, forked
 from evalreport.audit.connection import History, open_history, reading
 from evalreport.audit.lock import locked
-from evalreport.audit.record import append
+from evalreport.audit.record import NewRun, append
 from evalreport.audit.schema import schema
-from evalreport.audit.store import acceptances, runs, standing, with_predictions
-
-from .sources import new_run
-
-DONE = 0
-REFUSED = 7
-KILLED = -signal.SIGKILL
+from evalreport.audit.store import acceptances, predictions_of, results_of, runs, standing, with_predictions
 
 
-def forked(action: Callable[[], None]) -> int:
-    """Start a process that does the action; return its id.
-
-    It ends with DONE, or with REFUSED and its message on standard error where it raises.
-    """
-    process = os.fork()
-    if process:
-        return process
-    code = REFUSED
-    try:
-        action()
-        code = DONE
-    except Exception as error:  # noqa: BLE001 - a child must never come back into the tests
-        sys.stderr.write(f"{error}\n")
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
-
-
-def ended(process: int) -> int:
-    """Wait for a process; return its exit code, or minus the signal that ended it."""
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+def new_run(number: int, **changes: Any) -> NewRun:
+    """Return a run that is recorded without an analysis; its number makes its identity."""
+    fields: dict[str, Any] = {
+        "series": "default",
+        "identity": f"{number:064x}",
+        "signature": f"signature {number}",
+        "time": f"2025-01-{number % 28 + 1:02d}T00:00:00Z",
+        "exit_code": 0,
+        "accepted_run": None,
+        "last_run": None,
+        "summary": {"n": 10, "primary_metric": "accuracy", "values": {"forest": [0.9, 0.8, 0.95]}},
+        "results": b"{}",
+        "predictions": b"predictions",
+        "rows": 10,
+    }
+    return NewRun(**{**fields, **changes})
 
 
-def record_once(url: str, number: int = 1, **changes: object) -> None:
+def record_once(url: str, number: int = 1, **changes: Any) -> None:
     """Open the history, making it where there is none, and record one run under the lock of its series."""
     history = open_history(url, create=True)
     series = str(changes.get("series", "default"))
@@ -57,7 +45,7 @@ def record_once(url: str, number: int = 1, **changes: object) -> None:
 
 
 @contextmanager
-def at_statement(number: int, act: Callable[..., None]) -> Iterator[list[int]]:
+def at_statement(number: int, act: Callable[..., object]) -> Iterator[list[int]]:
     """Act before the statement or commit of that number, counted over all connections; yields the count so far."""
     count = [0]
 
@@ -76,14 +64,14 @@ def at_statement(number: int, act: Callable[..., None]) -> Iterator[list[int]]:
             event.remove(Engine, name, counted)
 
 
-def statements_of(action: Callable[[], None]) -> int:
+def statements_of(action: Callable[[], object]) -> int:
     """Count the statements, beginnings and commits of an action."""
     with at_statement(0, lambda: None) as count:
         action()
     return count[0]
 
 
-def killed_at(number: int, action: Callable[[], None]) -> int:
+def killed_at(number: int, action: Callable[[], object]) -> int:
     """Do the action in a process that is killed before its statement of that number; return how it ended."""
 
     def act(*_words: object) -> None:
@@ -96,21 +84,11 @@ def killed_at(number: int, action: Callable[[], None]) -> int:
     return ended(forked(doomed))
 
 
-def killed_after(seconds: float, action: Callable[[], None]) -> int:
-    """Do the action in a process that is killed from outside after a while; return how it ended."""
-    process = forked(action)
-    time.sleep(seconds)
-    os.kill(process, signal.SIGKILL)
-    return ended(process)
-
-
 def whole(history: History) -> list[int]:
     """Check that the history holds whole runs only; return their ids.
 
     Whole: it has its predictions, its results can be read, and its series has an accepted run.
     """
-    from evalreport.audit.store import predictions_of, results_of
-
     found = [run.id for run in runs(history)]
     assert with_predictions(history) == set(found)
     for run_id in found:

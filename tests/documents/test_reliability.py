@@ -1,0 +1,51 @@
+"""The page on reliability: what the committed record says, and tests that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from campaign.__main__ import PARTS
+from campaign.page import FOUND, KNOWN, page
+from campaign.records import Part, read
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def parts() -> dict[str, Part]:
+    """The committed record."""
+    return read(DOCS / "reliability.json")
+
+
+def test_page_and_record_belong_together(parts):
+    """The committed page is what the committed record makes."""
+    assert (DOCS / "reliability.md").read_text(encoding="utf-8") == page(parts)
+
+
+def test_every_part_was_run_and_kept_its_promises(parts):
+    """No part is missing, none was recorded without tries, and none has a finding that the page does not explain."""
+    assert set(parts) == set(PARTS)
+    assert all(part.tries > 0 for part in parts.values())
+    assert {finding for part in parts.values() for finding in part.findings} <= set(KNOWN)
+
+
+def test_a_finding_stands_on_the_page(parts):
+    """Nothing that is recorded as broken could be overlooked."""
+    fuzz = parts["fuzz"]
+    broken = {**parts, "fuzz": Part("fuzz", 1, 1, fuzz.rows, ["defect: KeyError in loading.py:load"])}
+    assert "**Finding:** defect: KeyError in loading.py:load" in page(broken)
+    assert "with 1 finding left" in page(broken).replace("\n", " ")
+
+
+def test_what_was_found_has_its_test():
+    """Each test that the page names is there."""
+    there = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    }
+    assert {test for _, test in FOUND} <= there
