@@ -74,17 +74,16 @@ LIMITS = (
     "`history export` writes a large file as it goes: a kill may leave a hidden part of it beside.",
     "Kills are of the process. What a power cut leaves is up to the disk and to PostgreSQL; files are flushed before"
     " they are moved in, folders are not.",
-    "**A Parquet file can end the process** (SIGABRT, nothing is written): where its footer has a histogram of the"
-    " wrong length, pyarrow raises an exception that nothing can catch.",
     "Linux is what is attacked here. Elsewhere there is no exchange of folders, and files are always moved one"
     " by one.",
 )
-KNOWN = {
-    "crash: signal or exit -6": "Not mended: the Parquet footer of the limits above.",
-    "defect: OverflowError in configuration.py:_value_of": "Mended after this run; the same try now ends with 2.",
-}
+KNOWN: Mapping[str, str] = {}
 """What is known of the findings that the record holds."""
 FOUND = (
+    (
+        "A damaged footer of a Parquet file ended the process: pyarrow raises what nothing can catch.",
+        "test_damaged_metadata_of_a_parquet_file_end_no_process",
+    ),
     (
         "A number of 300 digits in evalreport.toml ended as a defect.",
         "test_a_number_too_large_to_be_kept_is_refused",

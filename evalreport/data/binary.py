@@ -11,7 +11,15 @@ from typing import Any
 
 from evalreport.data.columns import Kind
 from evalreport.data.reading import FREE_TEXT, MOST_TEXTS, Choose, Columns, Locate, file_format
-from evalreport.data.unpacking import Room, declared_by_arrow, declared_by_npz, declared_by_parquet, room_of
+from evalreport.data.unpacking import (
+    Chunk,
+    Room,
+    chunks_of_parquet,
+    declared_by_arrow,
+    declared_by_npz,
+    declared_by_parquet,
+    room_of,
+)
 from evalreport.data.values import all_numbers, keep
 from evalreport.errors import InputError
 
@@ -180,8 +188,10 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
         # Without those that are made of others.
         plain = {file.schema.column(place).path for place in range(len(file.schema))} & {*names}
         kinds = choose(names)
-        room.check(declared_by_parquet(file.metadata, kinds))
-    _check_entries(path, [h for h, kind in kinds.items() if kind != "codes" and h in plain], room)
+    chunks = chunks_of_parquet(path)
+    room.check(declared_by_parquet(chunks, kinds))
+    texts = [h for h, kind in kinds.items() if kind != "codes" and h in plain]
+    _check_entries(path, [chunk for chunk in chunks if chunk.column in texts], room)
     arrays, left_out = _columns(column, kinds, room.name, room)
     if any(len(array) != rows for array in arrays.values()):
         raise foreign(room.name, "its columns have different lengths", "a whole parquet file")
@@ -201,23 +211,21 @@ def _in_pieces(file: Any, header: str, room: Room) -> Any:
     return pa.chunked_array(pieces, file.schema_arrow.field(header).type)
 
 
-def _check_entries(path: Path, headers: Sequence[str], room: Room) -> None:
+def _check_entries(path: Path, chunks: Sequence[Chunk], room: Room) -> None:
     """Check that some rows of a text column have room where each of them may be the longest entry of its dictionary."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path, read_dictionary=list(headers)) as file:
-        for number in range(file.metadata.num_row_groups):
-            group = file.metadata.row_group(number)
-            for chunk in map(group.column, range(group.num_columns)):
-                header, rows = chunk.path_in_schema, min(chunk.num_values, _ROWS_A_PIECE)
-                small = chunk.total_uncompressed_size * rows <= room.bytes_
-                if header not in headers or chunk.physical_type != "BYTE_ARRAY" or small:
-                    continue
-                first = next(file.iter_batches(1, [number], [header], use_threads=False), None)
-                entries = getattr(first and first.column(header), "dictionary", None)
-                if entries is not None and _is_text(entries.type):
-                    room.check(rows * (pc.max(pc.binary_length(entries)).as_py() or 0))
+    rows = {chunk: min(chunk.values, _ROWS_A_PIECE) for chunk in chunks if chunk.kind == "BYTE_ARRAY"}
+    large = [chunk for chunk, some in rows.items() if chunk.size * some > room.bytes_]
+    if not large:
+        return
+    with pq.ParquetFile(path, read_dictionary=list(dict.fromkeys(chunk.column for chunk in large))) as file:
+        for chunk in large:
+            first = next(file.iter_batches(1, [chunk.group], [chunk.column], use_threads=False), None)
+            entries = getattr(first and first.column(chunk.column), "dictionary", None)
+            if entries is not None and _is_text(entries.type):
+                room.check(rows[chunk] * (pc.max(pc.binary_length(entries)).as_py() or 0))
 
 
 def _arrow(path: Path, room: Room) -> Any:

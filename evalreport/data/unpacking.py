@@ -15,9 +15,10 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from evalreport.data.database import usable_memory
+from evalreport.data.database import database, usable_memory
+from evalreport.data.reading import literal_path
 from evalreport.errors import InputError, UsageError
 
 MOST_GROWTH = 200
@@ -177,18 +178,48 @@ def declared_by_npz(stream: BinaryIO, name: str) -> int:
 # --- Parquet --------------------------------------------------------------------------------------------------------
 
 
-def declared_by_parquet(metadata: Any, headers: Collection[str]) -> int:
+class Chunk(NamedTuple):
+    """A column within one row group of a Parquet file: its path, values, rows, unpacked bytes and physical type."""
+
+    group: int
+    column: str
+    values: int
+    rows: int
+    size: int
+    kind: str
+
+
+def chunks_of_parquet(path: Path) -> list[Chunk]:
+    """Return what the metadata of a Parquet file say of its parts; parts of a nested column have ", " in their path.
+
+    DuckDB reads them: where they are damaged, pyarrow may end the process.
+
+    Raises
+    ------
+    ValueError
+        The metadata cannot be read.
+    """
+    import duckdb
+
+    query = """SELECT row_group_id, path_in_schema, num_values, row_group_num_rows, total_uncompressed_size, type
+        FROM parquet_metadata(?) ORDER BY row_group_id, column_id"""
+    try:
+        with database() as connection:
+            return [Chunk(*row) for row in connection.execute(query, [literal_path(path)]).fetchall()]
+    except duckdb.Error as error:
+        raise ValueError(str(error)) from None
+
+
+def declared_by_parquet(chunks: Collection[Chunk], headers: Collection[str]) -> int:
     """Return the bytes that some columns of a Parquet file take, by its metadata.
 
     A run of equal values takes a few bytes in the file, and a cell each in memory.
     """
     total = 0
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for chunk in map(group.column, range(group.num_columns)):
-            parts = chunk.path_in_schema.split(".")  # a header may hold dots, too
-            if any(".".join(parts[:end]) in headers for end in range(1, len(parts) + 1)):
-                cells = max(chunk.num_values, group.num_rows)
-                total += max(chunk.total_uncompressed_size, BYTES_A_CELL * cells)
+    for chunk in chunks:
+        parts = chunk.column.split(", ")  # a header may hold these, too
+        if any(", ".join(parts[:end]) in headers for end in range(1, len(parts) + 1)):
+            total += max(chunk.size, BYTES_A_CELL * max(chunk.values, chunk.rows))
     return total
 
 

@@ -6,6 +6,8 @@ import contextlib
 import gzip
 import io
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -285,3 +287,36 @@ def test_many_spellings_of_few_classes_are_read(
     monkeypatch.setattr(task, "MOST_SPELLINGS", 10)
     rows = "".join(f"{i},{i % 2}.{'0' * (i % 20)},{i % 2}\n" for i in range(40))
     assert loaded(f"id,y_true,y_pred\n{rows}", task="multiclass").classes == ("0", "1")
+
+
+DAMAGE = """
+import sys
+from pathlib import Path
+from evalreport import evaluate
+from evalreport.errors import InputError
+
+path, whole = Path(sys.argv[1]), Path(sys.argv[1]).read_bytes()
+footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+refused = 0
+for place in range(footer, footer + 60):
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+    try:
+        evaluate(path, metrics=("accuracy",), resamples=2)
+    except InputError:
+        refused += 1
+print(refused)
+"""
+
+
+def test_damaged_metadata_of_a_parquet_file_end_no_process(tmp_path: Path) -> None:
+    """Any bit of the first sixty bytes of the footer turned: read or refused. pyarrow aborts where six of them are."""
+    labels = ["a", "b"] * 15
+    table = pa.table({"id": [f"e{i}" for i in range(30)], "y_true": labels, "y_pred": labels})
+    pq.write_table(table, tmp_path / "m.parquet", row_group_size=10)
+    done = subprocess.run(
+        [sys.executable, "-c", DAMAGE, str(tmp_path / "m.parquet")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) > 10
