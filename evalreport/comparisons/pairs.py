@@ -62,9 +62,11 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
     alpha = 1 - options.confidence
 
     def n_swaps(quantity: Quantity) -> int:
-        # The family's p-values are multiplied by up to its size: the smallest must still lie far below alpha.
-        primary = quantity == quantities[0]
-        return max(options.resamples, math.ceil(SWAPS_IN_TAIL * len(pairs) / alpha) if primary else 0)
+        # The family's p-values are multiplied by up to its size: the smallest must still lie far below alpha. Ranks
+        # that are swapped beside a leading test are in no family, and each swap of them costs a sort.
+        metric = definition(quantity)
+        in_family = quantity == quantities[0] and (metric.family != "ranking" or metric.test == "permutation")
+        return max(options.resamples, math.ceil(SWAPS_IN_TAIL * len(pairs) / alpha) if in_family else 0)
 
     if sample.predictions.design == "datasets":
         swaps = sign_flips(sample, pairs, quantities, n_swaps=n_swaps, seed=options.seed)
