@@ -66,7 +66,7 @@ study-audits: env ## measure how often alarms are false and how soon right; writ
 
 campaign: env ## attack the program for hours: kills, wrong input, full disks, hostile names; writes docs/reliability.*
 	@scripts/debian-packages.sh system
-	$(BIN)/python -m campaign
+	$(BIN)/python -m campaign $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED))
 
 study-mutations: env .cache/mutations/.installed ## change the code in one place after the other, for an hour; writes docs/mutations.md
 	PYTHONPATH=.cache/mutations $(BIN)/python -m studies.mutations

@@ -208,8 +208,8 @@ def _end() -> Iterator[str]:
     yield from ("", "## Again", "")
     yield _wrapped(
         "`make campaign` runs all of it (hours; PostgreSQL and Chromium where they are installed, as root also the"
-        " small disk). `python -m campaign --part fuzz --tries 5000 --seed 7` runs one part; the same seed gives"
-        " the same tries of the fuzzer. Moments of kills differ from run to run."
+        " small disk), and `make campaign PART=fuzz SEED=7` one part; the same seed gives the same tries of the"
+        " fuzzer. Moments of kills differ from run to run."
     )
 
 
