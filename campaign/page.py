@@ -77,9 +77,22 @@ LIMITS = (
     "Linux is what is attacked here. Elsewhere there is no exchange of folders, and files are always moved one"
     " by one.",
 )
-KNOWN: Mapping[str, str] = {}
+KNOWN = {
+    "defect: IndexError in layout.py:parts_by": "Mended after this run; the same try now ends with 0.",
+    "defect: KeyError in verify.py:_comparable": "Mended after this run; the same try now ends with 1.",
+    "run, interrupted: untrue 1 times": "Not mended: interrupted, the program said something else than what stood there"
+    " (all files were of one run). The cause is not known yet.",
+}
 """What is known of the findings that the record holds."""
 FOUND = (
+    (
+        "A key column without any value in an Arrow file ended as a defect.",
+        "test_a_key_column_without_any_value_divides_nothing",
+    ),
+    (
+        "`verify` on a results.json without the list of warnings ended as a defect.",
+        "test_a_file_without_warnings_is_compared",
+    ),
     (
         "A damaged footer of a Parquet file ended the process: pyarrow raises what nothing can catch.",
         "test_damaged_metadata_of_a_parquet_file_end_no_process",

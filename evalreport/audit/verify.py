@@ -271,11 +271,11 @@ def _comparable(content: Mapping[str, Any], found: Results, partly: bool) -> tup
     for side in (said, new):
         side.pop("environment", None)  # versions are said apart
         # A file that was not read is none of the inputs, so nothing is known of it here.
-        side["warnings"] = [row for row in side["warnings"] if row["code"] != "ignored_file"]
+        side["warnings"] = [row for row in side.get("warnings", ()) if row["code"] != "ignored_file"]
         if partly:
             for name in OF_AUDITS:
                 side.pop(name, None)
-            side["gates"] = [row for row in side["gates"] if not _of_audits(row["gate"], content)]
+            side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
             side["warnings"] = [row for row in side["warnings"] if row["code"] not in OF_AUDITS_ALOUD]
     if _version(said) != _version(new):
         for side in (said, new):

@@ -79,7 +79,8 @@ def layout_of(predictions: Predictions) -> Layout:
 
 def parts_by(predictions: Predictions, columns: Sequence[str]) -> Parts:
     """Divide the rows by the values of key columns; those that the files do not hold do not divide."""
-    held = [name for name in columns if name in predictions.keys]
+    # A column without any value has no categories, and divides nothing either.
+    held = [name for name in columns if name in predictions.keys and predictions.keys[name].categories != ()]
     if not held:
         return Parts(np.zeros(predictions.n, dtype=np.int64), ((),))
     stacked = np.stack([predictions.keys[name].values for name in held])

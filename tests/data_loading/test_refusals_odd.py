@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather
 import pytest
 
+import evalreport
 from evalreport.config import Options
 from evalreport.data import Predictions, load
 from evalreport.errors import InputError
@@ -148,3 +150,20 @@ def test_ids_of_other_letters_are_not_taken_for_alike(write: Write) -> None:
     """The micro sign and the Greek letter are compatible, and yet two characters in NFC."""
     path = write("m.csv", "id,y_true,y_pred\n\u00b5,1,1\n\u03bc,0,1\n\u00e9,1,0\n")
     assert not [w for w in load(path).warnings if w.code == "ids_look_alike"]
+
+
+def test_a_key_column_without_any_value_divides_nothing(tmp_path: Path) -> None:
+    """A column fold of nulls beside replicates: the run goes on as if it were not there."""
+    ids = [str(i) for i in range(12)]
+    rows = {
+        "id": ids * 2,
+        "y_true": ["a", "b"] * 12,
+        "y_pred": ["a", "b", "b"] * 8,
+        "replicate": [0] * 12 + [1] * 12,
+    }
+    found = []
+    for name, more in (("with", {"fold": pa.nulls(24)}), ("without", {})):
+        pa.feather.write_feather(pa.table({**rows, **more}), tmp_path / f"{name}.feather")
+        results = evalreport.evaluate(tmp_path / f"{name}.feather", resamples=20, metrics=("accuracy",))
+        found.append([record.value for record in results.metrics])
+    assert found[0] == found[1]

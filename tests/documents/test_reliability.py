@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def test_every_part_was_run_and_kept_its_promises(parts):
 def test_a_finding_stands_on_the_page(parts):
     """Nothing that is recorded as broken could be overlooked."""
     fuzz = parts["fuzz"]
-    broken = {**parts, "fuzz": Part("fuzz", 1, 1, fuzz.rows, ["defect: KeyError in loading.py:load"])}
+    whole = {name: replace(part, findings=[]) for name, part in parts.items()}
+    broken = {**whole, "fuzz": Part("fuzz", 1, 1, fuzz.rows, ["defect: KeyError in loading.py:load"])}
     assert "**Finding:** defect: KeyError in loading.py:load" in page(broken)
     assert "with 1 finding left" in page(broken).replace("\n", " ")
 

@@ -364,3 +364,11 @@ def test_every_list_that_only_an_audit_fills_is_known(audited):
     content = json.loads((audited / "two-out/results.json").read_text(encoding="utf-8"))
     alone = {name for name, value in content.items() if isinstance(value, list) and value and not plain[name]}
     assert alone - {"gates"} == {name for name in OF_AUDITS if content[name]}
+
+
+def test_a_file_without_warnings_is_compared(copy, verify):
+    """Whoever took the list of warnings out: it differs, in words."""
+    tamper(copy / "out" / "results.json", lambda content: content.pop("warnings"))
+    code, said = verify(copy / "out" / "results.json", "--inputs", copy / "models")
+    assert code == 1
+    assert "internal error" not in said
