@@ -71,7 +71,6 @@ LIMITS = (
     "The process that renders a user's templates has the user's rights. The sandbox limits what templates reach, their"
     " time and their memory; it is no other user and no container.",
     "A plan with estimators runs the code that it names ([SECURITY.md](../SECURITY.md)).",
-    "`history export` writes a large file as it goes: a kill may leave a hidden part of it beside.",
     "Kills are of the process. What a power cut leaves is up to the disk and to PostgreSQL; files are flushed before"
     " they are moved in, folders are not.",
     "Linux is what is attacked here. Elsewhere there is no exchange of folders, and files are always moved one"
@@ -80,8 +79,6 @@ LIMITS = (
 KNOWN = {
     "defect: IndexError in layout.py:parts_by": "Mended after this run; the same try now ends with 0.",
     "defect: KeyError in verify.py:_comparable": "Mended after this run; the same try now ends with 1.",
-    "run, interrupted: untrue 1 times": "Not mended: interrupted, the program said something else than what stood there"
-    " (all files were of one run). The cause is not known yet.",
 }
 """What is known of the findings that the record holds."""
 FOUND = (

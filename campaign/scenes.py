@@ -317,6 +317,9 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
     def run(place: Path, number: int = 1) -> int:
         return evalreport("run", models[number], "-o", place, *QUICK)
 
+    def with_pdf(place: Path, number: int = 1) -> int:
+        return evalreport("run", models[number], "-o", place, *QUICK[:-3], "-f", "html,json,pdf", "-q")
+
     def audit(place: Path, number: int = 1) -> int:
         url = f"sqlite:///{place.parent / 'audits.db'}"
         return evalreport("audit", models[number], "-o", place, "--history", url, *TIMES, *QUICK)
@@ -325,7 +328,15 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
         shutil.rmtree(base)
         shutil.copytree(work / "audited", base)
 
+    def twice(base: Path) -> None:
+        place = base / "exported"
+        shutil.copytree(second, base, dirs_exist_ok=True)
+        shutil.rmtree(place)
+        place.mkdir()
+        (place / "runs.jsonl").write_bytes(b"old")
+
     old, new = (_files_of(partial(run, work / f"run-{n}", n), work / f"run-{n}") for n in (0, 1))
+    old_pdf, new_pdf = (_files_of(partial(with_pdf, work / f"pdf-{n}", n), work / f"pdf-{n}") for n in (0, 1))
     first, second = work / "audited", work / "audited-twice"
     first.mkdir()
     before = _files_of(lambda: audit(first / "out", 0), first / "out")
@@ -335,6 +346,12 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
     results = from_child(lambda: _made(models[1])[0])
     again = partial(_render, results, files=new, beside={})
     beside = "run, interrupted, beside files of the user's"
+
+    def export(place: Path) -> int:
+        url = f"sqlite:///{place.parent / 'audits.db'}"
+        return evalreport("history", "export", "--history", url, "-o", place / "runs.jsonl")
+
+    exported = _files_of(lambda: export(second / "exported"), second / "exported")
     audits = Scene(
         "audit", before, after, audit,
         run_before=earlier, check=_history_is_whole, recorded=_runs_in, weight=2,
@@ -342,10 +359,12 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
     return [
         Scene("run", old, new, run, again),
         Scene("run beside files of the user's", old, new, run, again, others=OTHERS),
+        Scene("run with a PDF, interrupted", old_pdf, new_pdf, with_pdf, signals=(*STOPS, signal.SIGKILL)),
         Scene("run, interrupted", old, new, run, again, signals=STOPS),
         Scene(beside, old, new, run, again, others=OTHERS, signals=STOPS),
         audits,
         replace(audits, name="audit, interrupted", signals=STOPS, weight=1),
+        Scene("history export", {"runs.jsonl": b"old"}, exported, export, run_before=twice, place="exported"),
     ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -184,14 +186,14 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
                 write_whole(place / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
             tell(f"{output}: {len(found)} runs")
             return 0
-        with click.open_file(str(output), "w", encoding="utf-8", atomic=output != Path("-")) as file:
+        with _written(output) as write:
             for run in found:
                 line = {
                     **_facts(run),
                     **marks[run.id],
                     "results": json.loads(results_of(history, run.id)),
                 }
-                file.write(json.dumps(line, sort_keys=True) + "\n")
+                write(json.dumps(line, sort_keys=True) + "\n")
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -277,6 +279,18 @@ def _open(url: str) -> History:
     from evalreport.audit.connection import open_history
 
     return open_history(url)
+
+
+@contextmanager
+def _written(output: Path) -> Iterator[Callable[[str], object]]:
+    """Give what writes a text: to standard output, or into a file that is whole or not there."""
+    from evalreport.publishing import writing_whole
+
+    if output == Path("-"):
+        yield partial(click.echo, nl=False)
+    else:
+        with writing_whole(output) as stream:
+            yield lambda text: stream.write(text.encode())
 
 
 def _limit(text: str) -> str:

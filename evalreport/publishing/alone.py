@@ -39,15 +39,18 @@ def alone(path: Path) -> Iterator[None]:
     deadline = time.monotonic() + PATIENCE
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        held = False
         try:
-            if _locked(descriptor, lock):
-                try:
-                    yield
-                finally:
-                    lock.unlink(missing_ok=True)
+            held = _locked(descriptor, lock)
+            if held:
+                yield
                 return
         finally:
-            os.close(descriptor)
+            with uninterrupted():
+                # An interrupt may have come before it was known whether the lock was got.
+                if held or _locked(descriptor, lock):
+                    lock.unlink(missing_ok=True)
+                os.close(descriptor)
         if time.monotonic() > deadline:
             raise OutputError(f"{path}: another evalreport is writing there; wait for it, and try again")
         time.sleep(0.01)

@@ -21,9 +21,10 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from evalreport.errors import OutputError, UsageError
 from evalreport.publishing.alone import alone, hidden, uninterrupted
@@ -97,11 +98,25 @@ def publish(
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write one file, whole or not at all; its folder is made where it does not exist."""
+    with writing_whole(path) as stream:
+        stream.write(content)
+
+
+@contextlib.contextmanager
+def writing_whole(path: Path) -> Iterator[BinaryIO]:
+    """Give a stream whose content becomes the file when the block ends well; else the file stays as it was.
+
+    Its folder is made where it does not exist. What a killed process left is overwritten by the next one.
+    """
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     part = hidden(path, "part")
     with alone(path):
         try:
-            part.write_bytes(content)
+            with part.open("wb") as stream:
+                yield stream
+            if path.exists():
+                part.chmod(stat.S_IMODE(path.stat().st_mode))
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -136,7 +136,7 @@ def test_export_gives_every_run_back(ask):
     assert Path("all/run-3/results.json").read_bytes() == Path("evalreport-out/results.json").read_bytes()
     assert json.loads(Path("all/run-2/run.json").read_text())["exit_code"] == 1
     assert ask("export", "--folder")[0] == 2
-    assert ask("export", "-o", "no/such/folder.jsonl")[0] == 2
+    assert ask("export", "-o", "all.jsonl/folder.jsonl")[0] == 2
 
 
 def test_prune_keeps_what_was_asked_for_and_what_is_needed(ask):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import signal
+import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.errors import OutputError, UsageError
-from evalreport.publishing import MOVE, Kind, alone, publish, recover, whole, write_whole
+from evalreport.publishing import MOVE, Kind, alone, publish, recover, whole, write_whole, writing_whole
 
 NAMES = ("page.html", "numbers.json", "figures/a.svg", "figures/b.svg")
 KIND = Kind("test", {*NAMES, "figures/"}.__contains__)
@@ -394,14 +396,60 @@ def test_one_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
     """Folders are made on the way; a failure leaves the old file and nothing beside it; long names fit."""
     path = tmp_path / "a" / ("x" * 250)
     write_whole(path, b"old")
-    write, written = Path.write_bytes, []
+    path.chmod(0o600)
 
-    def half(self: Path, content: bytes) -> int:
-        written.append(write(self, content[:1]))
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def half(content: bytes) -> None:
+        with writing_whole(path) as stream:
+            stream.write(content[:1])
+            raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", half)
     with pytest.raises(OSError, match="No space"):
-        write_whole(path, b"new")
-    assert written == [1]
+        half(b"new")
     assert contents(tmp_path) == {f"a/{path.name}": b"old"}
+    write_whole(path, b"new")
+    assert contents(tmp_path) == {f"a/{path.name}": b"new"}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_to_one_file_stays_a_link(tmp_path: Path) -> None:
+    """The file that it leads to is written."""
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("got", [False, True])
+def test_an_interrupt_while_the_lock_is_taken_leaves_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, got: bool
+) -> None:
+    """Whether it came before or after the lock was got: a message says that nothing was written."""
+    flock, calls = fcntl.flock, []
+
+    def interrupted(descriptor: int, how: int) -> None:
+        calls.append(how)
+        if len(calls) > 1 or got:
+            flock(descriptor, how)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(fcntl, "flock", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "file", b"new")
+    assert contents(tmp_path) == {}
+
+
+def test_an_interrupt_while_another_has_the_lock_leaves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not removed from under whoever works there."""
+
+    def interrupted(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with alone.alone(tmp_path / "file"):
+        monkeypatch.setattr("time.sleep", interrupted)
+        before = contents(tmp_path)
+        with pytest.raises(KeyboardInterrupt):
+            write_whole(tmp_path / "file", b"new")
+        assert contents(tmp_path) == before != {}
