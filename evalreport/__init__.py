@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalreport.version import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from evalreport.report import RenderOutcome
     from evalreport.results import Results
 
-__version__ = "0.1.0"
 __all__ = ["Options", "Results", "__version__", "check", "evaluate", "load", "render", "resample"]
 
 # Names that are shown here and live elsewhere, fetched on first use.

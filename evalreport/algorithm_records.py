@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.texts import Text
+
+SQUARES_OF = {"squared": "values", "brier": "probabilities"}
+"""Losses that are squared errors, and of what."""
+
 
 @dataclass(frozen=True, slots=True)
 class DecompositionRecord:
@@ -79,7 +84,7 @@ class ErrorEstimateRecord:
     low: float | None
     high: float | None
     details: Mapping[str, Any]
-    reason: str | None
+    reason: Text | None
     interval_method: str | None = None
 
 
@@ -151,4 +156,4 @@ class LearningFitRecord:
     needed: float | None = None
     needed_low: float | None = None
     needed_high: float | None = None
-    reason: str | None = None
+    reason: Text | None = None

@@ -17,6 +17,7 @@ from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.formula import filled_in
 from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.quantities import definition
 from evalreport.metrics.sample import Sample
 from evalreport.records import (
     ConfusionRecord,
@@ -24,9 +25,7 @@ from evalreport.records import (
     MetricRecord,
     VerdictRecord,
 )
-
-AREAS = frozenset({"roc_auc", "partial_auc", "average_precision", "pr_auc"})
-"""Metrics of a binary task that are areas under a curve, whole or in part."""
+from evalreport.texts import Text, sentences
 
 MOST_WHOLE = 50
 """Confusion matrices of up to so many classes are written with their zeros."""
@@ -126,15 +125,15 @@ def verdict_records(
     clear = {frozenset((record.a, record.b)): record for record in crossed if record.clear}
     found = []
     for decision in decisions:
-        said = verdict(decision, options)
+        said, notes = verdict(decision, options), list[Text]()
         record = clear.get(frozenset(said.about))
-        if record is not None and decision.comparison.quantity.metric in AREAS:
+        if record is not None and definition(decision.comparison.quantity).area:
             settled = said.verdict in ("better", "worse")
             if not settled or record.beyond_bands:
-                said = replace(said, text=f"{said.text} {crossing_sentence(record, settled=settled)}")
+                notes.append(crossing_sentence(record, settled=settled))
         pair = decision.comparison.pair
         once = None if pair is None else trained_once(pair, predictions)
         if once is not None:
-            said = replace(said, text=f"{said.text} {once}")
-        found.append(said)
+            notes.append(once)
+        found.append(replace(said, text=sentences(said.text, *notes)) if notes else said)
     return tuple(found)

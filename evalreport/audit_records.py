@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evalreport.texts import Text
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
@@ -33,8 +35,8 @@ class AuditRecord:
     low: float | None
     high: float | None
     alarm: bool
-    text: str
-    reason: str | None
+    text: Text
+    reason: Text | None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of ``worse`` over nights ``accepted_nights``, ``nights``,
     ``change_look`` (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
@@ -68,4 +70,4 @@ class EvidenceRecord:
     values_accepted: tuple[float, ...] = ()
     values_since: tuple[float, ...] = ()
     id_sample: tuple[str, ...] = ()
-    reason: str | None = None
+    reason: Text | None = None

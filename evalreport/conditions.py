@@ -140,8 +140,11 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     nightly = _EVERY_NIGHT.search(text, at)
     if nightly is not None:
         if len(terms) != 1 or terms[0].slices or _EARLIER.match(text, at) is not None:
-            problem = "every night asks for one model's metric over all its examples, and a number"
-            raise wrong(text, nightly.start() + 1, problem)
+            raise wrong(
+                text,
+                nightly.start() + 1,
+                "every night asks for one model's metric over all its examples, and a number",
+            )
         limit = _limit(text, at, nightly.start())
         return Gate(text, terms, comparator, limit, every_night=True)
     if len(terms) == 1 and _begins_term(text, at, known):
@@ -273,8 +276,7 @@ def _check_difference(text: str, first: Term, second: Term, *, at: int) -> None:
     if first.model == second.model:
         raise wrong(text, at, f"a difference needs two models, and both are {first.model!r}")
     if first.spelling != second.spelling:
-        problem = f"a difference needs one metric, not {first.spelling} and {second.spelling}"
-        raise wrong(text, at, problem)
+        raise wrong(text, at, f"a difference needs one metric, not {first.spelling} and {second.spelling}")
     if dict(first.slices) != dict(second.slices):
         raise wrong(text, at, "a difference needs the same examples on both sides")
 
@@ -319,10 +321,11 @@ def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str], end: int) 
 def _limit(text: str, at: int, end: int) -> float:
     number = _NUMBER.match(text, at, end)
     if number is None:
-        expected = (
-            "expected a number, such as 0.9, another model's metric, or accepted or last (runs of a history)"
+        raise wrong(
+            text,
+            at,
+            "expected a number, such as 0.9, another model's metric, or accepted or last (runs of a history)",
         )
-        raise wrong(text, at, expected)
     _expect_end(text, number.end(), end)
     limit = float(number[0])
     if not math.isfinite(limit):

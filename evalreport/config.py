@@ -304,13 +304,16 @@ def check_ranges(options: Options) -> None:
     if options.seed < 0:
         raise UsageError(f"seed must be a whole number of at least 0, not {options.seed}")
     if options.margin is not None and options.margin <= 0:
-        said = "the smallest difference that matters"
-        raise UsageError(f"margin must be greater than 0, not {options.margin:g}: {said}")
+        raise UsageError(
+            f"margin must be greater than 0, not {options.margin:g}: the smallest difference that matters"
+        )
     if options.noise is not None and options.noise < 0:
         raise UsageError(f"noise is a variance and must be at least 0, not {options.noise:g}")
     if options.cost_ratio is not None and options.cost_ratio <= 0:
-        said = "the cost of a false negative over that of a false positive"
-        raise UsageError(f"cost_ratio must be greater than 0, not {options.cost_ratio:g}: {said}")
+        raise UsageError(
+            f"cost_ratio must be greater than 0, not {options.cost_ratio:g}: the cost of a false negative over that of"
+            " a false positive"
+        )
     if options.against is not None and not 0 < options.against < 1:
         raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evalreport.texts import Text
+
 Relation = Literal["above", "below", "crosses", "same"]
 
 
@@ -42,7 +44,11 @@ class CurveSummaryRecord:
     high: float | None = None
     level: float | None = None
     method: str | None = None
-    reason: str | None = None
+    reason: Text | None = None
+
+
+EQUAL_ERRORS = "eer"
+"""The criterion of the threshold at which both error rates are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +74,8 @@ class OperatingPointRecord:
     fn: float
     tn: float
     optimistic: bool
-    text: str
-    reason: str | None = None
+    text: Text
+    reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers by name: ``optimism``, ``ties``, ``slope`` and ``offset`` of the line that touches the curve."""
 
@@ -94,7 +100,7 @@ class DominanceRecord:
     b_most: float
     b_most_at: float | None
     clear: bool
-    text: str
+    text: Text
     clear_crossings: tuple[float, ...] = ()
     beyond_bands: bool | None = None
 
@@ -117,8 +123,8 @@ class ThresholdChangeRecord:
     fp: float | None = None
     fn: float | None = None
     tn: float | None = None
-    text: str = ""
-    reason: str | None = None
+    text: Text = ""
+    reason: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from statistics import median_low
 
 MINUS = "−"
 MISSING = "–"
@@ -31,7 +30,7 @@ def decimals_of(standard_errors: Iterable[float | None]) -> int:
     known = [s for s in standard_errors if s is not None and math.isfinite(s) and s > 0]
     if not known:
         return 3
-    return min(max(1 - math.floor(math.log10(median_low(known))), 0), MOST_DECIMALS)
+    return min(max(1 - math.floor(math.log10(sorted(known)[(len(known) - 1) // 2])), 0), MOST_DECIMALS)
 
 
 def number(value: float | None, decimals: int = 3, *, signed: bool = False) -> str:

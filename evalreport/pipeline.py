@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from evalreport.assembly import (
     confusion_records,
@@ -13,7 +11,6 @@ from evalreport.assembly import (
     verdict_records,
 )
 from evalreport.comparisons.apart import compare_all
-from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.disagreements import disagreements
 from evalreport.comparisons.effects import agreement_records, effects
 from evalreport.comparisons.everyone import (
@@ -22,45 +19,34 @@ from evalreport.comparisons.everyone import (
     one_sample_records,
     variance_records,
 )
-from evalreport.comparisons.pairs import Comparison, comparable, records
-from evalreport.comparisons.ranking import rank
-from evalreport.comparisons.verdicts import Decision, family_records, one_intervals
+from evalreport.comparisons.pairs import comparable, records
+from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.data.predictions import Predictions
-from evalreport.data.scores import one_value_a_dataset
-from evalreport.data.selection import test_rows
-from evalreport.data.slicing import Division
-from evalreport.data.survey import why_not_analysed
 from evalreport.distributions import distribution_fields
-from evalreport.engine.draws import MANY_ROWS
-from evalreport.errors import UsageError
-from evalreport.learning.about import about_algorithms, require_decomposable
-from evalreport.learning.cautions import algorithm_cautions
+from evalreport.learning.about import about_algorithms
 from evalreport.learning.learning_curves import at_one_point
-from evalreport.metrics.apart import each_apart, sampled_apart
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.criteria import criteria_records
-from evalreport.metrics.datasets import over_datasets
-from evalreport.metrics.fits import with_fits
-from evalreport.metrics.quantities import Quantity, chosen
-from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, said_of_histograms
-from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import units_of
+from evalreport.metrics.quantities import chosen
 from evalreport.provenance import provenance
-from evalreport.records import (
-    ComparisonRecord,
-    FoundRecord,
-    RankingRecord,
-    WarningRecord,
-)
 from evalreport.results import Results
-from evalreport.slices.analysis import Sliced, sliced, with_slices
+from evalreport.slices.analysis import with_slices
 from evalreport.slices.asked import divisions_asked
-from evalreport.thresholds import bands_found, threshold_fields
+from evalreport.stages import (
+    Progress,
+    all_cautions,
+    all_found,
+    all_sampled,
+    all_sliced,
+    analysed,
+    decide,
+    of_each,
+    ranked,
+    require_analysable,
+)
+from evalreport.thresholds import threshold_fields
 
-T = TypeVar("T")
-Progress = Callable[[str, float], None]
 DEFAULTS = Options()
 
 
@@ -129,169 +115,3 @@ def evaluate(
     )
     say("done", 1.0)
     return with_slices(results, slices)
-
-
-def analysed(loaded: Predictions) -> Predictions:
-    """Return the rows that metrics and comparisons are about: test predictions, one value a data set."""
-    return one_value_a_dataset(test_rows(at_one_point(loaded)))
-
-
-def decide(
-    family: Sequence[Comparison], predictions: Predictions, options: Options
-) -> tuple[list[ComparisonRecord], list[Decision]]:
-    """Return the family's rows and decisions; a blocker leaves the numbers and takes the decisions."""
-    rows, decisions = family_records(family, options)
-    blocked = any(warning.level == "blocker" for warning in predictions.warnings)
-    return rows, [] if blocked else decisions
-
-
-def all_sampled(
-    predictions: Predictions,
-    quantities: Sequence[Quantity],
-    options: Options,
-    *,
-    most_exact: int = MOST_EXACT_ROWS,
-) -> list[Sample]:
-    """Return one sample of all models; one a model where each has its own rows.
-
-    On test sets of their own the draws are each model's own; with seeds of their own the examples are the same, and so
-    are their draws.
-    """
-
-    def own(part: Predictions, seed: int) -> Sample:
-        return sampled(part, quantities, options, seed=seed, most_exact=most_exact)
-
-    if options.join == "independent":
-        return sampled_apart(predictions, options.seed, own)
-    parts = each_apart(predictions) if predictions.apart else [predictions]
-    return [own(part, options.seed) for part in parts]
-
-
-def all_sliced(
-    divisions: Sequence[Division],
-    predictions: Predictions,
-    samples: Sequence[Sample],
-    rows: Sequence[ComparisonRecord],
-    options: Options,
-    say: Progress,
-) -> Sliced:
-    """Analyse every slice as the whole was analysed, with the run's seed."""
-    # Where the whole's ranks are resampled from a histogram, so are those of its large slices.
-    most_exact = MOST_EXACT_ROWS if predictions.n <= MOST_EXACT_ROWS else MANY_ROWS
-
-    def sampler(part: Predictions, quantities: Sequence[Quantity], n_resamples: int) -> list[Sample]:
-        own = replace(options, resamples=n_resamples)
-        return all_sampled(part, quantities, own, most_exact=most_exact)
-
-    def progress(done: float) -> None:
-        say("slices", 0.5 + 0.4 * done)
-
-    return sliced(divisions, predictions, samples, rows, options, sampler, progress=progress)
-
-
-def sampled(
-    predictions: Predictions,
-    quantities: Sequence[Quantity],
-    options: Options,
-    *,
-    seed: int,
-    most_exact: int = MOST_EXACT_ROWS,
-) -> Sample:
-    """Estimate every quantity of every model, on the whole and on every single fit."""
-    units = units_of(
-        predictions,
-        cluster=options.cluster,
-        weight=options.weight,
-        fixed_class_counts=options.fixed_class_counts,
-    )
-    sample = estimate_all(
-        predictions,
-        quantities,
-        units=units,
-        n_resamples=options.resamples,
-        seed=seed,
-        exact=options.exact,
-        most_exact=most_exact,
-    )
-    return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)
-
-
-def of_each(samples: Sequence[Sample], records_of: Callable[..., tuple[T, ...]], *args: Any) -> tuple[T, ...]:
-    """Return the records of every sample, one after the other."""
-    return tuple(record for sample in samples for record in records_of(sample, *args))
-
-
-def all_found(
-    predictions: Predictions, samples: Sequence[Sample], thresholds: dict[str, Any], options: Options
-) -> tuple[FoundRecord, ...]:
-    """Return what was found in the files, and what was decided on the way."""
-    return (
-        *predictions.found,
-        *of_each(samples, ranks_found),
-        *bands_found(thresholds["curves"], options),
-    )
-
-
-def ranks_found(sample: Sample) -> tuple[FoundRecord, ...]:
-    """Say how the ranks of very many rows were resampled."""
-    said = said_of_histograms(sample.rows, sample.estimates)
-    return () if said is None else (said,)
-
-
-def ranked(
-    samples: Sequence[Sample], decisions: Sequence[Decision], primary: Quantity, options: Options
-) -> tuple[RankingRecord, ...]:
-    """Rank the models on the primary metric; letters follow the decisions."""
-    pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions}
-    decided = [pair for pair, told_apart in pairs.items() if told_apart]
-    estimates = {m.name: s.estimates[m.name, primary] for s in samples for m in s.predictions.models}
-    return rank(estimates, pairs, decided, lower_is_better=options.lower_is_better)
-
-
-def all_cautions(
-    predictions: Predictions,
-    samples: Sequence[Sample],
-    family: Sequence[Comparison],
-    options: Options,
-    *,
-    algorithms: dict[str, Any],
-    **found: Any,
-) -> tuple[WarningRecord, ...]:
-    """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""
-    raised = list(predictions.warnings)
-    for place, sample in enumerate(samples):
-        raised += cautions(sample, family if place == 0 else (), options, **found)
-    raised += algorithm_cautions(algorithms, predictions.design)
-    return tuple(dict.fromkeys(raised))
-
-
-def require_analysable(predictions: Predictions, options: Options) -> None:
-    """Refuse, with the reason, what this version cannot analyse: never silently ignore an option or a column.
-
-    Raises
-    ------
-    UsageError
-        A design, a task or an option that is not served yet, or a baseline that is no model.
-    """
-    names = [m.name for m in predictions.models]
-    if options.baseline is not None and options.baseline not in names:
-        raise UsageError(
-            f"baseline {options.baseline!r} is no model of these data; models: {', '.join(names)}"
-        )
-    if options.lower_is_better and predictions.task not in ("outcome", "scores"):
-        raise UsageError(
-            f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
-            " direction of their own: leave it out"
-        )
-    if predictions.task == "scores" and options.join == "independent":
-        raise UsageError(
-            "--join independent is about separate test sets of examples; these are scores on data sets, which are only"
-            " comparable data set by data set: leave it out, or use --join intersect for those that all models have"
-        )
-    require_decomposable(predictions, options)
-    why_not = why_not_analysed(predictions)
-    if why_not is not None:
-        raise UsageError(
-            f"{why_not}: this version reads and checks such data, but analyses one test set only (one prediction"
-            " for each example and model); `evalreport check` says what was found"
-        )

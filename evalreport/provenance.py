@@ -9,10 +9,10 @@ from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any
 
-import evalreport
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.metrics.quantities import Quantity
+from evalreport.version import __version__
 
 
 def provenance(predictions: Predictions, primary: Quantity, options: Options) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def signature(predictions: Predictions, options: Options) -> str:
     joined = "\n".join(f"{record.path} {record.sha256}" for record in predictions.inputs)
     digest = hashlib.sha256(joined.encode()).hexdigest()[:16]
     return (
-        f"evalreport {evalreport.__version__}; {predictions.task}; {predictions.design}; n={predictions.n_examples};"
+        f"evalreport {__version__}; {predictions.task}; {predictions.design}; n={predictions.n_examples};"
         f" models={len(predictions.models)}; resamples={options.resamples}; seed={options.seed};"
         f" confidence={options.confidence:g}; inputs={digest}"
     )
@@ -56,7 +56,7 @@ def environment() -> dict[str, str]:
     """Return the versions of what computed the figures."""
     libraries = ("numpy", "scipy", "duckdb")
     return {
-        "evalreport": evalreport.__version__,
+        "evalreport": __version__,
         "python": platform.python_version(),
         **{name: version(name) for name in libraries},
     }

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evalreport.texts import Message, Text
+
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 
 
@@ -27,7 +29,7 @@ class Interval:
     level: float
     low: float | None
     high: float | None
-    reason: str | None = None
+    reason: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class MetricRecord:
     value: float | None
     standard_error: float | None
     n: int
-    reason: str | None
+    reason: Text | None
     intervals: tuple[Interval, ...]
     formula: str | None = None
     """The definition with this model's counts filled in, where the metric is a function of counts."""
@@ -98,8 +100,8 @@ class DisparityRecord:
     correction: str | None
     flagged: bool
     n: int
-    reason: str | None
-    text: str | None
+    reason: Text | None
+    text: Text | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,8 @@ class BaselineRecord:
     average: str | None
     label: str | None
     value: float
-    text: str
-    reason: str | None = None
+    text: Text
+    reason: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +169,8 @@ class ComparisonRecord:
     effect: str | None
     effect_size: float | None
     recommended: bool
-    caution: str | None
-    reason: str | None
+    caution: Text | None
+    reason: Text | None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
@@ -186,8 +188,8 @@ class OmnibusRecord:
     df2: float | None = None
     by: str = "examples"
     blocks: int | None = None
-    caution: str | None = None
-    reason: str | None = None
+    caution: Text | None = None
+    reason: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,7 @@ class VerdictRecord:
     level: float
     low: float | None
     high: float | None
-    text: str
+    text: Text
     method: str | None = None
 
 
@@ -259,7 +261,7 @@ class GateRecord:
     value: float | None
     low: float | None
     high: float | None
-    text: str
+    text: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +289,8 @@ class HistoryRecord:
     test: str | None
     p_value: float | None
     paired: bool
-    text: str
-    reason: str | None
+    text: Text
+    reason: Text | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +307,7 @@ class EffectRecord:
     value: float | None
     low: float | None
     high: float | None
-    text: str
+    text: Text
     unit: str = "example"
 
 
@@ -335,7 +337,7 @@ class DisagreementRecord:
     answer: str
     correct: bool | None
     spread: float
-    measure: str
+    measure: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,9 +348,22 @@ class WarningRecord:
     """
 
     code: str
-    text: str
+    text: Text
     about: tuple[str, ...] = ()
-    level: Literal["info", "warning", "blocker"] = "warning"
+    level: Literal["info", "caution", "blocker"] = "caution"
+
+
+def warning(
+    code: str,
+    /,
+    text: str = "",
+    *,
+    about: tuple[str, ...] = (),
+    level: Literal["info", "caution", "blocker"] = "caution",
+    **params: object,
+) -> WarningRecord:
+    """Make a warning, whose text stands in the catalogue under ``warning.CODE``, or ``warning.CODE.TEXT``."""
+    return WarningRecord(code, Message(f"warning.{code}{text and '.'}{text}", **params), about, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,5 +371,5 @@ class FoundRecord:
     """One thing that was found in the files and is said: task, design, positive class, threshold ..."""
 
     what: str
-    value: str
-    why: str
+    value: Text
+    why: Text

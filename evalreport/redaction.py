@@ -13,6 +13,8 @@ from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, unquote
 
+from evalreport.texts import Message
+
 T = TypeVar("T")
 
 HIDDEN = "***"
@@ -84,6 +86,8 @@ def cleared(record: T) -> T:
 def _cleared(value: Any) -> Any:
     if isinstance(value, str):
         return _without_known(value, TELLING)
+    if isinstance(value, Message):
+        return Message(value.code, **{name: _cleared(part) for name, part in value.params.items()})
     if isinstance(value, (list, tuple)):
         return type(value)(_cleared(part) for part in value)
     if isinstance(value, Mapping):

@@ -8,6 +8,14 @@ from typing import Protocol, TypeVar
 
 from evalreport.errors import UsageError
 
+ABBREVIATIONS = frozenset(
+    [
+        *("f1", "f2", "mcc", "npv", "fpr", "fnr", "roc", "auc", "pr", "eer", "ece", "mce"),
+        *("r2", "mse", "rmse", "mae", "mape", "rae", "rrse", "aic", "bic", "mdl"),
+    ]
+)
+"""Parts of names that are written in capitals."""
+
 
 class Entry(Protocol):
     """What every registered thing has."""
@@ -42,6 +50,10 @@ class Registry(Mapping[str, E]):
         self._entries[entry.name] = entry
         return entry
 
+    def remove(self, name: str) -> None:
+        """Take an entry out again, such as one that a test has registered; an unknown name raises."""
+        del self._entries[name]
+
     def __getitem__(self, name: str) -> E:
         try:
             return self._entries[name]
@@ -73,3 +85,14 @@ def summary_of(function: object) -> str:
     if not doc:
         raise ValueError(f"{function!r} needs a docstring: its first sentence is printed")
     return doc.split("\n\n")[0].replace("\n", " ")
+
+
+def words(name: str) -> str:
+    """Give a registered name, with an average where it has one, as words.
+
+    Examples
+    --------
+    >>> words("f1_macro"), words("log_loss")
+    ('F1 macro', 'log loss')
+    """
+    return " ".join(part.upper() if part in ABBREVIATIONS else part for part in name.split("_"))

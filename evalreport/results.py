@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -50,8 +50,9 @@ from evalreport.records import (
     VerdictRecord,
     WarningRecord,
 )
+from evalreport.texts import Message, Text, english, joined, speaking
 
-SCHEMA = "evalreport/results/1"
+SCHEMA = "evalreport/results/2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,11 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).
 def to_json(results: Results) -> bytes:
     """Write results as UTF-8 JSON, a record on each line: sorted keys, no NaN, the same bytes for the same results."""
     names = sorted(f.name for f in dataclasses.fields(results))
+    with speaking(english()):
+        return _written(results, names)
+
+
+def _written(results: Results, names: Sequence[str]) -> bytes:
     entries = (f"{_ENCODE(name)}: {_entry(_plain(getattr(results, name)))}" for name in names)
     text = "{\n " + ",\n ".join(entries) + "\n}\n"
     # A lone surrogate in a name has no UTF-8; written as an escape it is JSON all the same.
@@ -142,12 +148,44 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in value]
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, Message):
+        return str(value)
+    if isinstance(value, (VerdictRecord, WarningRecord)):
+        return _said(value.text) | _fields(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(getattr(value, name)) for name in _names(type(value))}
+        return _fields(value)
     return value
 
 
+def _fields(record: Any) -> dict[str, Any]:
+    kind: type = type(record)
+    return {name: _plain(getattr(record, name)) for name in _names(kind)}
+
+
+def _said(text: Text) -> dict[str, Any]:
+    """Give a sentence's code and parameters; of several joined ones those of the first, with the others as notes."""
+    first, *notes = map(_coded, joined(text))
+    return first | ({"notes": notes} if notes else {}) if first else {}
+
+
+def _coded(text: Text) -> dict[str, Any]:
+    return {"code": text.code, "params": _params(text)} if isinstance(text, Message) else {}
+
+
+def _params(message: Message) -> dict[str, Any]:
+    """Give the parameters as JSON has them; a message among them keeps its own code and parameters."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Message):
+            return _coded(value)
+        if isinstance(value, (list, tuple)):
+            return [plain(v) for v in value]
+        return _plain(value)
+
+    return {name: plain(value) for name, value in message.params.items()}
+
+
 @cache
-def _names(record: type) -> tuple[str, ...]:
+def _names(record: type[Any]) -> tuple[str, ...]:
     """Return the names of a record's fields."""
     return tuple(f.name for f in dataclasses.fields(record))

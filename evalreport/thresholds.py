@@ -25,8 +25,8 @@ from evalreport.metrics.curves.summaries import ranking_summaries
 from evalreport.metrics.curves.tally import MOST_BANDS, Tally, tallies
 from evalreport.metrics.quantities import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, percent
 from evalreport.records import FoundRecord
+from evalreport.texts import Message
 
 
 def threshold_fields(samples: Sequence[Sample], options: Options) -> dict[str, Any]:
@@ -114,10 +114,8 @@ def bands_found(curves: Sequence[CurveRecord], options: Options) -> tuple[FoundR
     """Say of what kind the bands are, where there are any, or why there are none."""
     of_roc = [record for record in curves if record.curve == "roc"]
     if any(record.band for record in of_roc):
-        why = f"{percent(options.confidence)} limits of the true positive rate at each false positive rate by itself,"
-        why += f" not of the whole curve at once: percentiles of {count(options.resamples)} bootstrap replicates of the"
-        why += " curve, nowhere narrower than Wilson's interval of that rate"
+        why = Message("found.bands.pointwise", level=options.confidence, resamples=options.resamples)
         return (FoundRecord("ROC bands", "pointwise", why),)
     if len(of_roc) > MOST_BANDS:
-        return (FoundRecord("ROC bands", "none", f"more than {MOST_BANDS} curves"),)
+        return (FoundRecord("ROC bands", "none", Message("found.bands.none", most=MOST_BANDS)),)
     return ()

@@ -172,9 +172,9 @@ def _tests() -> list[str]:
             f"`{t.name}`",
             _cell(t.label),
             _cell(t.summary),
-            _cell(t.null_hypothesis),
-            _cell(t.assumptions),
-            _cell(t.source),
+            _cell(str(t.null_hypothesis)),
+            _cell(str(t.assumptions)),
+            _cell(str(t.source)),
         )
         for t in TESTS.values()
     ]

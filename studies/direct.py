@@ -195,7 +195,11 @@ def one_seed(generator: np.random.Generator) -> str | None:
     said = [row.caution or "" for row in results.comparisons if row.recommended]
     said += [warning.text for warning in results.warnings if warning.code == "one_seed"]
     said += [verdict.text for verdict in results.verdicts]
-    return None if any("these trained models" in text.lower() for text in said) else "; ".join(said)
+    return (
+        None
+        if any("these trained models" in str(text).lower() for text in said)
+        else "; ".join(map(str, said))
+    )
 
 
 def none_differs(generator: np.random.Generator) -> str | None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from evalreport.texts import say
+
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
 """Other processors and other versions of libraries round the last digits otherwise; nothing that is read changes."""
@@ -117,7 +119,7 @@ def _records(
             yield Leaf(place, False, "one side", _there(old.get(key)), _there(new.get(key)))
     shared = [key for key in old if key in new]
     if shared != [key for key in new if key in old]:
-        yield Leaf(f"{where}: the order of the records", False, "differs", "another order", "this order")
+        yield Leaf(say("verify.order", where=where), False, "differs", "another order", "this order")
 
 
 def _values(said: Sequence[Any], found: Sequence[Any], where: str) -> Iterator[Leaf]:

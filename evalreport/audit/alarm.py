@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport import numbers
 from evalreport.audit.evidence import Fresh, compared_with, kept_night, look_of, night_of
 from evalreport.audit.floors import Floor, declared_floors
 from evalreport.audit.looks import answer, by_spending, share_of_look, this_look, without_direction
@@ -29,8 +28,10 @@ from evalreport.audit.reference import Past
 from evalreport.audit.since import Present
 from evalreport.audit_records import AuditRecord, EvidenceRecord
 from evalreport.metrics.quantities import Quantity, greater_is_better, parse
-from evalreport.records import HistoryRecord, WarningRecord
+from evalreport.numbers import decimals_of
+from evalreport.records import HistoryRecord, WarningRecord, warning
 from evalreport.results import Results
+from evalreport.texts import Message, Text, parts
 
 ENOUGH_NIGHTS = 7
 """Accepted nights, a week of them, from which on a drop soon after them is seen soon."""
@@ -57,7 +58,7 @@ class Series:
     accepted: tuple[Night, ...]
     nights: tuple[Night, ...]
     looks: tuple[int, ...]
-    today: Night | str
+    today: Night | Text
     spent: float
     left_out: int
     taken: bool
@@ -91,22 +92,21 @@ def _series(
     fresh: Fresh,
     change: HistoryRecord,
     quantity: Quantity,
-) -> Series | str:
+) -> Series | Text:
     """Gather the nights of a model, or say why there are none."""
     if change.value is None and change.reason is not None:
         return change.reason
-    today: Night | str = fresh.reason or night_of(
+    today: Night | Text = fresh.reason or night_of(
         now.predictions, change.model, quantity, now.options, fresh.new
     )
     if not fresh.new.any() and fresh.reason is None:
-        today = "all examples were seen before"
+        today = Message("night.all_seen")
     runs = compared_with(past.runs, past)
     kept = [(look_of(run), kept_night(run, change.model, quantity)) for run in runs]
     nights = [(look, night) for look, night in kept if night is not None]
     if isinstance(today, Night):
         nights.append((fresh.look, today))
-    if not nights:
-        assert isinstance(today, str)
+    elif not nights:
         return today
     alike = (now.predictions.task, now.predictions.positive)
     found = [
@@ -116,7 +116,7 @@ def _series(
     ]
     accepted = tuple(night for night in found if isinstance(night, Night))
     if not accepted:
-        return f"no accepted night has a value: {next((why for why in found if isinstance(why, str)), 'not kept')}"
+        return Message("night.none_accepted", why=next(iter(found), Message("night.lost")))
     return Series(
         accepted=accepted,
         nights=tuple(night for _, night in nights),
@@ -136,7 +136,7 @@ def _over_looks(
     fresh: Fresh,
     change: HistoryRecord,
     quantity: Quantity,
-    series: Series | str,
+    series: Series | Text,
     floor: Floor | None,
 ) -> AuditRecord:
     if isinstance(series, Series):
@@ -146,7 +146,7 @@ def _over_looks(
     if change.paired:
         return by_spending(now, fresh.look, change, quantity)
     row = answer("worse", fresh.look, change, test=None, alarm=False)
-    return replace(row, text=f"not decided: {series}", reason=series)
+    return replace(row, text=Message("audit.not_decided", why=series), reason=series)
 
 
 def _against_accepted(
@@ -165,32 +165,36 @@ def _against_accepted(
     related = serial_correlation(np.array(then))
     if related is not None:
         details |= {"lag1_correlation": related[0], "lag1_p_value": related[1]}
-    facts = f"{change.metric} {_mean(series.accepted)} on average over {_nights(len(then), 'accepted night')}"
+    earlier = Message("alarm.accepted", n=len(then))
     if series.left_out:
-        facts += f" ({_nights(series.left_out, 'accepted run')} left out: no examples or value of its own)"
-    if row.alarm:
-        recent = series.nights[start:]
-        facts += f", {_mean(recent)} over the {_nights(len(recent), 'night')} from look {series.looks[start]} on, where"
-        facts += " the change most likely began"
-    else:
-        facts += f", {_mean(series.nights)} over {_nights(len(since), 'night')} since"
-    said = "worse than at the accepted nights" if row.alarm else "not shown to be worse"
+        earlier = Message("alarm.accepted_but", accepted=earlier, n=series.left_out)
+    recent = series.nights[start if row.alarm else 0 :]
+    said = Message(
+        "alarm.worse" if row.alarm else "alarm.not_worse",
+        metric=change.metric,
+        then=_mean(series.accepted),
+        accepted=earlier,
+        now=_mean(recent),
+        nights=Message("alarm.nights", n=len(recent)),
+        look=series.looks[start],
+    )
+    related_so = (
+        Message("alarm.correlation", r=related[0], p=related[1], n=len(then), decimals=2)
+        if related is not None
+        else Message("alarm.correlation_unknown")
+    )
     return replace(
         row,
         effect="difference",
         effect_size=float(np.mean(since)) - float(np.mean(then)),
         details=details,
-        text=f"{said}: {facts}; {_evidence_text(now, series, log_e)}{_correlation_text(len(then), related)};"
-        f" {promise(now.options.confidence)}",
+        text=parts(said, *_evidence_said(now, series, log_e), related_so, promise(now.options.confidence)),
     )
 
 
-def promise(confidence: float) -> str:
+def promise(confidence: float) -> Message:
     """Say what the alarm over nights promises, and on what condition."""
-    return (
-        f"false in at most {numbers.percent(1 - confidence)} of such series, however many nights they last, if the"
-        " nights are independent of each other and vary as a normal distribution does"
-    )
+    return Message("alarm.promise", alpha=1 - confidence)
 
 
 def _evidence_of_change(now: Present, quantity: Quantity, series: Series) -> tuple[float, int]:
@@ -216,15 +220,20 @@ def _against_floor(
     values = np.array([night.value for night in series.nights])
     log_e = floor_evidence(values, floor.value, floor.best)
     row = _of_evidence(now, fresh, change, series, log_e=log_e, test="night_bet")
-    said = "beyond its declared limit" if row.alarm else "not shown to be beyond its declared limit"
+    said = Message(
+        "alarm.beyond" if row.alarm else "alarm.not_beyond",
+        floor=floor.text,
+        metric=change.metric,
+        now=_mean(series.nights),
+        nights=Message("alarm.nights", n=len(values)),
+    )
+    promised = Message("alarm.promise_of_floor", alpha=1 - now.options.confidence)
     return replace(
         row,
         effect="from_floor",
         effect_size=float(values.mean()) - floor.value,
         details={"nights": len(values)},
-        text=f"{said} ({floor.text}): {change.metric} {_mean(series.nights)} on average over"
-        f" {_nights(len(values), 'night')} since; {_evidence_text(now, series, log_e)}; false in at most"
-        f" {numbers.percent(1 - now.options.confidence)} of such series, however the nights depend on each other",
+        text=parts(said, *_evidence_said(now, series, log_e), promised),
     )
 
 
@@ -242,32 +251,20 @@ def _divided(now: Present, series: Series) -> float:
     return len(now.results.models) / (1 - series.spent)
 
 
-def _evidence_text(now: Present, series: Series, log_e: float) -> str:
+def _evidence_said(now: Present, series: Series, log_e: float) -> list[Message]:
     goal = _divided(now, series) / (1 - now.options.confidence)
     e = math.exp(min(log_e, 50.0))
-    text = f"evidence {numbers.number(e, 2 if e < 10 else 0)}, an alarm from {numbers.number(goal, 0)}"
-    if isinstance(series.today, str):
-        text += f"; today adds nothing: {series.today}"
+    said = [Message("alarm.evidence", e=e, goal=round(goal), decimals=2 if e < 10 else 0)]
+    if not isinstance(series.today, Night):
+        said.append(Message("alarm.nothing_today", why=series.today))
     if series.taken:
-        text += "; without a column id all examples are taken as new"
-    return text
+        said.append(Message("alarm.no_id"))
+    return said
 
 
-def _correlation_text(n: int, related: tuple[float, float] | None) -> str:
-    if related is None:
-        return "; too few accepted nights to test whether they depend on each other"
-    r, p = related
-    related_so = f"{numbers.number(r, 2)} ({numbers.p_phrase(p)}, {n} nights)"
-    return f"; correlation of an accepted night with the next {related_so}"
-
-
-def _mean(nights: Sequence[Night]) -> str:
-    decimals = numbers.decimals_of(night.error for night in nights)
-    return numbers.number(float(np.mean([night.value for night in nights])), decimals)
-
-
-def _nights(n: int, word: str) -> str:
-    return f"{n} {word}{'' if n == 1 else 's'}"
+def _mean(nights: Sequence[Night]) -> Message:
+    decimals = decimals_of(night.error for night in nights)
+    return Message("night.mean", value=float(np.mean([night.value for night in nights])), decimals=decimals)
 
 
 def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
@@ -278,20 +275,11 @@ def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
     found = []
     if few:
         least = int(min(row.details["accepted_nights"] for row in few))
-        text = (
-            f"{_nights(least, 'accepted night')}: a drop soon after is seen late or never, since so few do not tell"
-            f" lucky nights from a later drop; accept at least {ENOUGH_NIGHTS} good nights together"
-            " (`evalreport history accept ID ID ...`)"
-        )
-        found.append(WarningRecord("few_accepted_nights", text, tuple(row.about for row in few)))
+        about = tuple(row.about for row in few)
+        found.append(warning("few_accepted_nights", about=about, n=least, enough=ENOUGH_NIGHTS))
     for row in tied:
         r, p = row.details["lag1_correlation"], row.details["lag1_p_value"]
-        text = (
-            f"{row.about}: the accepted nights depend on each other (correlation of each with the next"
-            f" {numbers.number(r, 2)}, {numbers.p_phrase(p)}), so the alarm over nights may be false more often than it"
-            " promises; declare what every night must hold instead: --gate 'MODEL.METRIC >= X every night'"
-        )
-        found.append(WarningRecord("nights_depend", text, (row.about,)))
+        found.append(warning("nights_depend", about=(row.about,), model=row.about, r=r, p=p, decimals=2))
     return found
 
 
@@ -304,7 +292,7 @@ def _evidence(
     fresh: Fresh,
     change: HistoryRecord,
     quantity: Quantity,
-    series: Series | str,
+    series: Series | Text,
 ) -> EvidenceRecord:
     plain = EvidenceRecord(
         model=change.model,
@@ -320,9 +308,9 @@ def _evidence(
         low=None,
         high=None,
         accepted=tuple(run.id for run, _ in past.nights),
-        reason=series if isinstance(series, str) else None,
+        reason=None if isinstance(series, Series) else series,
     )
-    if isinstance(series, str):
+    if not isinstance(series, Series):
         return plain
     today, since = series.today, np.array([night.value for night in series.nights])
     low, high = mean_limits(since, 1 - now.options.confidence) or (None, None)
@@ -338,5 +326,5 @@ def _evidence(
         high=high,
         values_accepted=tuple(night.value for night in series.accepted),
         values_since=tuple(float(value) for value in since),
-        reason=today if isinstance(today, str) else None,
+        reason=None if isinstance(today, Night) else today,
     )

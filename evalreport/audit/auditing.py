@@ -28,6 +28,7 @@ from evalreport.errors import UsageError
 from evalreport.provenance import plain_options, signature
 from evalreport.redaction import cleared
 from evalreport.results import Results, to_json
+from evalreport.stages import analysed
 
 LONGEST_SERIES = 200
 
@@ -84,7 +85,7 @@ def audit(
     check_series(series)
     began = standing(history, series)
     loaded = load(source, options=options, memory_limit=memory_limit)
-    predictions = pipeline.analysed(loaded)
+    predictions = analysed(loaded)
     identity = identity_of(predictions, options)
     again = same_run(history, series, identity)
     # Everything is read before the work: a database that goes away meanwhile costs the record, not the report.

@@ -11,56 +11,53 @@ from evalreport import numbers
 from evalreport.audit.compare_runs import Compared
 from evalreport.audit.values_compared import ValueChange
 from evalreport.report.markdown import escaped
+from evalreport.texts import Message, named, say
 
 MOST_OTHERS = 40
 """Other metrics, and other things that changed, are listed up to so many in a review; JSON has them all."""
-WORDS = {
-    "better": "better",
-    "worse": "WORSE",
-    "not settled": "not settled",
-    "same predictions": "the same predictions",
-    "not comparable": "not comparable",
-}
-ALONE = (
-    "Judged from the two results alone, each value by its interval: where the examples are the same, --inputs OLD_DIR"
-    " NEW_DIR compares pair by pair and settles more."
-)
 
 
 def headline(found: Compared) -> str:
     """Say the most important thing in one sentence."""
     judged = [value for value in found.values if value.primary and value.within is None]
-    by_word = {word: [v.model for v in judged if v.judgement == word] for word in WORDS}
-    parts = [
-        f"{', '.join(models)}: {WORDS[word]}"
-        for word, models in by_word.items()
-        if models and word in ("worse", "better", "not comparable")
+    settled = [
+        Message("changes.models", models=models, judgement=_judgement(word))
+        for word in ("better", "worse", "not comparable")
+        if (models := [v.model for v in judged if v.judgement == word])
     ]
     if not judged:
-        return f"No model of the old run has {found.primary_metric} in both runs."
-    if not parts:
-        same = len(by_word["same predictions"]) == len(judged)
-        return "No predictions changed." if same else f"No change of {found.primary_metric} is settled."
-    return f"{found.primary_metric}: {'; '.join(parts)}."
+        return say("changes.none_in_both", metric=found.primary_metric)
+    if settled:
+        return say("changes.settled", metric=found.primary_metric, models=settled)
+    if all(v.judgement == "same predictions" for v in judged):
+        return say("changes.same_predictions")
+    return say("changes.unsettled", metric=found.primary_metric)
+
+
+def _judgement(word: str) -> str:
+    return named("changes.judgement", word.replace(" ", "_"))
 
 
 def as_text(found: Compared) -> Iterator[str]:
     """Write lines for a terminal."""
-    yield f"old: {found.old}"
-    yield f"new: {found.new}"
+    yield say("changes.line.old", run=found.old)
+    yield say("changes.line.new", run=found.new)
     yield headline(found)
     for value in _judged(found):
         yield f"  {_name(value)}: {_side(value, old=True)} -> {_side(value)}: {_change(value)}"
         yield f"    {_words(value)}: {value.how}"
     if not found.paired and _unsettled(found):
-        yield ALONE
+        yield say("changes.alone")
     yield from _models(found)
     for verdict in found.verdicts:
-        yield f"verdict {verdict.a} vs {verdict.b}: {verdict.old or 'none'} -> {verdict.new or 'none'}"
+        old, new = (side or say("changes.no_verdict") for side in (verdict.old, verdict.new))
+        yield say("changes.line.verdict", a=verdict.a, b=verdict.b, old=old, new=new)
     for gate in found.gates:
-        yield f"gate {gate.gate}: {gate.old or 'not asked'} -> {gate.new or 'TAKEN OUT'}{_said(gate.text)}"
+        old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
+        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_said(gate.text))
     for value in _others(found):
-        yield f"  {_name(value)}: {_side(value, old=True)} -> {_side(value)} (not judged)"
+        name, old, new = _name(value), _side(value, old=True), _side(value)
+        yield say("changes.line.other", name=name, old=old, new=new)
     for other in found.others:
         yield f"{other.kind} {other.what}: {_shown(other.before)} -> {_shown(other.after)}"
 
@@ -73,24 +70,30 @@ def as_markdown(found: Compared) -> str:
     judged = list(_judged(found))
     if judged:
         lines += _table(
-            ("Model", f"Old ({level} interval)", "New", "New − old", ""),
+            (*_heads("model", "old_interval", level=level), *_heads("new", "change"), ""),
             [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in judged],
         )
-        lines += [f"- {escaped(_name(v))}: {escaped(v.how)}" for v in judged] + [""]
+        lines += [f"- {escaped(_name(v))}: {escaped(str(v.how))}" for v in judged] + [""]
     if not found.paired and _unsettled(found):
-        lines += [escaped(ALONE), ""]
+        lines += [escaped(say("changes.alone")), ""]
     lines += [f"- {escaped(line)}" for line in _models(found)]
     if found.verdicts:
-        rows = [(f"{v.a} vs {v.b}", v.old or "none", v.new or "none") for v in found.verdicts]
-        lines += ["", *_table(("Verdict", "Old", "New"), rows)]
+        none = say("changes.no_verdict")
+        rows = [(say("report.versus", a=v.a, b=v.b), v.old or none, v.new or none) for v in found.verdicts]
+        lines += ["", *_table(_heads("verdict", "old", "new"), rows)]
     if found.gates:
-        gates = [(g.gate, g.old or "not asked", g.new or "TAKEN OUT", g.text) for g in found.gates]
-        lines += ["", *_table(("Gate", "Old", "New", ""), gates)]
+        before, after = say("changes.not_asked"), say("changes.taken_out")
+        gates = [(g.gate, g.old or before, g.new or after, g.text) for g in found.gates]
+        lines += ["", *_table((*_heads("gate", "old", "new"), ""), gates)]
     others = [(_name(v), _side(v, old=True), _side(v)) for v in _others(found)]
-    lines += _folded("Other metrics (shown, not judged)", ("Metric", "Old", "New"), others)
+    lines += _folded(say("changes.other_metrics"), _heads("metric", "old", "new"), others)
     rows = [(f"{c.kind} {c.what}", _shown(c.before), _shown(c.after)) for c in found.others]
-    lines += _folded("Data, options, inputs, versions, warnings", ("", "Old", "New"), rows)
+    lines += _folded(say("changes.others"), ("", *_heads("old", "new")), rows)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
+
+
+def _heads(*names: str, **values: object) -> tuple[str, ...]:
+    return tuple(say(f"changes.head.{name}", **values) for name in names)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -107,7 +110,7 @@ def _folded(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     if not rows:
         return []
     left = len(rows) - MOST_OTHERS
-    more = [f"{left} more stand in the JSON (`-f json`).", ""] if left > 0 else []
+    more = [say("changes.more", n=left), ""] if left > 0 else []
     summary = f"<details><summary>{title}: {len(rows)}</summary>"
     return ["", summary, "", *_table(heads, rows[:MOST_OTHERS]), *more, "</details>"]
 
@@ -130,8 +133,8 @@ def _others(found: Compared) -> list[ValueChange]:
 
 
 def _models(found: Compared) -> list[str]:
-    added = [f"model {model}: new, with nothing to compare it with" for model in found.models_added]
-    return added + [f"model {model}: is not in the new run" for model in found.models_removed]
+    added = [say("changes.model_added", model=model) for model in found.models_added]
+    return added + [say("changes.model_removed", model=model) for model in found.models_removed]
 
 
 def _name(value: ValueChange) -> str:
@@ -166,7 +169,7 @@ def _decimals(value: ValueChange) -> int:
 
 
 def _words(value: ValueChange) -> str:
-    return WORDS[value.judgement] if value.judgement is not None else ""
+    return _judgement(value.judgement) if value.judgement is not None else ""
 
 
 def _said(text: str) -> str:

@@ -33,6 +33,8 @@ from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.errors import InputError
 from evalreport.metrics.quantities import parse
+from evalreport.stages import analysed
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +117,9 @@ class Before(Reference):
     """The old run, in the place of an earlier one of a history."""
 
     @property
-    def spoken(self) -> str:
+    def spoken(self) -> Message:
         """What to call it in a sentence."""
-        return "the old run"
+        return Message("reference.old")
 
 
 def _pair_by_pair(
@@ -126,11 +128,11 @@ def _pair_by_pair(
     """Compare each model with itself on the primary metric, and adjust for how many models there are."""
     options, loaded = _loaded(new, inputs[1])
     _, loaded_then = _loaded(old, inputs[0])
-    then = Before("last", _no_run(old), old.content, pipeline.analysed(loaded_then))
+    then = Before("last", _no_run(old), old.content, analysed(loaded_then))
     plain = replace(
         options, metrics=(new.content["primary_metric"],), slices=(), gates=(), tests=(), baseline=None
     )
-    now = Present(pipeline.evaluate(loaded, options=plain), pipeline.analysed(loaded), plain)
+    now = Present(pipeline.evaluate(loaded, options=plain), analysed(loaded), plain)
     asked = [v for v in values if v.primary and v.within is None and v.judgement != "same predictions"]
     quantity = parse(new.content["primary_metric"], loaded.task, loaded.classes)
     found = {v.model: since(then, now, v.model, quantity) for v in asked}
@@ -180,7 +182,7 @@ def _loaded(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
     states = input_states(recorded.content, folder)
     wrong = [state for state in states if state.state != "unchanged"]
     if wrong or not states:
-        why = "no input is recorded" if not states else wrong[0].why or "the file has changed since"
+        why = wrong[0].why or Message("verify.file_changed") if states else Message("verify.no_input")
         raise InputError(
             f"{wrong[0].path if wrong else recorded.name}: {why}",
             file=recorded.name,

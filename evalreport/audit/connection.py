@@ -14,6 +14,7 @@ from evalreport.audit import schema as present
 from evalreport.audit.migrations import found_version, migrate
 from evalreport.errors import HistoryError, UsageError
 from evalreport.redaction import redacted, remember, remember_address
+from evalreport.texts import say
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -137,15 +138,16 @@ class ConnectionLostError(HistoryError):
 def _advice(said: str) -> str:
     """Say what to do about a database's message; empty where the message says it."""
     for pattern, remedy in (
-        ("full|disk I/O|File too large|No space", "nothing was added; make room and run again"),
-        ("unable to open", "the folder must exist, and this user must be able to write to it"),
-        ("readonly|read-only", "this user may not write to it"),
-        ("not a database|malformed", "the file is no SQLite database, or a damaged one: name another"),
-        ("locked|lock timeout", "another program holds it: try again later"),
-        ("password|authentication|role", "check user and password (better in ~/.pgpass than in the URL)"),
+        ("full|File too large|No space", "full"),
+        ("disk I/O", "disk"),
+        ("unable to open", "no_folder"),
+        ("readonly|read-only", "read_only"),
+        ("not a database|malformed", "no_database"),
+        ("locked|lock timeout", "locked"),
+        ("password|authentication|role", "password"),
     ):
         if re.search(pattern, said):
-            return f"; {remedy}"
+            return f"; {say(f'history_remedy.{remedy}')}"
     return ""
 
 

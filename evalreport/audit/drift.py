@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport import numbers
 from evalreport.audit.drift_tests import Drift, fisher_exact, of_counts, of_numbers, of_pairs
 from evalreport.audit.evidence import Fresh, compared_with
 from evalreport.audit.looks import share_of_look
@@ -23,16 +22,15 @@ from evalreport.audit_records import AuditRecord
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.results import Results
+from evalreport.texts import Message, Text, parts
 
 Floats = npt.NDArray[np.float64]
-Asked = tuple[str, str, Drift, str, bool | None]
+Asked = tuple[str, str, Drift, Message, bool | None]
 """Question, what it is about, what was found, in words, and the alarm where no p-value decides it."""
 
 HALF = 0.5
 """A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
 MOST_VALUES = 1000
-SAME = "the same examples"
-DEPENDENT = "examples are not independent of each other here: sizes only, no test"
 
 
 def data_changed(now: Present, past: Past) -> Results:
@@ -54,8 +52,8 @@ def data_changed(now: Present, past: Past) -> Results:
 def _questions(now: Present, then: Predictions, *, paired: bool) -> Iterator[Asked]:
     today = now.predictions
     if bool(today.classes) != bool(then.classes) or (today.y_true is None) != (then.y_true is None):
-        text = f"another task: {today.task} now, {then.task} then"
-        yield "labels", "truth", Drift(reason="another task"), text, True
+        text = Message("drift.other_task_said", now=today.task, then=then.task)
+        yield "labels", "truth", Drift(reason=Message("drift.other_task")), text, True
         return
     if today.y_true is not None and then.y_true is not None:
         yield from _truths(then, today, paired=paired)
@@ -77,10 +75,9 @@ def _number_of_rows(now: Present, past: Past, reference: Reference) -> Asked:
     before = [run.summary["n"] for run in compared_with(past.runs, past)]
     usual = float(np.median(before)) if before else float(reference.results["n"])
     ratio = now.results.n / usual
-    text = f"{numbers.count(now.results.n)} rows, {numbers.count(usual)} {'usually' if before else 'then'}"
     few = bool(before) and ratio < HALF
-    if few:
-        text += ": fewer than half"
+    said = "fewer_than_half" if few else "rows_usual" if before else "rows"
+    text = Message(f"drift.number.{said}", n=now.results.n, usual=usual)
     return "examples", "", Drift(effect="ratio", effect_size=ratio), text, few
 
 
@@ -89,7 +86,7 @@ def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[
     assert today.y_true is not None
     what = "truth"
     if paired:
-        yield "labels", what, Drift(reason=SAME), "not asked: the same examples", None
+        yield "labels", what, Drift(reason=Message("drift.same")), Message("drift.not_asked"), None
         return
     first, second = (p.y_true[_once(p)] for p in (then, today) if p.y_true is not None)
     if not today.classes:
@@ -100,8 +97,8 @@ def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[
     found = of_counts(old, new)
     if today.positive is not None and today.positive == then.positive:
         place = labels.index(today.positive)
-        shares = [_percent(float(c[place] / c.sum())) for c in (old, new)]
-        text = f"{shares[1]} in class {today.positive}, {shares[0]} then"
+        then_, now_ = (100 * float(c[place] / c.sum()) for c in (old, new))
+        text = Message("drift.positive", label=today.positive, now=now_, then=then_, decimals=1)
     else:
         text = _mix_text(labels, old, new)
     yield "labels", what, found, text, None
@@ -115,14 +112,19 @@ def _classes(labels: list[str], old: Floats, new: Floats) -> Asked:
     gone = [labels[k] for k in changed if new[k] == 0]
     if not len(changed):
         known = int(((old > 0) & (new > 0)).sum())
-        return "classes", "truth", Drift(effect="changed_classes", effect_size=0.0), f"the same {known}", None
+        same = Message("drift.same_classes", n=known)
+        return "classes", "truth", Drift(effect="changed_classes", effect_size=0.0), same, None
     p = min(
         fisher_exact(np.array([old.sum() - old[k], old[k]]), np.array([new.sum() - new[k], new[k]]))
         for k in changed
     )
-    parts = [f"{word}: {_listed(names)}" for word, names in (("new", came), ("gone", gone)) if names]
+    said = [
+        Message(f"drift.classes.{what}", names=_listed(names))
+        for what, names in (("new", came), ("gone", gone))
+        if names
+    ]
     found = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
-    return "classes", "truth", found, "; ".join(parts), None
+    return "classes", "truth", found, parts(*said), None
 
 
 def _answers(
@@ -142,10 +144,11 @@ def _answers(
         yield "scores", name, found, _numbers_text(found), None
     gaps = [_missing(*side) for side in (then, today)]
     old_gaps, new_gaps = (np.array([n - lacking, lacking], dtype=np.float64) for lacking, n in gaps)
-    text = f"{numbers.count(gaps[1][0])} of {numbers.count(gaps[1][1])} rows without an answer, {gaps[0][0]} then"
-    found = of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else Drift(reason="none, then and now")
+    text = Message("drift.missing", n=gaps[1][0], rows=gaps[1][1], then=gaps[0][0])
+    none = Drift(reason=Message("drift.none_missing"))
+    found = of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else none
     if paired:
-        found = replace(found, test=None, statistic=None, p_value=None, reason=SAME)
+        found = replace(found, test=None, statistic=None, p_value=None, reason=Message("drift.same"))
     yield "missing", name, found, text, None
 
 
@@ -154,7 +157,13 @@ def _column(name: str, then: Column, today: Column) -> Asked:
         found = of_numbers(then.values, today.values)
         return "column", name, found, _numbers_text(found), None
     if then.categories is None or today.categories is None:
-        return "column", name, Drift(reason="numbers in one run, texts in the other"), "not comparable", None
+        return (
+            "column",
+            name,
+            Drift(reason=Message("drift.other_kind")),
+            Message("drift.not_comparable"),
+            None,
+        )
     labels, old, new = _counts((then.values, then.categories), (today.values, today.categories), gaps=True)
     return "column", name, of_counts(old, new), _mix_text(labels, old, new), None
 
@@ -195,7 +204,9 @@ def _judged(asked: list[Asked], reference: Reference, fresh: Fresh, *, alpha: fl
 
 def _without_test(one: Asked) -> Asked:
     question, about, found, text, alarm = one
-    bare = replace(found, test=None, statistic=None, p_value=None, reason=found.reason or DEPENDENT)
+    bare = replace(
+        found, test=None, statistic=None, p_value=None, reason=found.reason or Message("drift.dependent")
+    )
     return question, about, bare, text, alarm
 
 
@@ -204,30 +215,25 @@ def _independent(predictions: Predictions, now: Present) -> bool:
     return once and now.options.cluster is None
 
 
-def _mix_text(labels: list[str], old: Floats, new: Floats) -> str:
+def _mix_text(labels: list[str], old: Floats, new: Floats) -> Message:
     """Say which value's share moved most."""
     shares = old / max(old.sum(), 1), new / max(new.sum(), 1)
     k = int(np.abs(shares[1] - shares[0]).argmax())
-    name = labels[k] or "(empty)"
-    return f"most changed: {name}, {_percent(float(shares[1][k]))}, {_percent(float(shares[0][k]))} then"
+    then, now = (100 * float(share[k]) for share in shares)
+    return Message("drift.mix", label=labels[k] or "(empty)", now=now, then=then, decimals=1)
 
 
-def _percent(share: float) -> str:
-    return f"{numbers.number(100 * share, 1)} %"
-
-
-def _numbers_text(found: Drift) -> str:
+def _numbers_text(found: Drift) -> Message:
     if found.effect_size is None:
-        return "compared as distributions"
-    size = numbers.number(found.effect_size, 3)
+        return Message("drift.as_distributions")
     if found.effect == "mean_change_sd":
-        return f"changed by {size} standard deviations on average, example by example"
-    return f"{size} standard deviations apart (Wasserstein), PSI {numbers.number(found.details['psi'], 3)}"
+        return Message("drift.mean_change", size=found.effect_size)
+    return Message("drift.distance", size=found.effect_size, psi=found.details["psi"])
 
 
-def _listed(names: list[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _listed(names: list[str], most: int = 5) -> Text:
+    first = ", ".join(names[:most])
+    return Message("list.more", names=first, n=len(names) - most) if len(names) > most else first
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.portable import dot, exp, log
 from evalreport.engine.ranks import mid_ranks
 from evalreport.engine.signed_ranks import signed_rank_tail
+from evalreport.texts import Message, Text
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,7 +42,7 @@ class Drift:
     effect: str | None = None
     effect_size: float | None = None
     details: Mapping[str, float] = field(default_factory=dict)
-    reason: str | None = None
+    reason: Text | None = None
 
 
 def of_counts(then: npt.NDArray[Any], now: npt.NDArray[Any]) -> Drift:
@@ -60,17 +61,15 @@ def of_counts(then: npt.NDArray[Any], now: npt.NDArray[Any]) -> Drift:
     there = then + now > 0
     then, now = then[there], now[there]
     if not then.sum() or not now.sum():
-        return Drift(reason="one of the two samples is empty")
+        return Drift(reason=Message("drift.empty"))
     if len(then) < 2:
-        return Drift(effect="cramers_v", effect_size=0.0, reason="one value only, then and now")
+        return Drift(effect="cramers_v", effect_size=0.0, reason=Message("drift.one_value"))
     whole = _chi_square(then, now)
     v = math.sqrt(whole / (then.sum() + now.sum()))
     sizes = {"psi": stability_index(then, now)}
     then, now = _pooled(then, now)
     if len(then) < 2:
-        return Drift(
-            effect="cramers_v", effect_size=v, details=sizes, reason="too few examples for a test of the mix"
-        )
+        return Drift(effect="cramers_v", effect_size=v, details=sizes, reason=Message("drift.too_few"))
     if len(then) == 2 and _expected(then, now).min() < LEAST_EXPECTED:
         return Drift("fisher_exact", None, fisher_exact(then, now), "cramers_v", v, sizes)
     statistic = _chi_square(then, now)
@@ -85,7 +84,7 @@ def of_numbers(then: Floats, now: Floats) -> Drift:
     """
     then, now = np.sort(then[np.isfinite(then)]), np.sort(now[np.isfinite(now)])
     if not len(then) or not len(now):
-        return Drift(reason="one of the two samples is empty")
+        return Drift(reason=Message("drift.empty"))
     every = np.concatenate([then, now])
     at_then = np.searchsorted(then, every, side="right") / len(then)
     at_now = np.searchsorted(now, every, side="right") / len(now)
@@ -101,9 +100,7 @@ def of_numbers(then: Floats, now: Floats) -> Drift:
         "wasserstein_sd",
         standardised,
         sizes,
-        None
-        if standardised is not None
-        else "all values of the accepted run are equal: no spread to measure by",
+        None if standardised is not None else Message("drift.no_spread"),
     )
 
 

@@ -25,7 +25,8 @@ from evalreport.data.selection import subset
 from evalreport.errors import UsageError
 from evalreport.metrics.apart import each_apart
 from evalreport.metrics.quantities import Quantity
-from evalreport.pipeline import sampled
+from evalreport.stages import sampled
+from evalreport.texts import Message, Text
 
 if TYPE_CHECKING:
     from evalreport.audit.connection import History
@@ -67,7 +68,7 @@ class Fresh:
     accepted: tuple[Mask | None, ...] = ()
     sample: tuple[str, ...] = ()
     taken: bool = False
-    reason: str | None = None
+    reason: Text | None = None
 
 
 def fresh(predictions: Predictions, options: Options, history: History, past: Past) -> Fresh | None:
@@ -101,7 +102,7 @@ def fresh(predictions: Predictions, options: Options, history: History, past: Pa
             continue
         earlier = reference_predictions(history, run)
         if earlier is None:
-            why = f"run {run.id} may have held some of these examples, and its predictions are not kept"
+            why = Message("night.not_kept", run=run.id)
             return replace(found, new=np.zeros(len(keys), dtype=bool), reason=why)
         new = new & ~_among(keys, earlier, options)
         unseen = np.sort(digests[new])
@@ -161,27 +162,27 @@ def kept_of(records: Sequence[EvidenceRecord]) -> dict[str, Any]:
 
 def night_of(
     predictions: Predictions, model: str, quantity: Quantity, options: Options, new: Mask
-) -> Night | str:
+) -> Night | Text:
     """Return a model's value on the units that are new; or why there is none."""
     if not new.all() and predictions.design not in DIVISIBLE:
-        return f"of the design {predictions.design} some examples cannot be taken without the others"
+        return Message("night.indivisible", design=predictions.design)
     outputs = next((m for m in predictions.models if m.name == model), None)
     if outputs is None:
-        return f"there is no model {model!r}"
+        return Message("night.no_model", model=model)
     _, code = unit_keys(predictions, options)
     inside = new[code] if outputs.present is None else new[code] & outputs.present
     n = len(np.unique(code[inside]))
     if n < LEAST_NEW:
-        return f"{n} new examples are too few for a night of its own; it takes {LEAST_NEW}"
+        return Message("night.too_few", n=n, least=LEAST_NEW)
     part = each_apart(subset(replace(predictions, models=(outputs,)), np.flatnonzero(inside)))[0]
     try:
         # A value and its standard error need no replicates, and one is the least that there are.
         sample = sampled(part, [quantity], replace(options, resamples=1), seed=options.seed)
     except UsageError as error:
-        return str(error)
+        return Message("night.refused", why=str(error))
     estimate = sample.estimates[model, quantity]
     if not math.isfinite(estimate.value):
-        return estimate.reason or f"{quantity.spelled} is undefined"
+        return estimate.reason or Message("night.undefined", metric=quantity.spelled)
     return Night(float(estimate.value), estimate.standard_error or 0.0, n)
 
 

@@ -18,7 +18,6 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Literal, cast
 
-from evalreport import numbers
 from evalreport.comparisons.verdict_interval import agreeing, decides
 from evalreport.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.errors import UsageError
@@ -26,9 +25,11 @@ from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.keys import Task
 from evalreport.metrics.quantities import Quantity
 from evalreport.metrics.quantities import parse as parse_metric
+from evalreport.numbers import decimals_of
 from evalreport.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
 from evalreport.registry import unknown_name
 from evalreport.results import Results
+from evalreport.texts import Message, Text, parts
 
 __all__ = ["decide", "judge", "outcome_of", "parse"]
 
@@ -85,8 +86,10 @@ def judge(
     return replace(results, gates=tuple(decided))
 
 
-def _blocked(record: GateRecord, why: str) -> GateRecord:
-    return replace(record, outcome="undecided", text=f"{record.text}; not decided: {why}")
+def _blocked(record: GateRecord, why: Text) -> GateRecord:
+    return replace(
+        record, outcome="undecided", text=parts(record.text, Message("audit.not_decided", why=why))
+    )
 
 
 def decide(gate: Gate, results: Results) -> GateRecord:
@@ -101,11 +104,12 @@ def decide(gate: Gate, results: Results) -> GateRecord:
         return _decide_count(gate, results)
     record = _decide_value(gate, results)
     if record.outcome == "undecided" and results.design == "test-set":
-        record = replace(record, text=record.text + what_it_needs(record, gate.limit))
+        needs = what_it_needs(record, gate.limit)
+        record = record if needs is None else replace(record, text=parts(record.text, needs))
     return record
 
 
-def what_it_needs(record: GateRecord, limit: float) -> str:
+def what_it_needs(record: GateRecord, limit: float) -> Message | None:
     """Say how many times as many examples would decide a gate, if the value stayed as it is.
 
     An interval's width goes with one over the square root of the number of examples, so that its side towards the
@@ -114,18 +118,17 @@ def what_it_needs(record: GateRecord, limit: float) -> str:
     Examples
     --------
     >>> record = GateRecord("a.accuracy >= 0.9", "undecided", 0.92, 0.88, 0.95, "")
-    >>> what_it_needs(record, 0.9)
-    '; if the value stayed as it is, about 4 times as many examples would decide it'
+    >>> str(what_it_needs(record, 0.9))
+    'if the value stayed as it is, about 4 times as many examples would decide it'
     """
     value, low, high = record.value, record.low, record.high
     if value is None or low is None or high is None:
-        return ""
+        return None
     gap, side = abs(value - limit), value - low if value > limit else high - value
     if gap == 0 or (times := (side / gap) ** 2) > _MOST_TIMES:
-        return "; no number of examples within reach decides a value so near the limit"
+        return Message("gates.too_near")
     times = max(times, 1.1)
-    said = numbers.number(times, 1 if times < 3 else 0)
-    return f"; if the value stayed as it is, about {said} times as many examples would decide it"
+    return Message("gates.times_as_many", times=times, decimals=1 if times < 3 else 0)
 
 
 def _decide_value(gate: Gate, results: Results) -> GateRecord:
@@ -195,10 +198,19 @@ def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
     for row in results.metrics:
         if row.model == term.model and row.slice == within and _is(row, wanted):
             return row
-    remedy = f"add -m {term.spelling}, or leave -m out to compute every metric"
     if within is not None and term.label is not None:
-        remedy = f"add -m {term.spelling}: single classes within slices are computed where they are named"
-    raise wrong(gate.text, term.metric_at, f"{term.spelling} is not computed for {term.model}; {remedy}")
+        raise wrong(
+            gate.text,
+            term.metric_at,
+            f"{term.spelling} is not computed for {term.model}; add -m {term.spelling}: single classes within slices"
+            " are computed where they are named",
+        )
+    raise wrong(
+        gate.text,
+        term.metric_at,
+        f"{term.spelling} is not computed for {term.model}; add -m {term.spelling}, or leave -m out to compute every"
+        " metric",
+    )
 
 
 def slice_of(gate: Gate, term: Term, results: Results) -> Slice | None:
@@ -246,15 +258,16 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
         if _is(row, wanted):
             return row, 1 if row.a == first.model else -1
     if rows:
-        other = (
-            "name another"
-            if within is None
-            else f"within slices {results.primary_metric} is: name it first, -m"
+        if within is None:
+            raise wrong(
+                gate.text, first.metric_at, f"{first.spelling} is not compared between models; name another"
+            )
+        raise wrong(
+            gate.text,
+            first.metric_at,
+            f"{first.spelling} is not compared between models there; within slices {results.primary_metric} is: name it"
+            " first, -m",
         )
-        problem = (
-            f"{first.spelling} is not compared between models{'' if within is None else ' there'}; {other}"
-        )
-        raise wrong(gate.text, first.metric_at, problem)
     problem = f"{first.model} and {second.model} are not compared"
     raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
 
@@ -265,7 +278,7 @@ def _decide_count(gate: Gate, results: Results) -> GateRecord:
         return _decide_audit(gate, results)
     n = float(results.n)
     outcome = outcome_of(gate.comparator, gate.limit, low=n, high=n)
-    return GateRecord(gate.text, outcome, n, None, None, f"n = {results.n}")
+    return GateRecord(gate.text, outcome, n, None, None, Message("gates.n", n=results.n))
 
 
 def _decide_audit(gate: Gate, results: Results) -> GateRecord:
@@ -279,12 +292,10 @@ def _decide_audit(gate: Gate, results: Results) -> GateRecord:
     open_ = [row for row in rows if asked and row.reason is not None and not row.alarm]
     outcome = outcome_of(gate.comparator, gate.limit, low=found, high=found + len(open_))
     text = (
-        f"{gate.count.replace('_', ' ')}: {found}"
-        if results.audit
-        else "no earlier accepted run: nothing to compare"
+        Message(f"gates.count.{gate.count}", n=found) if results.audit else Message("gates.nothing_accepted")
     )
     if outcome == "undecided":
-        text += f"; not decided for {open_[0].about}: {open_[0].reason}"
+        text = parts(text, Message("gates.open", about=open_[0].about, why=open_[0].reason))
     return GateRecord(gate.text, outcome, float(found), None, None, text)
 
 
@@ -294,7 +305,7 @@ def decided_by(
     limits: Interval,
     *,
     decided: bool | None = None,
-    reason: str | None = None,
+    reason: Text | None = None,
 ) -> GateRecord:
     """Decide a gate on a value by its limits; undecided with the reason where there are none.
 
@@ -306,20 +317,26 @@ def decided_by(
     """
     low, high = limits.low, limits.high
     if value is None or low is None or high is None:
-        said = limits.reason or reason or "not computed"
-        return GateRecord(gate.text, "undecided", value, low, high, f"no interval: {said}")
+        said = limits.reason or reason or Message("gates.not_computed")
+        return GateRecord(gate.text, "undecided", value, low, high, Message("gates.no_interval", why=said))
     span = (low, high)
     if decided is not None and gate.limit == 0:
         span = (value, value) if decided else (-math.inf, math.inf)
     outcome = outcome_of(gate.comparator, gate.limit, low=span[0], high=span[1])
-    note = "; the data fit both answers" if outcome == "undecided" else ""
-    decimals = numbers.decimals_of([(high - low) / 4])
+    decimals = decimals_of([(high - low) / 4])
     # A bound must not look as if it stood on the gate's limit when it stands beside it.
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
         decimals += 1
-    shown = numbers.interval(low, high, decimals, excluded=0.0 if decided else None)
-    found = f"{numbers.number(value, decimals)} {shown} by {limits.method}"
-    return GateRecord(gate.text, outcome, value, low, high, found + note)
+    text = Message(
+        "gates.value_decided" if decided else "gates.value",
+        value=value,
+        limits=(low, high),
+        method=limits.method,
+        decimals=decimals,
+    )
+    if outcome == "undecided":
+        text = parts(text, Message("gates.both_answers"))
+    return GateRecord(gate.text, outcome, value, low, high, text)
 
 
 def _negative(number: float | None) -> float | None:

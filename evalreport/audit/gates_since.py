@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from evalreport import numbers
 from evalreport.audit.gates import (
     Outcome,
     as_verdict,
@@ -28,8 +27,7 @@ from evalreport.audit.reference import Past, Reference
 from evalreport.audit.since import Present, since
 from evalreport.conditions import Gate
 from evalreport.records import GateRecord, Interval
-
-FIRST = "{}: nothing to compare with, so that the series can begin"
+from evalreport.texts import Message, parts
 
 
 def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
@@ -53,10 +51,10 @@ def _about_every_night(gate: Gate, now: Present) -> GateRecord:
     metric_record(gate, term, now.results)
     found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
     if not found:
-        return GateRecord(gate.text, "pass", None, None, None, FIRST.format("no run was accepted yet"))
+        return GateRecord(gate.text, "pass", None, None, None, Message("gates.none_accepted"))
     (row,) = found
     if row.effect != "from_floor" or row.effect_size is None:
-        text = f"not decided: there is no night of new examples since; {row.text}"
+        text = parts(Message("gates.no_night"), row.text)
         return GateRecord(gate.text, "undecided", None, None, None, text)
     outcome: Outcome = "fail" if row.alarm else "pass"
     return GateRecord(gate.text, outcome, row.effect_size + gate.limit, None, None, row.text)
@@ -68,10 +66,10 @@ def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
     for term in gate.terms:
         metric_record(gate, term, now.results)
     if gate.reference in past.pruned:
-        text = f"run {past.pruned[gate.reference]}, which it was compared with, was pruned"
+        text = Message("gates.pruned", run=past.pruned[gate.reference])
         return GateRecord(gate.text, "undecided", None, None, None, text)
-    none = "no run was accepted yet" if gate.reference == "accepted" else "no earlier run exited 0"
-    return GateRecord(gate.text, "pass", None, None, None, FIRST.format(none))
+    none = Message("gates.none_accepted" if gate.reference == "accepted" else "gates.none_passed")
+    return GateRecord(gate.text, "pass", None, None, None, none)
 
 
 def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord:
@@ -85,11 +83,11 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     if found.p_value is not None and quantity.spelled == now.results.primary_metric:
         limits, decided = as_verdict(limits, found.difference, found.p_value)
     record = decided_by(gate, found.difference, limits, decided=decided)
-    then = ""
+    said = [record.text]
     if found.value is not None and found.reference_value is not None:
-        values = numbers.number(found.value, 4), numbers.number(found.reference_value, 4)
-        then = f"; {values[0]} now, {values[1]} at {reference.spoken}"
-    return replace(record, text=f"{record.text}{then}" + (f"; {found.how}" if found.how else ""))
+        then = {"then": found.reference_value, "run": reference.spoken}
+        said.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
+    return replace(record, text=parts(*said, *([found.how] if found.how else [])))
 
 
 def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:
@@ -97,5 +95,5 @@ def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord
     then = int(reference.results["n"])
     change = float(now.results.n - then)
     outcome = outcome_of(gate.comparator, gate.limit, low=change, high=change)
-    text = f"n = {now.results.n} now, {then} at {reference.spoken}"
+    text = Message("gates.n_now_and_then", now=now.results.n, then=then, run=reference.spoken)
     return GateRecord(gate.text, outcome, change, None, None, text)

@@ -16,6 +16,7 @@ from pathlib import Path
 from evalreport.audit.connection import History, translated
 from evalreport.audit.record import series_key
 from evalreport.errors import HistoryError
+from evalreport.texts import Message, Text
 
 POLL = 0.2
 """Seconds between two looks at a lock that another audit holds."""
@@ -23,7 +24,7 @@ POLL = 0.2
 
 @contextmanager
 def locked(
-    history: History, series: str, *, wait: float, say: Callable[[str], None] | None = None
+    history: History, series: str, *, wait: float, say: Callable[[Text], None] | None = None
 ) -> Iterator[None]:
     """Hold the lock of a series while the block runs.
 
@@ -50,13 +51,13 @@ def locked(
                     " has ended, or wait for it with --wait SECONDS"
                 )
             if say is not None and not told:
-                say(f"waiting up to {wait:g} s for another audit of the series {series!r} ({holder})")
+                say(Message("cli.audit.waiting", seconds=wait, series=series, holder=holder))
             told = True
             time.sleep(min(POLL, left))
         yield
 
 
-Attempt = Callable[[], str | None]
+Attempt = Callable[[], Text | None]
 """Tries to take the lock: None where it was taken, else who holds it."""
 
 
@@ -73,6 +74,7 @@ def _file_lock(history: History, series: str) -> Iterator[Attempt]:
         raise HistoryError(f"{path}: cannot be made ({error.strerror}): audits lock their history") from error
 
     def attempt() -> str | None:
+        """Take the lock; return who holds it where that fails."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -100,12 +102,13 @@ def _server_lock(history: History, series: str) -> Iterator[Attempt]:
         # Of the session, not of a transaction, which the server would see idle for as long as the work takes.
         connection.execution_options(isolation_level="AUTOCOMMIT")
 
-        def attempt() -> str | None:
+        def attempt() -> Message | None:
+            """Take the lock; return who holds it where that fails."""
             with translated(history):
                 taken = connection.execute(
                     text("SELECT pg_try_advisory_lock(:key)"), {"key": series_key(series, "audit")}
                 )
-                return None if taken.scalar_one() else "on another connection to the server"
+                return None if taken.scalar_one() else Message("lock.server")
 
         yield attempt
     finally:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from evalreport import numbers
 from evalreport.audit.since import Present
 from evalreport.audit_records import AuditRecord
-from evalreport.metrics.quantities import TURNED, Quantity, definition, greater_is_better
+from evalreport.comparisons import TESTS
+from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.records import HistoryRecord
+from evalreport.texts import Message, parts
 
-BY_RESAMPLING = frozenset({"permutation", "bootstrap_difference"})
 LEAST_COUNT = 2
 """The smallest p-value of a test by resampling is 1 or 2 over the number of replicates and one."""
 TOLERANCE = 1e-6
@@ -44,7 +44,7 @@ def is_worse(quantity: Quantity, difference: float | None, *, lower_is_better: b
 
 def without_direction(quantity: Quantity) -> bool:
     """Say whether neither a larger nor a smaller value is better."""
-    return definition(quantity).greater_is_better is None and quantity.metric not in TURNED
+    return definition(quantity).greater_is_better is None
 
 
 def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quantity) -> AuditRecord:
@@ -54,21 +54,21 @@ def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quanti
     """
     row = answer("worse", look, change, test=change.test, alarm=False)
     if change.p_value is None:
-        reason = change.reason or "this change has an interval and no test"
-        return replace(row, text=f"not decided: {reason}", reason=reason)
+        reason = change.reason or Message("spending.no_test")
+        return replace(row, text=Message("audit.not_decided", why=reason), reason=reason)
     alpha, models = 1 - now.options.confidence, len(now.results.models)
     uncut = change.p_value * models / share_of_look(look)
     adjusted = min(1.0, uncut)
     worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
     alarm = worse and adjusted <= alpha
     unclear = None if alarm or not worse else unresolved(change.test, change.p_value, uncut / alpha, now)
-    said = "worse than the accepted run" if alarm else "not decided" if unclear else "not shown to be worse"
+    said = "worse" if alarm else "undecided" if unclear else "not_worse"
     if change.difference and not worse:  # the p-value is of a change either way, and may be small
-        said += ", the change being for the better"
-    text = (
-        f"{said}: {numbers.p_phrase(change.p_value)} at look {look} counts as {numbers.p_phrase(adjusted)},"
-        f" the permitted error being spread over all looks; {change.text}; false in at most {numbers.percent(alpha)} of"
-        " such series, however the nights depend on each other"
+        said = "better"
+    text = parts(
+        Message(f"spending.said.{said}", p=change.p_value, adjusted=adjusted, look=look),
+        change.text,
+        Message("alarm.promise_of_floor", alpha=alpha),
     )
     return replace(
         row,
@@ -77,25 +77,30 @@ def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quanti
         effect="difference",
         effect_size=change.difference,
         alarm=alarm,
-        text=text if unclear is None else f"{text}; {unclear}",
+        text=text if unclear is None else parts(text, unclear),
         reason=unclear,
     )
 
 
-def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> str | None:
+def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> Message | None:
     """Say how many replicates would decide where a test by resampling cannot give a p-value that is small enough."""
     count = p * (now.options.resamples + 1)
-    drawn = test in BY_RESAMPLING and abs(count - round(count)) < TOLERANCE  # else it was enumerated exactly
+    resampled = test is not None and test in TESTS and TESTS[test].by_resampling
+    drawn = resampled and abs(count - round(count)) < TOLERANCE  # else it was enumerated exactly
     if not drawn or too_large_by <= 1 or round(count) > LEAST_COUNT:
         return None
     needed = math.ceil((now.options.resamples + 1) * too_large_by)
-    return f"{now.options.resamples:,} replicates cannot decide at this look: --resamples {needed} can"
+    return Message("spending.resamples", n=now.options.resamples, needed=needed)
 
 
 def this_look(look: int, change: HistoryRecord) -> AuditRecord:
     """The plain test of this look, which errs again at every look; no alarm hangs on it."""
     row = answer("worse_this_run", look, change, test=change.test, alarm=False)
-    text = f"this look alone, not corrected: asked every night it errs sooner or later; {change.text}"
+    text = (
+        Message("audit.this_look", change=change.text)
+        if change.reason is None
+        else Message("audit.reason_alone", why=change.reason)
+    )
     return replace(
         row,
         p_value=change.p_value,
@@ -103,7 +108,7 @@ def this_look(look: int, change: HistoryRecord) -> AuditRecord:
         effect_size=change.difference,
         low=change.low,
         high=change.high,
-        text=text if change.reason is None else f"this look alone: {change.reason}",
+        text=text,
         reason=change.reason,
     )
 

@@ -18,8 +18,9 @@ from evalreport.audit.slices_since import fallen_slices
 from evalreport.audit_records import AuditRecord
 from evalreport.keys import Task
 from evalreport.metrics.quantities import Quantity, parse
-from evalreport.records import HistoryRecord, WarningRecord
+from evalreport.records import HistoryRecord, warning
 from evalreport.results import Results
+from evalreport.texts import Message
 
 Question = Callable[[Present, Past], Results]
 
@@ -45,11 +46,11 @@ def said_aloud(now: Present, _past: Past) -> Results:
     data = [row for row in loud if row not in models and row not in slices]
     found = []
     if models:
-        found.append(WarningRecord("worse_than_accepted", _said(models), _about(models)))
+        found.append(warning("worse_than_accepted", about=_about(models), said=_said(models)))
     if slices:
-        found.append(WarningRecord("slice_fell", _said(slices), _about(slices)))
+        found.append(warning("slice_fell", about=_about(slices), said=_said(slices)))
     if data:
-        found.append(WarningRecord("data_changed", _said(data), _about(data)))
+        found.append(warning("data_changed", about=_about(data), said=_said(data)))
     # First, because a terminal shows only the first few.
     return replace(now.results, warnings=(*found, *now.results.warnings))
 
@@ -71,9 +72,9 @@ def asked(now: Present, past: Past) -> Results:
     return now.results
 
 
-def _said(rows: Sequence[AuditRecord]) -> str:
-    more = f"; and {len(rows) - MOST_SAID} more" if len(rows) > MOST_SAID else ""
-    return "; ".join(f"{_named(row)}: {row.text}" for row in rows[:MOST_SAID]) + more
+def _said(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
+    said = tuple(Message("alarming.row", what=_named(row), text=row.text) for row in rows[:MOST_SAID])
+    return said if len(rows) <= MOST_SAID else (*said, Message("alarming.more", n=len(rows) - MOST_SAID))
 
 
 def _named(row: AuditRecord) -> str:

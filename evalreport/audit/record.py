@@ -17,6 +17,7 @@ from evalreport.audit.connection import ConnectionLostError, History, translated
 from evalreport.audit.schema import schema
 from evalreport.audit.store import Run, find, find_identity, run_with, standing_of
 from evalreport.errors import HistoryError, UsageError
+from evalreport.texts import say
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -118,7 +119,7 @@ def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool
                 )
             )
         if not standing.nights:
-            _pin(connection, new.series, [run_id], time=new.time, note="the first run of the series")
+            _pin(connection, new.series, [run_id], time=new.time, note=say("history_note.first"))
         recorded = find(connection, run_id)
     assert recorded is not None
     return recorded, True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from evalreport.audit.connection import History
 from evalreport.audit.store import Run, Standing, predictions_of, results_of, runs
 from evalreport.data.predictions import Predictions
+from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.audit.evidence import Fresh
@@ -36,9 +37,9 @@ class Reference:
     predictions: Predictions | None
 
     @property
-    def spoken(self) -> str:
+    def spoken(self) -> Message:
         """What to call it in a sentence; the number says which one it was when the pin has moved on."""
-        return f"{'the accepted run' if self.name == 'accepted' else 'the last run'} {self.run.id}"
+        return Message(f"reference.{self.name}", run=self.run.id)
 
 
 @dataclass(frozen=True, slots=True)

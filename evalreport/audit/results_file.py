@@ -17,7 +17,10 @@ from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of
 from evalreport.publishing import recover
 from evalreport.results import SCHEMA, Results
+from evalreport.texts import Message
 
+EARLIER = "evalreport/results/1"
+"""What version 0.1 wrote: sentences without code and parameters, and warnings of the level ``warning``."""
 NAME = "results.json"
 PDF = "report.pdf"
 _SPOKEN = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -125,14 +128,22 @@ def parsed(data: bytes, name: str) -> dict[str, Any]:
         raise InputError(
             f"is no JSON that can be read ({str(error)[:160]})", file=name, expected=_EXPECTED
         ) from None
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+    if not isinstance(content, dict) or content.get("schema") not in (SCHEMA, EARLIER):
         said = content.get("schema") if isinstance(content, dict) else type(content).__name__
         raise InputError(f"has the schema {str(said)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}")
+    if content["schema"] == EARLIER:
+        _rename_levels(content.get("warnings"))
     try:
         _check(content, Results, "")
     except ValueError as error:
         raise InputError(str(error), file=name, expected="the types of results.json") from None
     return content
+
+
+def _rename_levels(warnings: Any) -> None:
+    for row in warnings if isinstance(warnings, list) else ():
+        if isinstance(row, dict) and row.get("level") == "warning":
+            row["level"] = "caution"
 
 
 def completed(value: Any, wanted: Any = Results) -> Any:
@@ -229,7 +240,8 @@ def _check_record(value: Any, wanted: Any, where: str) -> None:
 def _check_union(value: Any, choices: tuple[Any, ...], where: str) -> None:
     if value is None and types.NoneType in choices:
         return
-    rest = [choice for choice in choices if choice is not types.NoneType]
+    # A message is written as its text.
+    rest = [choice for choice in choices if choice not in (types.NoneType, Message)]
     if len(rest) == 1:
         _check(value, rest[0], where)
     elif not any(_is(value, choice) for choice in rest):

@@ -21,6 +21,7 @@ from urllib.parse import quote, urlsplit
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import content_of
 from evalreport.redaction import redacted, remember, remember_address
+from evalreport.texts import say
 
 Host = Literal["github", "gitlab"]
 
@@ -112,7 +113,7 @@ def body_of(summary: str, *, host: Host, key: str | None = None, links: str = ""
     end = f"\n{links}\n" if links else ""
     room = LONGEST[host] - len(marker) - len(end)
     if len(text) > room:
-        cut = "\n\n*Cut here: the rest stands in the report.*\n"
+        cut = f"\n\n{say('review.cut')}\n"
         text = text[: room - len(cut)] + cut
     return marker + text + end
 
@@ -325,9 +326,7 @@ def _said(error: urllib.error.HTTPError) -> str:
 
 def _hint(code: int) -> str:
     if code in (401, 403, 404):
-        return (
-            "; the token may not comment here (GitHub: permissions: pull-requests: write; none from a fork)"
-        )
+        return say("review.token")
     return ""
 
 

@@ -24,10 +24,11 @@ from evalreport.data.values import in_order
 from evalreport.errors import UsageError
 from evalreport.metrics.apart import each_apart
 from evalreport.metrics.quantities import Quantity
-from evalreport.pipeline import sampled
 from evalreport.records import Slice
 from evalreport.results import Results
 from evalreport.slices.asked import divisions_asked
+from evalreport.stages import sampled
+from evalreport.texts import Message, Text, parts
 
 ROW_KEYS = ("dataset", "repeat", "fold", "replicate", "seed")
 """The columns that, with the id, say which prediction a row is."""
@@ -56,8 +57,8 @@ class Since:
     test: str | None = None
     p_value: float | None = None
     paired: bool = False
-    how: str = ""
-    reason: str | None = None
+    how: Text = ""
+    reason: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,44 +85,37 @@ def since(
     if lacking is not None:
         return Since(reason=lacking)
     if reference.predictions is None:
-        return _from_intervals(reference, now, stored, "the predictions are not kept")
+        return _from_intervals(reference, now, stored, Message("since.not_kept"))
     today, earlier = _alone(now.predictions, model), _alone(reference.predictions, model)
     same = not _row_numbers(reference, now) and _same_rows(today, earlier)
     if within is not None:
         inside = _inside(now.predictions, model, within, now.options)
         inside_then = inside if same else _inside(reference.predictions, model, within, now.options)
         if inside is None or inside_then is None:
-            what = f"examples with {within.column} = {within.value}"
-            return Since(reason=f"{reference.spoken} kept no {what}")
+            what = {"column": within.column, "value": within.value}
+            return Since(reason=Message("since.no_slice", run=reference.spoken, **what))
         today, earlier = _rows(today, inside), _rows(earlier, inside_then)
     today, earlier = _same_classes(today, earlier)
     if today.task == "binary" and len(today.classes) > 2:
-        return Since(
-            reason=f"{reference.spoken} had other classes: together there are {', '.join(today.classes)}"
-        )
+        return Since(reason=Message("since.other_classes", run=reference.spoken, classes=today.classes))
     if same:
         return _paired(today, earlier, quantity, now.options)
     if today.design not in TWO_SAMPLES or earlier.design not in TWO_SAMPLES:
-        return _from_intervals(reference, now, stored, "the folds are not the same")
-    why = (
-        "without a column id nothing says which examples are the same" if _row_numbers(reference, now) else ""
-    )
+        return _from_intervals(reference, now, stored, Message("since.other_folds"))
+    why = Message("since.no_id") if _row_numbers(reference, now) else None
     return _as_samples(today, earlier, quantity, now.options, why=why)
 
 
-def _why_not(reference: Reference, now: Present, model: str) -> str | None:
+def _why_not(reference: Reference, now: Present, model: str) -> Message | None:
     """Say why an earlier run can tell nothing about a model; None where it can."""
     then = reference.results
     if then["task"] != now.predictions.task or then["positive"] != now.predictions.positive:
-        return (
-            f"{reference.spoken} was about another task ({then['task']}, positive class {then['positive']})"
+        return Message(
+            "since.other_task", run=reference.spoken, task=then["task"], positive=str(then["positive"])
         )
     if model in then["models"]:
         return None
-    return (
-        f"{reference.spoken} holds no model {model!r}: accept a run that does (`evalreport history accept`);"
-        f" its models: {', '.join(then['models'])}"
-    )
+    return Message("since.no_model", run=reference.spoken, model=model, models=then["models"])
 
 
 # --- the three ways -------------------------------------------------------------------------------------------------
@@ -135,14 +129,14 @@ def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, option
     plain = _plain(options)
     sample = sampled(both, [quantity], plain, seed=options.seed)
     values = tuple(sample.estimates[m.name, quantity].value for m in both.models)
-    how = f"pair by pair on the same {today.n_examples} examples"
+    how = Message("since.paired", n=today.n_examples)
     if changed:
-        how += f"; {changed} true values changed since, and both runs are judged by today's"
+        how = parts(how, Message("since.truths_changed", n=changed))
     return _of(compare(sample, [quantity], plain)[0], plain, values, how=how, paired=True)
 
 
 def _as_samples(
-    today: Predictions, earlier: Predictions, quantity: Quantity, options: Options, *, why: str
+    today: Predictions, earlier: Predictions, quantity: Quantity, options: Options, *, why: Message | None
 ) -> Since:
     """Different examples: two independent samples, with draws of their own."""
     plain = replace(_plain(options), join="independent")
@@ -153,17 +147,16 @@ def _as_samples(
         sampled(old, [quantity], plain, seed=seed),
     ]
     values = tuple(sample.estimates[sample.predictions.models[0].name, quantity].value for sample in samples)
-    how = f"as independent samples: {earlier.n_examples} examples then, {today.n_examples} now"
-    shared = 0 if why else _shared(today, earlier)
-    if shared:
-        how += f", {shared} of them the same, which makes the interval too wide rather than too narrow"
-    if why:
-        how += f"; {why}"
+    shared = _shared(today, earlier) if why is None else 0
+    sizes = {"then": earlier.n_examples, "now": today.n_examples}
+    how = Message("since.overlapping", **sizes, n=shared) if shared else Message("since.apart", **sizes)
+    if why is not None:
+        how = parts(how, why)
     return _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how, paired=False)
 
 
 def _of(
-    comparison: Comparison, options: Options, values: tuple[float, ...], *, how: str, paired: bool
+    comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text, paired: bool
 ) -> Since:
     row = records(comparison, options)[0]
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
@@ -182,25 +175,27 @@ def _of(
     )
 
 
-def _from_intervals(reference: Reference, now: Present, stored: Stored, why: str) -> Since:
+def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Message) -> Since:
     """Only the results of the earlier run can be used: each value with its recommended interval."""
     level = now.options.confidence
     if reference.results["options"]["confidence"] != level:
-        return Since(reason=f"{reference.spoken} has intervals at another --confidence, and {why}")
+        return Since(reason=Message("since.other_level", run=reference.spoken, why=why))
     present = _stored_row(_plain_rows(now.results.metrics), stored)
     earlier = _stored_row(reference.results["metrics"], stored)
     if earlier is None or present is None:
-        missing = "this run" if present is None else reference.spoken
-        return Since(reason=f"{missing} has no {stored[1].spelled} of {stored[0]}, and {why}")
+        missing = Message("reference.this") if present is None else reference.spoken
+        return Since(
+            reason=Message("since.no_value", run=missing, metric=stored[1].spelled, model=stored[0], why=why)
+        )
     value, low, high = present
     old_value, old_low, old_high = earlier
-    how = f"from the intervals of both runs ({why}), which is too wide where the examples are the same"
+    how = Message("since.from_intervals", why=why)
     if None in (value, low, high, old_value, old_low, old_high):
-        return Since(value, old_value, how=how, reason="no interval of one of the two values")
+        return Since(value, old_value, how=how, reason=Message("since.no_interval"))
     return square_and_add((value, low, high), (old_value, old_low, old_high), how)
 
 
-def square_and_add(now: tuple[Any, Any, Any], then: tuple[Any, Any, Any], how: str = "") -> Since:
+def square_and_add(now: tuple[Any, Any, Any], then: tuple[Any, Any, Any], how: Text = "") -> Since:
     """Return the difference of two independent values from each one's value and limits.
 
     l = d - sqrt((x - l_x)^2 + (u_y - y)^2) and u = d + sqrt((u_x - x)^2 + (y - l_y)^2): Zou and Donner (2008), eq. 2;

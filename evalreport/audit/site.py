@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from evalreport import __version__, numbers
+from evalreport import numbers
 from evalreport.audit.alarm import promise
 from evalreport.audit.connection import History
 from evalreport.audit.store import results_of
@@ -29,16 +29,18 @@ from evalreport.report.characters import visible
 from evalreport.report.figures import Figure, drawn
 from evalreport.report.limited import Documents, made_within_limits
 from evalreport.report.page import environment, font_faces, rendered, source
-from evalreport.report.texts import group_of
+from evalreport.report.translation import catalogue_of
+from evalreport.texts import Message, group_of, say, speaking
+from evalreport.version import __version__
 
 PAGE = "index.html"
 OUTCOMES = {
     0: ("passed", "better"),
-    1: ("gate failed", "caution"),
+    1: ("gate_failed", "caution"),
     3: ("undecided", "undecided"),
     4: ("passed", "better"),
 }
-"""What an exit code means on the page, and the tone in which it is said; 4: an output was missing, the gates passed."""
+"""The word for an exit code on the page, and its tone; 4: an output was missing, the gates passed."""
 DEPTH = 3
 """How deep below the folder of reports a results.json is looked for."""
 
@@ -121,7 +123,8 @@ def _ways(
 def _encoded(
     found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], templates: Path | None
 ) -> bytes:
-    return site_page(found, links, templates=templates).encode("utf-8", errors="replace")
+    with speaking(catalogue_of(templates)):
+        return site_page(found, links, templates=templates).encode("utf-8", errors="replace")
 
 
 def site_page(
@@ -145,7 +148,7 @@ def site_page(
         "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
     )
     context = {
-        "title": "Audits over time",
+        "title": say("site.title"),
         "subtitle": _subtitle(found),
         "series": [_described(place, line, links) for place, line in enumerate(found)],
         # Our own mark-up: shipped files, and drawings whose texts were escaped.
@@ -166,8 +169,8 @@ def site_page(
 def _subtitle(found: Sequence[Timeline]) -> str:
     audits = [audit for line in found for audit in line.audits]
     times = sorted(audit.run.time[:10] for audit in audits)
-    names = f"{len(found)} series · " if len(found) > 1 else ""
-    return f"{names}{_counted(len(audits), 'audit')} · {times[0]} to {times[-1]}"
+    facts = [say("site.audits", n=len(audits)), say("report.range", low=times[0], high=times[-1])]
+    return " · ".join([say("site.several_series", n=len(found)), *facts] if len(found) > 1 else facts)
 
 
 def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]]) -> dict[str, Any]:
@@ -188,7 +191,7 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
         "metric": line.metric,
         "level": numbers.percent(line.level),
         "tone": tone,
-        "outcome": outcome,
+        "outcome": say(f"site.outcome.{outcome}"),
         "headline": _headline(newest),
         "facts": _facts(line),
         "charts": charts,
@@ -198,30 +201,46 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
 
 
 def _headline(newest: Audit) -> str:
-    when = f"The last audit, of {newest.run.time[:10]} (run {newest.run.id}),"
-    failed = [text for outcome, text in newest.gates if outcome == "fail"]
+    failed = sum(outcome == "fail" for outcome, _ in newest.gates)
     if failed:
-        return f"{when} failed {_counted(len(failed), 'gate')}"
-    if newest.gates:
-        return f"{when} left {_counted(len(newest.gates), 'gate')} undecided"
-    return f"{when} passed {_counted(newest.passed, 'gate')}" if newest.passed else f"{when} had no gates"
+        said, n = "failed", failed
+    elif newest.gates:
+        said, n = "undecided", len(newest.gates)
+    else:
+        said, n = "passed" if newest.passed else "none", newest.passed
+    return say(
+        "site.headline",
+        date=newest.run.time[:10],
+        run=newest.run.id,
+        gates=Message(f"site.gates.{said}", n=n),
+    )
 
 
-def _facts(line: Timeline) -> Iterator[tuple[str, str]]:
-    """Yield word and text of each fact below the headline."""
+def _facts(line: Timeline) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, word and text of each fact below the headline."""
+    for kind, text in _said(line):
+        yield kind, say(f"site.fact.{kind}"), text
+
+
+def _said(line: Timeline) -> Iterator[tuple[str, str]]:
     newest = line.audits[-1]
     for outcome, text in newest.gates:
-        yield ("gate failed" if outcome == "fail" else "undecided"), text
+        yield ("gate_failed" if outcome == "fail" else "undecided"), text
     for text in newest.alarms:
         yield "alarm", text
     accepted = sorted((audit.run for audit in line.audits if audit.accepted), key=lambda run: run.id)
     if accepted:
         *others, last = accepted
-        together = f", together with {', '.join(str(run.id) for run in others)}" if others else ""
-        yield "accepted", f"run {last.id} of {last.time[:10]}{together}"
-    yield "promise", f"an alarm about a model on new examples is {promise(line.level)}"
+        accepted_run = {"run": last.id, "date": last.time[:10]}
+        yield (
+            "accepted",
+            say("site.accepted_together", **accepted_run, others=[str(run.id) for run in others])
+            if others
+            else say("site.accepted", **accepted_run),
+        )
+    yield "promise", say("site.promise", promise=promise(line.level))
     counts = Counter(OUTCOMES.get(audit.run.exit_code, ("failed", ""))[0] for audit in line.audits)
-    shares = ", ".join(f"{count} {word}" for word, count in counts.most_common())
+    shares = ", ".join(f"{count} {say(f'site.outcome.{word}')}" for word, count in counts.most_common())
     yield "audits", f"{len(line.audits)}: {shares}"
 
 
@@ -229,16 +248,16 @@ def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> dict[str, Any]:
     word, tone = OUTCOMES.get(audit.run.exit_code, ("failed", "caution"))
     values = audit.run.summary["values"]
     same = audit.run.summary["primary_metric"] == line.metric
-    marks = [name for name, holds in (("accepted", audit.accepted), ("last passed", audit.last)) if holds]
+    marks = [say("site.fact.accepted")] * audit.accepted + [say("site.last_passed")] * audit.last
     return {
         "run": audit.run.id,
         "time": audit.run.time[:16].replace("T", " "),
-        "outcome": word,
+        "outcome": say(f"site.outcome.{word}"),
         "tone": tone,
         "marks": marks,
         "n": numbers.count(audit.run.summary["n"]),
         "values": [_cell(values.get(track.model)) if same else None for track in line.tracks],
-        "said": [text for _, text in audit.gates] + [f"alarm: {text}" for text in audit.alarms],
+        "said": [text for _, text in audit.gates] + [say("site.alarm", text=text) for text in audit.alarms],
         "href": link[0],
         "link": link[1],
     }
@@ -256,31 +275,22 @@ def _figure(place: int, number: int, track: Track, level: float) -> Figure:
     name, key = f"control-{place}-{number}", f"s{place}m{number}"
     looks, model = track.looks, visible(track.model)
     failed = [look for look in looks if look.failed]
-    said = [f"{model}: {track.metric} at {_counted(len(looks), 'audit')}"]
+    said = [say("site.track", model=model, metric=track.metric, n=len(looks))]
     if failed:
-        times = ", ".join(look.time.date().isoformat() for look in failed[:10])
-        said.append(f"a gate failed at {len(failed)}: {times}")
-    left_out = f" {_counted(track.other, 'audit')} about another metric left out." if track.other else ""
-    caption = (
-        f"Each dot: {track.metric} at one audit, with its {numbers.percent(level)} interval. Dashed: the accepted run's"
-        " value. Shaded: limits of one audit, three standard errors around it, both runs' uncertainty counted: on"
-        " average 1 audit in 370 lies outside by chance if nights differ by sampling alone; more do where nights differ"
-        " in themselves, or the accepted run was a lucky one."
-        f"{left_out}"
-    )
+        times = [look.time.date().isoformat() for look in failed[:10]]
+        said.append(say("site.failed_at", n=len(failed), times=times))
+    caption = say("site.caption", metric=track.metric, level=level)
+    if track.other:
+        caption += f" {say('site.left_out', n=track.other)}"
     return Figure(
         name=name,
-        title=f"{model}: {track.metric} over time",
+        title=say("site.over_time", model=model, metric=track.metric),
         description=". ".join(said),
         caption=caption,
         draw=(partial(control, looks, index=number, key=key, y_label=track.metric),),
         width=9.2,
         height=3.3,
     )
-
-
-def _counted(n: int, word: str) -> str:
-    return f"{n} {word}{'' if n == 1 else 's'}"
 
 
 # --- links and files ------------------------------------------------------------------------------------------------
@@ -299,7 +309,7 @@ def _reports(folder: Path) -> dict[str, Path]:
 
 def _link(report: Path, folder: Path) -> tuple[str, str]:
     relative = os.path.relpath(report.resolve(), folder.resolve())
-    return quote(Path(relative).as_posix()), "report"
+    return quote(Path(relative).as_posix()), say("site.report")
 
 
 def _results(history: History, audit: Audit, folder: Path) -> tuple[str, str]:

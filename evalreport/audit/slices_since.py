@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from evalreport import numbers
 from evalreport.audit.evidence import Fresh
 from evalreport.audit.looks import is_worse, share_of_look, unresolved
 from evalreport.audit.reference import Past, Reference
@@ -16,6 +15,7 @@ from evalreport.comparisons.multiplicity import adjust
 from evalreport.metrics.quantities import Quantity, parse
 from evalreport.records import MetricRecord
 from evalreport.results import Results
+from evalreport.texts import Message, Text
 
 MOST_JUDGED = 40
 """Slices that are compared in full, those that fell most; the others count in the correction all the same."""
@@ -99,15 +99,21 @@ def _judged(
                 low=change.low,
                 high=change.high,
                 alarm=alarm,
-                text=("fell: " if alarm else "") + _text(quantity, change),
+                text=_text(quantity, change, fell=alarm),
                 reason=change.reason or unclear,
             )
         )
     return records
 
 
-def _text(quantity: Quantity, change: Since) -> str:
+def _text(quantity: Quantity, change: Since, *, fell: bool) -> Text:
     if change.value is None or change.reference_value is None:
-        return change.reason or "not compared"
-    now, then = numbers.number(change.value, 4), numbers.number(change.reference_value, 4)
-    return f"{quantity.spelled} {now}, {then} then; {change.how}"
+        return change.reason or Message("slice_since.not_compared")
+    return Message(
+        "slice_since.fell" if fell else "slice_since.value",
+        metric=quantity.spelled,
+        now=change.value,
+        then=change.reference_value,
+        how=change.how,
+        decimals=4,
+    )

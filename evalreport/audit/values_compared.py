@@ -10,9 +10,9 @@ from typing import Any, Literal
 from evalreport.audit.since import Since, square_and_add
 from evalreport.errors import InputError
 from evalreport.metrics.quantities import Quantity, greater_is_better
+from evalreport.texts import Message, Text
 
 Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
-ALONE = "from the intervals of both runs"
 # What decides which rows and labels a file gives, beside its bytes.
 READING = (
     "truth",
@@ -60,7 +60,7 @@ class ValueChange:
     p_value: float | None
     p_adjusted: float | None
     judgement: Judgement | None
-    how: str
+    how: Text
 
 
 def values_of(
@@ -83,7 +83,7 @@ def _value(
     now: Mapping[str, Any],
     after: Mapping[str, Any],
     *,
-    why_not: str | None,
+    why_not: Message | None,
     same: bool,
 ) -> ValueChange:
     old, new = _limits(then), _limits(now)
@@ -91,7 +91,7 @@ def _value(
     primary = spelled == after["primary_metric"]
     found = Since(reason=why_not)
     if why_not is None and same:
-        found = Since(how="the same predictions of the same examples", difference=_minus(new[0], old[0]))
+        found = Since(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
     elif why_not is None:
         found = _from_limits(new, old)
     change = ValueChange(
@@ -126,10 +126,8 @@ def _value(
 
 def _from_limits(new: tuple[Any, Any, Any], old: tuple[Any, Any, Any]) -> Since:
     if None in new or None in old:
-        return Since(reason="one of the two values has no interval", difference=_minus(new[0], old[0]))
-    return square_and_add(
-        new, old, f"{ALONE}, as if the examples were others; where they are the same, pair by pair says more"
-    )
+        return Since(reason=Message("since.one_without_interval"), difference=_minus(new[0], old[0]))
+    return square_and_add(new, old, Message("since.from_limits"))
 
 
 def by_limits(found: Since, greater: bool) -> Judgement:
@@ -139,18 +137,13 @@ def by_limits(found: Since, greater: bool) -> Judgement:
     return "better" if (found.low > 0) == greater else "worse"
 
 
-def _why_not(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
+def _why_not(before: Mapping[str, Any], after: Mapping[str, Any]) -> Message | None:
     """Say why no value of the one run can be compared with that of the other."""
-    for name, spoken in (
-        ("task", "task"),
-        ("positive", "positive class"),
-        ("classes", "classes"),
-        ("design", "design"),
-    ):
+    for name in ("task", "positive", "classes", "design"):
         if before[name] != after[name]:
-            return f"the {spoken} is not the same: {_text(before[name])} before, {_text(after[name])} now"
+            return Message(f"since.differs.{name}", before=_text(before[name]), after=_text(after[name]))
     if level_of(before) != level_of(after):
-        return f"the intervals have other levels: {level_of(before):g} before, {level_of(after):g} now"
+        return Message("since.other_levels", before=level_of(before), after=level_of(after))
     return None
 
 

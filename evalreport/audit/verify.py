@@ -14,13 +14,15 @@ from evalreport import pipeline
 from evalreport.audit.agreement import Leaf, leaves
 from evalreport.audit.connection import History
 from evalreport.audit.gates import judge, parse
-from evalreport.audit.results_file import Recorded
+from evalreport.audit.results_file import EARLIER, Recorded
 from evalreport.config import Options, with_fields
 from evalreport.data import load
 from evalreport.data.folder import digest
 from evalreport.data.predictions import Predictions
 from evalreport.errors import EvalreportError, InputError, UsageError
 from evalreport.results import Results, to_json
+from evalreport.stages import analysed
+from evalreport.texts import Message, Text
 
 MOST_RESAMPLES = 10_000_000
 """What a results.json may ask this machine to do is limited: it is not ours."""
@@ -38,7 +40,7 @@ class InputState:
     state: State
     recorded: str
     found: str | None = None
-    why: str | None = None
+    why: Text | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ class Verification:
     words: int = 0
     differences: tuple[Leaf, ...] = ()
     worded: tuple[Leaf, ...] = ()
-    unchecked: tuple[str, ...] = ()
+    unchecked: tuple[Text, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -110,7 +112,7 @@ def verify(
     inputs = input_states(content, folder)
     partly = _checked(recorded, inputs, ())
     if not inputs or any(state.state == "missing" for state in inputs):
-        why = () if inputs else ("no input is recorded",)
+        why = () if inputs else (Message("verify.no_input"),)
         return replace(partly, unchecked=why)
     options = recorded_options(content, folder)
     paths = [str(folder / state.path) for state in inputs]
@@ -120,7 +122,7 @@ def verify(
         found, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
     except InputError as error:
         if any(state.state == "changed" for state in inputs):
-            return replace(partly, unchecked=(f"every figure: a changed input cannot be analysed: {error}",))
+            return replace(partly, unchecked=(Message("verify.changed_input", why=str(error)),))
         raise
     except UsageError as error:
         raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
@@ -166,18 +168,15 @@ def input_states(content: Mapping[str, Any], folder: Path) -> tuple[InputState, 
 def _state(row: Mapping[str, Any], folder: Path) -> InputState:
     path, recorded = row["path"], row["sha256"]
     if path == "<memory>":
-        why = "the predictions were given as arrays or data frames: there is no file to read again"
-        return InputState(path, "missing", recorded, why=why)
+        return InputState(path, "missing", recorded, why=Message("verify.in_memory"))
     relative = PurePosixPath(path)
     if relative.is_absolute() or ".." in relative.parts or "\0" in path or "\\" in path or not relative.parts:
         # A path from a file that is handed in must not lead to other files of this machine.
-        return InputState(
-            path, "missing", recorded, why="a path that leads out of the folder is not followed"
-        )
+        return InputState(path, "missing", recorded, why=Message("verify.out_of_folder"))
     place = folder / path
     try:
         if not place.is_file():
-            return InputState(path, "missing", recorded, why=f"there is no file {place}")
+            return InputState(path, "missing", recorded, why=Message("verify.no_file", path=str(place)))
         found = digest(place)
     except OSError as error:
         return InputState(path, "missing", recorded, why=f"{place}: {error.strerror}")
@@ -195,7 +194,7 @@ def _recomputed(
     series: str,
     jobs: int,
     progress: Progress | None,
-) -> tuple[Results, tuple[str, ...]]:
+) -> tuple[Results, tuple[Text, ...]]:
     """Run the recorded analysis again; say what of it needs a history that is not there."""
     loaded = load(source, options=options)
     results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
@@ -203,10 +202,9 @@ def _recomputed(
     if not earlier:
         return judge(results, options.gates), ()
     if history is not None:
-        return _with_history(recorded, results, pipeline.analysed(loaded), options, history, series), ()
+        return _with_history(recorded, results, analysed(loaded), options, history, series), ()
     gates = [gate for gate in options.gates if not _of_audits(gate, recorded.content)]
-    needs = "name the history that recorded this audit with --history URL, and its --series"
-    return judge(results, gates), (f"{earlier}: {needs}",)
+    return judge(results, gates), (Message("verify.needs_history", what=earlier),)
 
 
 def _about_earlier(content: Mapping[str, Any]) -> str:
@@ -277,6 +275,10 @@ def _comparable(content: Mapping[str, Any], found: Results, partly: bool) -> tup
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
             side["warnings"] = [row for row in side["warnings"] if row["code"] not in OF_AUDITS_ALOUD]
+    if said["schema"] == EARLIER:
+        said["schema"] = new["schema"]
+        for name, later in (("verdicts", ("code", "params")), ("warnings", ("params",))):
+            new[name] = [{key: v for key, v in row.items() if key not in later} for row in new.get(name, ())]
     if _version(said) != _version(new):
         for side in (said, new):
             side["signature"] = side["signature"].partition("; ")[2]
@@ -288,7 +290,7 @@ def _version(side: Mapping[str, Any]) -> str:
 
 
 def _checked(
-    recorded: Recorded, inputs: tuple[InputState, ...], compared: Any, unchecked: tuple[str, ...] = ()
+    recorded: Recorded, inputs: tuple[InputState, ...], compared: Any, unchecked: tuple[Text, ...] = ()
 ) -> Verification:
     """Count what agrees, and gather what does not."""
     from evalreport.provenance import environment
@@ -307,7 +309,7 @@ def _checked(
         else:
             worded.append(leaf)
     if recorded.attached is not None and recorded.attached != recorded.bytes_:
-        where = "report.pdf of the same folder: its attachment results.json"
+        where = str(Message("verify.attachment"))
         differences.insert(0, Leaf(where, False, "differs", "other bytes", "those of results.json"))
     return Verification(
         name=recorded.name,

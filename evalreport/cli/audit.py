@@ -15,6 +15,7 @@ from evalreport.cli.progress import progress_bar
 from evalreport.cli.run import check_names, check_output, exit_code, say_gates, write
 from evalreport.config import memory_bytes
 from evalreport.errors import HistoryError, UsageError
+from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:
     from evalreport.audit.auditing import Audited
@@ -59,7 +60,7 @@ def audit_command(
     settings = settle(models, given(flags), config=config)
     context.obj |= {
         "verbose": settings.output.verbose,
-        "interrupted": "no report was written and no run recorded",
+        "interrupted": Message("cli.audit.nothing"),
     }
     check_output(settings.output)
     loud = not settings.output.quiet
@@ -148,17 +149,15 @@ def _record(
     """
     from evalreport.audit.auditing import record
 
-    written = f"the report had been written: {state['written']}; " if state["written"] else ""
-    state["interrupted"] = f"{written}`evalreport history list` says whether this run was recorded"
+    written = [Message("cli.report_written", path=str(state["written"]))] if state["written"] else []
+    state["interrupted"] = parts(*written, Message("cli.audit.perhaps_recorded"))
     try:
         run, added = record(audited, history=history, time=time, exit_code=code)
-        state["interrupted"] = f"{written}the run is recorded"
+        state["interrupted"] = parts(*written, Message("cli.audit.is_recorded"))
     except HistoryError as error:
         report = f" (the report was written: {state['written']})" if state["written"] else ""
         raise HistoryError(f"this run is not in the history{report}: {error}") from error
     if loud and added:
-        say(f"history: recorded as run {run.id} of the series {run.series} in {history.name}")
+        say(Message("cli.audit.recorded", run=run.id, series=run.series, history=history.name))
     elif loud:
-        say(
-            f"history: run {run.id} of {run.time} is this very run (same predictions, same options): nothing was added"
-        )
+        say(Message("cli.audit.known", run=run.id, time=run.time))

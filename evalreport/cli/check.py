@@ -12,6 +12,7 @@ from evalreport.cli.configuration import settle
 from evalreport.cli.messages import clean, say, tell, tell_json
 from evalreport.cli.options import given, loading_options, models_argument
 from evalreport.config import memory_bytes
+from evalreport.texts import group_of
 
 if TYPE_CHECKING:
     from evalreport.data.predictions import Predictions
@@ -88,15 +89,15 @@ def _print_survey(survey: tuple[Possible, ...]) -> None:
     if not sys.stdout.isatty():
         for row in survey:
             state = "possible" if row.possible else "not possible"
-            tell("\t".join([f"{state}: {row.analysis}", row.reason or "", row.remedy or ""]).rstrip("\t"))
+            tell(f"{state}: {row.analysis}\t{row.reason}\t{row.remedy or ''}".rstrip("\t"))
         return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("analysis", "possible", "why", "what would make it possible", title="Analyses")
+    table = Table(*group_of("cli.check").values(), title="Analyses")
     for row in survey:
-        cells = (row.analysis, "yes" if row.possible else "no", row.reason or "", row.remedy or "")
+        cells = (row.analysis, "yes" if row.possible else "no", row.reason, row.remedy or "")
         table.add_row(*(Text(clean(cell)) for cell in cells))
     Console().print(table)
 

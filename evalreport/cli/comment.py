@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
+from evalreport.cli.messages import tell
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import content_of
+from evalreport.texts import Message
 
 SUMMARY = "summary.md"
 NOT_MADE = "**evalreport made no report**\n\n"
@@ -48,7 +50,7 @@ def comment_command(
         # Not the command's words: what the pipeline says of itself.
         raise OutputError(f"the comment could not be written: {error}") from None
     if review is None:
-        click.echo("this run is for no pull or merge request: no comment")
+        tell(Message("cli.no_comment"))
         return 0
     body = body_of(summary, host=review.host, key=key, links=links_of(os.environ, extra))
     published = publish(review, body)

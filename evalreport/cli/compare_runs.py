@@ -53,7 +53,7 @@ def compare_runs_command(
 
     found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
     if form == "json":
-        text = json.dumps(asdict(found), sort_keys=True, indent=1) + "\n"
+        text = json.dumps(asdict(found), sort_keys=True, indent=1, default=str) + "\n"
     elif form == "md":
         text = as_markdown(found)
     else:

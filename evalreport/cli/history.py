@@ -16,6 +16,7 @@ from evalreport.cli.audit import parse_time
 from evalreport.cli.messages import clean, say, tell, tell_json
 from evalreport.config import TEMPLATE_TIME
 from evalreport.errors import HistoryError, UsageError
+from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.audit.connection import History
@@ -29,9 +30,8 @@ form_option = click.option("-f", "--format", "form", type=click.Choice(["text", 
                            show_default=True, help="How to print it.")  # fmt: skip
 
 
-def series_option(text: str) -> Callable[[F], F]:
-    """Return the option --series with what it means for a command."""
-    return click.option("--series", metavar="NAME", help=text)
+series_option = partial(click.option, "--series", metavar="NAME")
+"""The option --series; its help says what it means for a command."""
 
 
 @click.group("history")
@@ -44,7 +44,7 @@ def history_command() -> None:
 
 @history_command.command("list")
 @url_option
-@series_option("Only the runs of this series (default: all).")
+@series_option(help="Only the runs of this series (default: all).")
 @form_option
 def list_runs(url: str, series: str | None, form: str) -> int:
     """List the runs, the oldest first.
@@ -150,17 +150,19 @@ def accept_run(run_ids: tuple[int, ...], url: str, note: str | None) -> int:
     history = _open(url)
     runs = accept(history, *run_ids, time=timestamp(datetime.now(UTC)), note=note or "")
     newest = runs[-1]
-    said = f"run {newest.id} of {newest.time} is the accepted run of the series {newest.series}"
-    if len(runs) > 1:
-        others = ", ".join(str(run.id) for run in runs[:-1])
-        said += f", accepted together with {others}"
-    tell(said)
+    facts = {"run": newest.id, "time": newest.time, "series": newest.series}
+    others = [str(run.id) for run in runs[:-1]]
+    tell(
+        Message("cli.history.accepted_together", **facts, others=others)
+        if others
+        else Message("cli.history.accepted", **facts)
+    )
     return 0
 
 
 @history_command.command("export")
 @url_option
-@series_option("Only the runs of this series (default: all).")
+@series_option(help="Only the runs of this series (default: all).")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("-"), metavar="PATH",
               help="A file for JSON lines (default: standard output), or with --folder the folder.")  # fmt: skip
 @click.option("--folder", is_flag=True, help="Write run-ID/results.json and run-ID/run.json into the folder.")
@@ -203,7 +205,7 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
 
 @history_command.command("prune")
 @url_option
-@series_option("The series to prune.")
+@series_option(help="The series to prune.")
 @click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Keep the N newest runs.")
 @click.option("--older-than", metavar="DAYS|ISO8601",
               help="Remove what is older than so many days, or than a time.")  # fmt: skip
@@ -233,16 +235,16 @@ def prune_runs(
         try:
             compact(history)
         except HistoryError as error:
-            say(f"warning: what was removed still takes its room: {error}", level="warning")
-    what = "predictions of " if predictions_only else ""
-    tell(f"{what}{removed} run{'' if removed == 1 else 's'} removed")
+            say(Message("cli.history.not_compacted", why=str(error)), level="warning")
+    what = "cli.history.predictions_removed" if predictions_only else "cli.history.runs_removed"
+    tell(Message(what, n=removed))
     return 0
 
 
 @history_command.command("site")
 @click.argument("output", type=click.Path(path_type=Path), metavar="OUT")
 @url_option
-@series_option("Only this series (default: all).")
+@series_option(help="Only this series (default: all).")
 @click.option("--reports", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
               help="Where the audits' output folders lie, to link to their reports.")  # fmt: skip
 @click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",

@@ -16,6 +16,7 @@ import click
 
 from evalreport.keys import LogFormat
 from evalreport.redaction import cleared, redacted
+from evalreport.texts import Message, Text
 
 if TYPE_CHECKING:
     from evalreport.records import FoundRecord, WarningRecord
@@ -28,7 +29,7 @@ _LOG_FORMAT: ContextVar[LogFormat] = ContextVar("log_format", default="text")
 _JOINERS = "\u200c\u200d"
 
 
-def clean(text: str) -> str:
+def clean(text: Text) -> str:
     r"""Return text for one line of a terminal: without secrets, and what acts on it or cannot be seen as U+001B.
 
     That is: controls (a file name may hold an escape sequence), marks of direction (they reorder what is read),
@@ -39,7 +40,7 @@ def clean(text: str) -> str:
     >>> clean("model\x1b[2J")
     'modelU+001B[2J'
     """
-    shown = redacted(text)
+    shown = redacted(str(text))
     if shown.isprintable():
         return shown
     return "".join(
@@ -56,7 +57,7 @@ def log_as(form: LogFormat) -> None:
     _LOG_FORMAT.set(form)
 
 
-def say(text: str, *, level: Level = "info", code: str | None = None) -> None:
+def say(text: Text, *, level: Level = "info", code: str | None = None) -> None:
     """Print one line on standard error.
 
     Parameters
@@ -72,14 +73,14 @@ def say(text: str, *, level: Level = "info", code: str | None = None) -> None:
         click.echo(clean(text), err=True)
 
 
-def tell(text: str) -> None:
+def tell(text: Text) -> None:
     """Print one line on standard output; tabs separate its cells."""
-    click.echo("\t".join(clean(cell) for cell in text.split("\t")))
+    click.echo("\t".join(clean(cell) for cell in str(text).split("\t")))
 
 
 def tell_json(content: Any) -> None:
     """Print what was asked for as JSON, with no known secret in it."""
-    click.echo(json.dumps(cleared(content), sort_keys=True, indent=1))
+    click.echo(json.dumps(cleared(content), sort_keys=True, indent=1, default=str))
 
 
 def say_found(found: Sequence[FoundRecord]) -> None:
@@ -95,7 +96,8 @@ def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
     shown = counted if verbose else counted[:WARNINGS_SHOWN]
     for record in shown:
         level: Level = "info" if record.level == "info" else "warning"
-        say(f"{record.level}: {record.text} [{record.code}]", level=level, code=record.code)
+        word = "warning" if record.level == "caution" else record.level
+        say(f"{word}: {record.text} [{record.code}]", level=level, code=record.code)
     left = len(counted) - len(shown)
     if left:
-        say(f"{left} more warning{'s' if left > 1 else ''}: in the report, or here with --verbose")
+        say(Message("cli.more_warnings", n=left))

@@ -14,6 +14,20 @@ from evalreport.keys import KEYS, Key, LogFormat
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class Documented(click.Option):
+    """An option whose help stands in the catalogue, which is read only where help is asked for."""
+
+    @property
+    def help(self) -> str | None:
+        """What the option does."""
+        return next(key.summary for key in KEYS if key.field == self.name)
+
+    @help.setter  # noqa: A003 - the name that click gives it
+    def help(self, _given: str | None) -> None:
+        """Nothing is given: it stands in the catalogue."""
+
+
 models_argument = click.argument(
     "models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODELS..."
 )
@@ -64,7 +78,7 @@ def _option(key: Key) -> Callable[[F], F]:
     """Turn one key into a flag whose value is None (or empty) unless it is given."""
     names = [*([key.short] if key.short else []), key.flag, key.field]
     if key.kind == "flag":
-        return click.option(*names, is_flag=True, default=None, help=key.summary)
+        return click.option(*names, is_flag=True, default=None, cls=Documented)
     takes: Any = {"number": float, "integer": int}.get(key.kind, str)
     if key.kind == "choice":
         takes = click.Choice(key.choices)
@@ -73,12 +87,12 @@ def _option(key: Key) -> Callable[[F], F]:
     if key.field == "log_format":
         # Eager: what is wrong with the other flags is said in the format that was asked for, too.
         return click.option(
-            key.flag, key.field, type=takes, is_eager=True, callback=_log_format, help=key.summary
+            key.flag, key.field, type=takes, is_eager=True, callback=_log_format, cls=Documented
         )
     # A choice shows its choices where the others show their metavar.
     metavar = None if key.kind == "choice" else key.metavar
     repeatable = key.kind in ("list", "formats")
-    return click.option(*names, type=takes, metavar=metavar, multiple=repeatable, help=key.summary)
+    return click.option(*names, type=takes, metavar=metavar, multiple=repeatable, cls=Documented)
 
 
 def _log_format(

@@ -85,10 +85,10 @@ def _require_finite(values: Mapping[str, Any]) -> None:
 
 def _as_text(answer: Answer) -> str:
     """Write one answer as a plain table with its formula and assumptions below."""
-    rows = [(_written(row.answer, answer.unit), row.setting) for row in answer.rows]
+    rows = [(_written(row.answer, answer.unit), str(row.setting)) for row in answer.rows]
     head = (answer.unit, "if")
     width = max(len(cell) for cell, _ in [head, *rows])
-    lines = [answer.question, ""]
+    lines = [str(answer.question), ""]
     lines += [f"  {cell:>{width}}  {setting}" for cell, setting in [head, *rows]]
     lines += [
         "",
@@ -113,4 +113,4 @@ def _as_json(found: tuple[Answer, ...]) -> str:
     from dataclasses import asdict
 
     content = {"schema": "evalreport/plan/1", "answers": [asdict(answer) for answer in found]}
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1)
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1, default=str)

@@ -19,6 +19,7 @@ from evalreport.cli.messages import clean, log_as, say
 from evalreport.errors import EvalreportError, OutputError, UsageError
 from evalreport.redaction import remember_address
 from evalreport.registry import unknown_name
+from evalreport.texts import Message, parts
 
 # sysexits.h: an internal software error. 1 would say that a gate failed.
 EXIT_DEFECT = 70
@@ -93,7 +94,7 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from evalreport import __version__
+        from evalreport.version import __version__
 
         click.echo(f"evalreport {__version__}")
         ctx.exit()
@@ -151,10 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.errno not in FULL:
             return _report_defect(error, verbose=state["verbose"])
         _silence_standard_output()
-        say(
-            f"evalreport: standard output: {error.strerror}; free some space, or name a folder with -o",
-            level="error",
-        )
+        say(Message("cli.full", why=error.strerror), level="error")
         return OutputError.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
         if state["signal"] is not None:
@@ -212,7 +210,7 @@ def _interrupts_noted(state: dict[str, Any]) -> Iterator[None]:
 
 
 def _say_interrupted(state: dict[str, Any]) -> int:
-    say("; ".join(["interrupted", *([state["interrupted"]] if state["interrupted"] else [])]))
+    say(parts("interrupted", *([state["interrupted"]] if state["interrupted"] else [])))
     # An interrupt that passed through code executed from a text (dataclasses do that) leaves CPython's mark of an
     # unhandled one, and the process would end by the signal, whatever its exit code. Another text takes the mark away.
     exec("")  # noqa: S102
@@ -226,8 +224,7 @@ def _report_defect(error: Exception, *, verbose: bool) -> int:
         for line in "".join(traceback.format_exception(error)).splitlines():
             click.echo(clean(line), err=True)
     say(f"evalreport: internal error: {type(error).__name__}: {error}", level="error")
-    advice = "" if verbose else "; the same command with --verbose shows the traceback that a report needs"
-    say(f"This is a defect of evalreport, not a finding about your models: please report it{advice}.")
+    say(Message("cli.defect" if verbose else "cli.defect_shown_with_verbose"))
     return EXIT_DEFECT
 
 

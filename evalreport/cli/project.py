@@ -11,14 +11,7 @@ from evalreport.cli.configuration import CONFIG_NAME
 from evalreport.cli.messages import tell
 from evalreport.errors import UsageError
 from evalreport.keys import KEYS
-
-PREAMBLE = """\
-# Configuration of evalreport: every key and its default, or an example where there is no default.
-# Take the # off a line to set its key. A flag on the command line wins over this file; relative paths
-# are relative to this file. `evalreport run --help` says the same of the flags.
-
-[evalreport]
-"""
+from evalreport.texts import say
 
 
 @click.command("init")
@@ -51,7 +44,7 @@ def starter() -> str:
     >>> "#seed = 0" in starter()
     True
     """
-    parts = [PREAMBLE]
+    parts = [say("starter.preamble")]
     for key in KEYS:
         comment = textwrap.fill(
             key.summary, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
@@ -98,9 +91,9 @@ def template_files() -> dict[str, bytes]:
     The texts of the report are among them under a name that no run reads: a translation keeps what it changes.
     """
     from evalreport.report.page import template_folder
-    from evalreport.report.texts import ENGLISH
+    from evalreport.texts import ENGLISH
 
     root = template_folder()
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
-    return files | {"texts.en.toml": ENGLISH.read_bytes()}
+    return files | {"texts.en.toml": b"\n".join(path.read_bytes() for path in sorted(ENGLISH.glob("*.toml")))}

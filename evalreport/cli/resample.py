@@ -12,13 +12,13 @@ import click
 from evalreport.cli.messages import say, tell
 from evalreport.cli.progress import progress_bar
 from evalreport.errors import InputError, OutputError
+from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.learning.plans import Plan
     from evalreport.learning.resampling import Resampled
 
 FAILURES_SHOWN = 3
-KEPT = "what was finished is kept, and the same command goes on from there"
 # \b keeps click from joining the lines of a paragraph.
 HELP = """Fit the estimators of a PLAN and write what they predict.
 
@@ -55,7 +55,7 @@ def resample_command(
     context: click.Context, /, plan: Path, output: Path | None, quiet: bool, verbose: bool, **flags: Any
 ) -> int:
     """Carry out a plan; the help text is HELP."""
-    context.obj |= {"verbose": verbose, "interrupted": KEPT}
+    context.obj |= {"verbose": verbose, "interrupted": Message("cli.resample.kept")}
     from evalreport.learning.plan_files import read_plan
     from evalreport.learning.resampling import resample
 
@@ -67,7 +67,7 @@ def resample_command(
             output=place,
             progress=progress,
             announce=(lambda _text: None) if quiet else say,
-            done=lambda path: context.obj.update(interrupted=f"the predictions had been written: {path}"),
+            done=lambda path: context.obj.update(interrupted=Message("cli.resample.written", path=str(path))),
         )
     _say_done(done, place, quiet=quiet)
     return _say_failures(done, verbose=verbose)
@@ -92,10 +92,15 @@ def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
         say(f"warning: {text}")
     if done.predictions is None:
         return
-    models = "1 model" if len(done.models) == 1 else f"{len(done.models)} models"
-    fitted = done.n_fits - len(done.failures)
-    say(f"{done.n_rows:,} predictions of {models} from {fitted:,} fits; next: "
-        + shlex.join(["evalreport", "run", str(place), *done.arguments]))  # fmt: skip
+    say(
+        Message(
+            "cli.resample.done",
+            rows=done.n_rows,
+            n=len(done.models),
+            fits=done.n_fits - len(done.failures),
+            command=shlex.join(["evalreport", "run", str(place), *done.arguments]),
+        )
+    )
     tell(f"predictions: {done.predictions}")
 
 
@@ -108,6 +113,6 @@ def _say_failures(done: Resampled, *, verbose: bool) -> int:
         say(f"failed: {failure.model}{f' ({which})' if which else ''}: {failure.error}")
         for line in failure.traceback.rstrip().splitlines() if verbose else ():
             say(f"  {line}")
-    say(f"{len(done.failures)} of {done.n_fits} fits failed; the tracebacks are in {done.failures_file}. The others are"
-        " kept: mend the cause and give the same command again.")  # fmt: skip
+    failed = len(done.failures)
+    say(Message("cli.resample.failed", n=failed, fits=done.n_fits, file=str(done.failures_file)))
     return InputError.exit_code if done.predictions is None else OutputError.exit_code

@@ -18,6 +18,7 @@ from evalreport.errors import OutputError, UsageError
 from evalreport.keys import FILES
 from evalreport.redaction import cleared
 from evalreport.registry import unknown_name
+from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.records import GateRecord
@@ -181,7 +182,7 @@ def _write_report(
 
     def done() -> None:
         state["written"] = output.output
-        state["interrupted"] = f"the report had been written: {output.output}"
+        state["interrupted"] = Message("cli.report_written", path=str(output.output))
 
     failure = None
     try:

@@ -11,6 +11,7 @@ import click
 
 from evalreport.cli.messages import tell, tell_json
 from evalreport.cli.progress import progress_bar
+from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:
     from evalreport.audit.agreement import Leaf
@@ -74,33 +75,35 @@ def _plain(found: Verification) -> dict[str, Any]:
     return {**asdict(found), "versions": versions, "outcome": found.outcome}
 
 
-def _lines(found: Verification, most: int | None) -> list[str]:
-    lines = [f"{found.name}: {_versions(found)}", *(_input(state) for state in found.inputs)]
+def _lines(found: Verification, most: int | None) -> list[Text]:
+    lines: list[Text] = [f"{found.name}: {_versions(found)}", *(_input(state) for state in found.inputs)]
     agreeing = found.exact + found.rounded
     if agreeing or found.differences:
-        rounding = f", {found.rounded:,} of them but for rounding in the last digits" if found.rounded else ""
-        lines.append(f"agree: {agreeing:,} figures{rounding}; {found.words:,} words and texts")
+        facts = {"figures": agreeing, "words": found.words}
+        lines.append(
+            Message("verify.agree_but_for_rounding", **facts, rounded=found.rounded)
+            if found.rounded
+            else Message("verify.agree", **facts)
+        )
         lines.append(f"differ: {len(found.differences):,}")
     lines += [f"  {_difference(leaf)}" for leaf in found.differences[:most]]
     if most is not None and len(found.differences) > most:
-        lines.append(f"  ... and {len(found.differences) - most:,} more: --verbose shows them")
+        lines.append(Message("verify.more", n=len(found.differences) - most))
     if found.worded:
-        lines.append(
-            f"put otherwise by this version, or known to one version only: {len(found.worded):,} entries, not judged"
-        )
-    lines += [f"not recomputed: {what}" for what in found.unchecked]
+        lines.append(Message("verify.worded", n=len(found.worded)))
+    lines += [Message("verify.not_recomputed", what=what) for what in found.unchecked]
     return [*lines, _summary(found)]
 
 
-def _versions(found: Verification) -> str:
+def _versions(found: Verification) -> Message:
     other = [
         f"{name} {old or 'none'} (here {new or 'none'})"
         for name, (old, new) in found.versions.items()
         if old != new
     ]
     if not other:
-        return "made by the versions that are here"
-    return f"made by other versions: {', '.join(other)}"
+        return Message("verify.same_versions")
+    return Message("verify.other_versions", versions=other)
 
 
 def _input(state: InputState) -> str:
@@ -113,8 +116,7 @@ def _input(state: InputState) -> str:
 
 def _difference(leaf: Leaf) -> str:
     if leaf.kind == "one side":
-        where = "recorded, but not found again" if leaf.found is None else "found, but not recorded"
-        return f"{leaf.where}: {where}"
+        return f"{leaf.where}: {say('verify.lost' if leaf.found is None else 'verify.new')}"
     return f"{leaf.where}: recorded {_shown(leaf.said)}, recomputed {_shown(leaf.found)}"
 
 
@@ -123,16 +125,15 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 200 else text[:197] + "..."
 
 
-def _summary(found: Verification) -> str:
+def _summary(found: Verification) -> Message:
     changed = sum(state.state == "changed" for state in found.inputs)
     missing = sum(state.state == "missing" for state in found.inputs)
     if missing or not found.inputs:
-        return "CANNOT BE VERIFIED: inputs are missing; name their folder with --inputs"
+        return Message("verify.cannot")
     if changed:
-        said = f"{changed} {'input has' if changed == 1 else 'inputs have'} changed since"
-        return f"DIFFERS: {said}; these are not the results of the files that are there"
+        return Message("verify.changed", n=changed)
     if found.differences:
-        return "DIFFERS: what is recorded does not follow from the recorded inputs and options"
+        return Message("verify.differs")
     if found.unchecked:
-        return "AGREES as far as it could be recomputed, which was not all"
-    return "AGREES: every figure follows from the recorded inputs and options"
+        return Message("verify.agrees_in_part")
+    return Message("verify.agrees")

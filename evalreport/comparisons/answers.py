@@ -9,6 +9,7 @@ from typing import Literal
 from evalreport.comparisons import planning
 from evalreport.comparisons.power import detectable_accuracy_difference
 from evalreport.errors import UsageError
+from evalreport.texts import Message, say
 
 Measure = Literal["accuracy", "mean", "auc"]
 Layout = Literal["one", "paired", "independent", "folds"]
@@ -59,7 +60,7 @@ class Question:
 class Row:
     """One answer under one assumption; None: not to be had in this way."""
 
-    setting: str
+    setting: Message
     answer: float | None
 
 
@@ -67,12 +68,12 @@ class Row:
 class Answer:
     """The answers to one question: ``unit`` of each is examples, repeats, discordant examples or a difference."""
 
-    question: str
+    question: Message
     unit: str
     rows: tuple[Row, ...]
-    formula: str
-    assumes: str
-    source: str
+    formula: Message
+    assumes: Message
+    source: Message
 
 
 def answers(question: Question) -> tuple[Answer, ...]:
@@ -104,23 +105,29 @@ def answers(question: Question) -> tuple[Answer, ...]:
 
 def _for_half_width(q: Question, wanted: float) -> Answer:
     confidence = 1 - q.alpha
-    said = f"Examples for a {_percent(confidence)} interval of ±{wanted:g}"
+
+    def question(key: str) -> Message:
+        return Message(key, level=confidence, half_width=wanted)
+
     if q.measure == "mean":
-        sd = _required(q.sd, "--sd", "the standard deviation of the values")
-        rows = [Row(f"standard deviation {sd:g}", planning.examples_for_mean(wanted, sd, confidence))]
-        return Answer(f"{said} around a mean", "examples", tuple(rows), *STUDENT)
+        sd = _required(q.sd, "--sd", "plan_needs.sd_of_values")
+        row = Row(Message("plan_if.sd", sd=sd), planning.examples_for_mean(wanted, sd, confidence))
+        return _answer(question("plan.half_width_of_mean"), "examples", [row], "student")
+    values = q.expected or USUAL_PROPORTIONS
     if q.measure == "auc":
         rows = [
-            Row(f"AUC {a:g}, {_percent(q.prevalence)} positive",
-                planning.examples_for_auc(wanted, a, q.prevalence, confidence))
-            for a in q.expected or USUAL_PROPORTIONS
-        ]  # fmt: skip
-        return Answer(f"{said} around an AUC", "examples", tuple(rows), *HANLEY_MCNEIL)
+            Row(
+                Message("plan_if.auc_and_prevalence", auc=a, prevalence=q.prevalence),
+                planning.examples_for_auc(wanted, a, q.prevalence, confidence),
+            )
+            for a in values
+        ]
+        return _answer(question("plan.half_width_of_auc"), "examples", rows, "hanley_mcneil")
     rows = [
-        Row(f"value {p:g}", planning.examples_for_proportion(wanted, p, confidence))
-        for p in q.expected or USUAL_PROPORTIONS
+        Row(Message("plan_if.value", value=p), planning.examples_for_proportion(wanted, p, confidence))
+        for p in values
     ]
-    return Answer(f"{said} around a proportion", "examples", tuple(rows), *WILSON)
+    return _answer(question("plan.half_width_of_proportion"), "examples", rows, "wilson")
 
 
 # --- difference -----------------------------------------------------------------------------------------------------
@@ -134,39 +141,40 @@ def _for_difference(q: Question, wanted: float) -> Answer:
             "the difference of two AUCs depends on how the two models' scores go together, which no plan knows:"
             " run a pilot, whose report states the detectable difference; --half-width plans one AUC"
         )
-    said = f"Examples to find a difference of {wanted:g} with power {q.power:g} (two-sided α = {q.alpha:.4g})"
     if q.measure == "mean":
-        return _for_means(q, wanted, said)
+        return _for_means(q, wanted)
     if q.layout == "one":
-        value = _required(q.against, "--against", "the value that the model is compared with")
+        value = _required(q.against, "--against", "plan_needs.value")
         expected = value + wanted if value + wanted <= 1 else value - wanted
         n = planning.examples_against_value(value, _proportion(expected), q.alpha, q.power)
-        row = Row(f"true value {expected:g} against {value:g}", n)
-        return Answer(f"{said}: one model against a value", "examples", (row,), *ONE_SAMPLE)
+        row = Row(Message("plan_if.against", expected=expected, value=value), n)
+        asked = _tested(q, "plan.difference_from_value", difference=wanted)
+        return _answer(asked, "examples", [row], "one_sample")
     if q.layout == "independent":
         pairs = [(a, _proportion(a - wanted)) for a in _first_values(q, wanted)]
-        rows = tuple(
+        rows = [
             Row(
-                f"{a:g} and {b:.4g}, each model its own set",
+                Message("plan_if.own_sets", a=a, b=b),
                 planning.examples_for_independent_sets(a, b, q.alpha, q.power),
             )
             for a, b in pairs
-        )
-        return Answer(f"{said}: independent test sets", "examples in each set", rows, *INDEPENDENT)
-    rows = tuple(
+        ]
+        asked = _tested(q, "plan.difference_of_independent_sets", difference=wanted)
+        return _answer(asked, "examples in each set", rows, "independent")
+    rows = [
         Row(text, planning.examples_for_paired_accuracies(wanted, share, q.alpha, q.power))
         for text, share in _discordances(q, abs(wanted))
-    )
-    return Answer(f"{said}: two models on the same examples", "examples", rows, *PAIRED)
+    ]
+    return _answer(_tested(q, "plan.difference_of_models", difference=wanted), "examples", rows, "paired")
 
 
-def _for_means(q: Question, wanted: float, said: str) -> Answer:
-    sd = _required(q.sd, "--sd", "the standard deviation of the per-example differences of the losses")
+def _for_means(q: Question, wanted: float) -> Answer:
+    sd = _required(q.sd, "--sd", "plan_needs.sd_of_differences")
     if q.layout == "independent":
         raise UsageError("mean losses are planned for two models on the same examples: leave --layout out")
     n = planning.examples_for_mean_difference(wanted, sd, q.alpha, q.power)
-    rows = (Row(_of_differences(sd), n),)
-    return Answer(f"{said}: mean losses on the same examples", "examples", rows, *PAIRED_T)
+    row = Row(Message("plan_if.sd_of_differences", sd=sd), n)
+    return _answer(_tested(q, "plan.difference_of_means", difference=wanted), "examples", [row], "paired_t")
 
 
 def _first_values(q: Question, wanted: float) -> Sequence[float]:
@@ -175,59 +183,64 @@ def _first_values(q: Question, wanted: float) -> Sequence[float]:
     return [p for p in USUAL_PROPORTIONS if p > wanted]
 
 
-def _discordances(q: Question, difference: float) -> Iterator[tuple[str, float]]:
+def _discordances(q: Question, difference: float) -> Iterator[tuple[Message, float]]:
     """Yield what may be assumed of the share of discordant examples: as given, from accuracies, or usual."""
     if q.discordance is not None:
-        yield f"exactly one is right on {_percent(q.discordance)}", q.discordance
+        yield Message("plan_if.one_is_right", share=q.discordance), q.discordance
         return
     if q.expected:
         first = q.expected[0]
         second = q.expected[1] if len(q.expected) > 1 else _proportion(first - difference)
         shares = planning.discordance_of(first, second)
         half = (shares.least + shares.independent) / 2
-        for text, share in (
-            ("errors half as separate as independent ones", half),
-            ("errors independent", shares.independent),
-            ("errors as separate as can be (worst case)", shares.most),
+        for key, share in (
+            ("plan_if.half_separate", half),
+            ("plan_if.independent", shares.independent),
+            ("plan_if.separate", shares.most),
         ):
-            yield f"{first:g} and {second:.4g}, {text}: {_percent(share)}", share
+            yield Message(key, a=first, b=second, share=share), share
         return
     shown = [share for share in USUAL_DISCORDANCE if share >= difference] or [difference]
-    yield from ((f"exactly one is right on {_percent(share)}", share) for share in shown)
+    yield from ((Message("plan_if.one_is_right", share=share), share) for share in shown)
 
 
 # --- examples at hand -----------------------------------------------------------------------------------------------
 
 
 def _with_examples(q: Question, n: int) -> Iterator[Answer]:
-    said = (
-        f"Smallest difference that {n:,} examples show with power {q.power:g} (two-sided α = {q.alpha:.4g})"
-    )
-    said += ": two models on the same examples"
+    asked = _tested(q, "plan.smallest_difference_of_models", examples=n)
     if q.measure == "mean":
-        sd = _required(q.sd, "--sd", "the standard deviation of the per-example differences of the losses")
-        row = Row(_of_differences(sd), planning.detectable_mean_difference(n, sd, q.alpha, q.power))
-        yield Answer(said, "difference", (row,), *PAIRED_T)
+        sd = _required(q.sd, "--sd", "plan_needs.sd_of_differences")
+        found = planning.detectable_mean_difference(n, sd, q.alpha, q.power)
+        yield _answer(
+            asked, "difference", [Row(Message("plan_if.sd_of_differences", sd=sd), found)], "paired_t"
+        )
     elif q.measure == "accuracy" and q.layout == "paired":
-        shares = _discordances(q, 0.0)
-        yield Answer(said, "difference", tuple(Row(text, _shown(q, n, p)) for text, p in shares), *PAIRED)
+        rows = [Row(text, _shown(q, n, share)) for text, share in _discordances(q, 0.0)]
+        yield _answer(asked, "difference", rows, "paired")
     yield _widths(q, n)
 
 
 def _widths(q: Question, n: int) -> Answer:
     """Return how wide the interval of one model's value is with n examples."""
     confidence = 1 - q.alpha
-    said = f"Half-width of the {_percent(confidence)} interval with {n:,} examples"
+    asked = Message("plan.half_width", level=confidence, examples=n)
     values = q.expected or USUAL_PROPORTIONS
     if q.measure == "mean":
-        sd = _required(q.sd, "--sd", "the standard deviation of the values")
-        row = Row(f"standard deviation of the values {sd:g}", planning.mean_half_width(n, sd, confidence))
-        return Answer(said, "half-width", (row,), *STUDENT)
+        sd = _required(q.sd, "--sd", "plan_needs.sd_of_values")
+        row = Row(Message("plan_if.sd_of_values", sd=sd), planning.mean_half_width(n, sd, confidence))
+        return _answer(asked, "half-width", [row], "student")
     if q.measure == "auc":
-        rows = [Row(f"AUC {a:g}", planning.auc_half_width(n, a, q.prevalence, confidence)) for a in values]
-        return Answer(said, "half-width", tuple(rows), *HANLEY_MCNEIL)
-    rows = [Row(f"value {p:g}", planning.proportion_half_width(n, p, confidence)) for p in values]
-    return Answer(said, "half-width", tuple(rows), *WILSON)
+        rows = [
+            Row(Message("plan_if.auc", auc=a), planning.auc_half_width(n, a, q.prevalence, confidence))
+            for a in values
+        ]
+        return _answer(asked, "half-width", rows, "hanley_mcneil")
+    rows = [
+        Row(Message("plan_if.value", value=p), planning.proportion_half_width(n, p, confidence))
+        for p in values
+    ]
+    return _answer(asked, "half-width", rows, "wilson")
 
 
 def _shown(q: Question, n: int, discordant: float) -> float | None:
@@ -239,104 +252,65 @@ def _shown(q: Question, n: int, discordant: float) -> float | None:
 
 
 def _overview(q: Question) -> Answer:
-    rows = tuple(
-        Row(f"{n:,} examples, exactly one is right on {_percent(share)}",
-            _shown(q, n, share))
+    rows = [
+        Row(Message("plan_if.examples_and_one_is_right", examples=n, share=share), _shown(q, n, share))
         for n in USUAL_EXAMPLES
         for share in USUAL_DISCORDANCE
-    )  # fmt: skip
-    said = f"Smallest difference of two accuracies that is found with power {q.power:g} (two-sided α = {q.alpha:.4g})"
-    return Answer(said, "difference", rows, *PAIRED)
+    ]
+    return _answer(_tested(q, "plan.smallest_difference"), "difference", rows, "paired")
 
 
 def _discordant(q: Question) -> Answer:
-    rows = (
-        Row("mid-p test", planning.discordant_needed(q.alpha)),
-        Row("exact test", planning.discordant_needed(q.alpha, exact=True)),
-    )
-    said = f"Discordant examples without which p ≤ {q.alpha:.4g} cannot be reached, all of them on one side"
-    return Answer(said, "discordant examples", rows, *DISCORDANT)
+    rows = [
+        Row(Message("plan_if.midp"), planning.discordant_needed(q.alpha)),
+        Row(Message("plan_if.exact"), planning.discordant_needed(q.alpha, exact=True)),
+    ]
+    return _answer(Message("plan.discordant", alpha=q.alpha), "discordant examples", rows, "discordant")
 
 
 # --- cross-validation -----------------------------------------------------------------------------------------------
 
 
 def _repeats(q: Question, wanted: float) -> Answer:
-    sd = _required(q.sd, "--sd", "the standard deviation of the fold differences, from a pilot")
+    sd = _required(q.sd, "--sd", "plan_needs.sd_of_folds")
     found = planning.repeats_needed(wanted, q.folds, sd, q.alpha, q.power)
-    text = f"{q.folds} folds, standard deviation of the fold differences {sd:g}"
-    if found is None:
-        text += "; no number of repeats is enough: the shared training data set the limit, get more examples"
-    said = f"Repeats of cross-validation to find a difference of {wanted:g} with power {q.power:g}"
-    return Answer(f"{said} (two-sided α = {q.alpha:.4g})", "repeats", (Row(text, found),), *CORRECTED_T)
+    text = Message(
+        "plan_if.folds" if found is not None else "plan_if.folds_never_enough", folds=q.folds, sd=sd
+    )
+    return _answer(
+        _tested(q, "plan.repeats", difference=wanted), "repeats", [Row(text, found)], "corrected_t"
+    )
 
 
 def _over_folds(q: Question) -> Answer:
-    sd = _required(q.sd, "--sd", "the standard deviation of the fold differences, from a pilot")
-    rows = tuple(
-        Row(f"{r} × {q.folds} folds, standard deviation of the fold differences {sd:g}",
-            planning.detectable_over_folds(planning.Folds(q.folds, r), sd, q.alpha, q.power))
+    sd = _required(q.sd, "--sd", "plan_needs.sd_of_folds")
+    rows = [
+        Row(
+            Message("plan_if.repeated_folds", repeats=r, folds=q.folds, sd=sd),
+            planning.detectable_over_folds(planning.Folds(q.folds, r), sd, q.alpha, q.power),
+        )
         for r in ([q.repeats] if q.repeats is not None else USUAL_REPEATS)
-    )  # fmt: skip
-    said = f"Smallest difference that cross-validation shows with power {q.power:g} (two-sided α = {q.alpha:.4g})"
-    return Answer(said, "difference", rows, *CORRECTED_T)
+    ]
+    return _answer(_tested(q, "plan.smallest_difference_of_folds"), "difference", rows, "corrected_t")
 
 
-# --- what the formulas are ------------------------------------------------------------------------------------------
+# --- what every answer states ---------------------------------------------------------------------------------------
 
-How = tuple[str, str, str]
-"""Formula, assumptions, source."""
 
-WILSON: How = (
-    "z √(p(1 − p)/n + z²/4n²) / (1 + z²/n) ≤ half-width",
-    "independent examples; the value comes out as expected",
-    "Wilson (1927)",
-)
-STUDENT: How = (
-    "t(n − 1) · sd / √n ≤ half-width",
-    "independent examples, a nearly normal mean",
-    "Student (1908)",
-)
-HANLEY_MCNEIL: How = (
-    "z √(A(1 − A)(1 + N*(1 − A)/(2 − A) + N*A/(1 + A)) / PN) ≤ half-width, N* = (P + N)/2 − 1",
-    "independent examples, exponential scores, the value comes out as expected",
-    "Hanley and McNeil (1982); Newcombe (2006), Stat Med 25:559",
-)
-ONE_SAMPLE: How = (
-    "n = ((z_α √(p₀(1 − p₀)) + z_β √(p₁(1 − p₁))) / (p₁ − p₀))²",
-    "independent examples; normal approximation",
-    "Fleiss, Levin and Paik (2003), chapter 2",
-)
-PAIRED: How = (
-    "√n · d = z_α √p_d + z_β √(p_d − d²)",
-    "independent examples, both models on the same ones; p_d: share on which exactly one is right",
-    "Connett, Smith and McHugh (1987), Stat Med 6:449",
-)
-PAIRED_T: How = (
-    "power of the noncentral t with n − 1 degrees of freedom at d √n / sd",
-    "independent examples, both models on the same ones; a nearly normal mean difference",
-    "Cohen (1988), chapter 2",
-)
-INDEPENDENT: How = (
-    "n = (z_α √(2 p̄(1 − p̄)) + z_β √(p₁(1 − p₁) + p₂(1 − p₂)))² / (p₁ − p₂)²",
-    "independent examples, another set of the same size for each model",
-    "Fleiss, Levin and Paik (2003), chapter 4; statsmodels",
-)
-CORRECTED_T: How = (
-    "d = δ · sd · √(1/J + 1/(k − 1)), δ the noncentrality of t with J − 1 degrees of freedom, J = repeats × k",
-    "Nadeau and Bengio's correlation between folds; the measured type I error stands in the report",
-    "Nadeau and Bengio (2003), Mach Learn 52:239",
-)
-DISCORDANT: How = (
-    "2 · ½^m (exact), ½^m (mid-p)",
-    "McNemar's test; fewer never reach it, however good the better model is",
-    "Fagerland, Lydersen and Laake (2013)",
-)
+def _answer(question: Message, unit: str, rows: Sequence[Row], method: str) -> Answer:
+    """State the formula, the assumptions and the source of a method beside its answers."""
+    stated = (Message(f"plan_{what}.{method}") for what in ("formula", "assumes", "source"))
+    return Answer(question, unit, tuple(rows), *stated)
+
+
+def _tested(q: Question, key: str, **params: object) -> Message:
+    """Name a question about a test, whose power and level are given."""
+    return Message(key, power=q.power, alpha=q.alpha, **params)
 
 
 def _required(value: float | None, flag: str, meaning: str) -> float:
     if value is None:
-        raise UsageError(f"this plan needs {flag}: {meaning}")
+        raise UsageError(f"this plan needs {flag}: {say(meaning)}")
     return value
 
 
@@ -346,11 +320,3 @@ def _proportion(value: float) -> float:
             f"a proportion of {value:g} is not between 0 and 1: state another --expected or --difference"
         )
     return value
-
-
-def _of_differences(sd: float) -> str:
-    return f"standard deviation of the differences {sd:g}"
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.4g} %"

@@ -17,6 +17,7 @@ from evalreport.comparisons.ranks import rounded_differences
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test
 from evalreport.engine.distributions import t_tail
 from evalreport.engine.draws import stream
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,9 +30,7 @@ PRIOR_STRENGTH = 0.5
 @comparison_test(
     "Bayesian correlated t",
     "trained_folds",
-    null_hypothesis="none: posterior probabilities of better, practically equivalent and worse",
-    assumptions="normal fold differences of correlation n_test / (n_test + n_train); flat prior",
-    source="Corani and Benavoli (2015), Mach Learn 100:285; Benavoli et al. (2017), J Mach Learn Res 18:77",
+    bayesian=True,
 )
 def bayes_correlated_t(pair: Pair) -> Outcome:
     """Posterior of the mean fold difference, a t about it, cut at the margin into three probabilities."""
@@ -49,9 +48,7 @@ def bayes_correlated_t(pair: Pair) -> Outcome:
 @comparison_test(
     "Bayesian signed rank",
     "few_blocks",
-    null_hypothesis="none: posterior probabilities of better, practically equivalent and worse",
-    assumptions="differences are independent; Dirichlet process prior with a weight of 1/2 on a difference of 0",
-    source="Benavoli et al. (2014), ICML; Benavoli et al. (2017), J Mach Learn Res 18:77",
+    bayesian=True,
 )
 def bayes_signed_rank(pair: Pair) -> Outcome:
     """How often, over draws of weights, averages of two differences lie mostly below, within or above the margin."""
@@ -100,14 +97,15 @@ def _posterior(pair: Pair, below: float, above: float, df: float | None) -> Outc
     """Name the probabilities by models: a difference above the margin favours a where greater is better."""
     a_better, b_better = (above, below) if pair.greater_is_better else (below, above)
     within = max(0.0, 1 - a_better - b_better)
-    rope = "no margin is declared" if pair.margin is None else f"margin {pair.margin:g}"
-    text = f"posterior probabilities, not a p-value ({rope}): a better {a_better:.3f}, within {within:.3f},"
+    shares = {"a_better": a_better, "within": within, "b_better": b_better}
     return Outcome(
         None,
         None,
         df,
         "probability_a_better",
         a_better,
-        reason=text + f" b better {b_better:.3f}",
+        reason=Message("reason.posterior", **shares)
+        if pair.margin is None
+        else Message("reason.posterior_of_margin", margin=pair.margin, **shares),
         details={"a_better": a_better, "within_margin": within, "b_better": b_better},
     )

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons.ranks import DECIMALS
-from evalreport.comparisons.registry import Ranked, Swapped
+from evalreport.comparisons.registry import TESTS, Ranked, Swapped
 from evalreport.comparisons.swaps import Distribution, Key, swap_patterns
 from evalreport.engine.portable import weighted_sums
 from evalreport.engine.ranks import mid_ranks_of_rows
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
-from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 
@@ -30,7 +29,7 @@ def ranked_models(sample: Sample, quantity: Quantity, *, lower_is_better: bool) 
         return None
     values, by = _by_fit(sample, models, quantity), "examples"
     if values is None:
-        values = by_example(sample, models, quantity)
+        values = by_independent_example(sample, models, quantity)
     else:
         fits = sample.estimates[models[0], quantity].fits
         by = "folds" if fits is None else fits.kind
@@ -53,16 +52,18 @@ def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats
 
 
 def by_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:
-    """Return per-example values (n, k) where the quantity is their mean on one test set of independent examples."""
-    predictions, units = sample.predictions, sample.units
-    if not units.plain or predictions.design != "test-set":
+    """Return per-example numbers (n, k) whose mean the quantity is, where it is tested by them; else None."""
+    if not TESTS[definition(quantity).test].by_example:
         return None
-    if quantity.metric == "accuracy":
-        labels = {m.name: m.y_pred for m in predictions.models}
-        return np.column_stack([labels[name] == predictions.y_true for name in models]).astype(np.float64)
-    if definition(quantity).function is not weighted_mean:
+    columns = [found for name in models if (found := sample.per_example(name, quantity)) is not None]
+    return np.column_stack(columns) if len(columns) == len(models) else None
+
+
+def by_independent_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:
+    """Return per-example numbers (n, k) on one test set of independent examples; else None."""
+    if not sample.units.plain or sample.predictions.design != "test-set":
         return None
-    return np.column_stack([np.asarray(sample.rows.columns[name, quantity][:, 1]) for name in models])
+    return by_example(sample, models, quantity)
 
 
 def sign_flips(

@@ -13,14 +13,16 @@ from evalreport.comparisons.cautions_of_coverage import of_coverage
 from evalreport.comparisons.cautions_of_fits import of_fits
 from evalreport.comparisons.measured import measured_of_few, measured_of_rare_errors
 from evalreport.comparisons.pairs import Comparison
+from evalreport.comparisons.registry import TESTS
 from evalreport.config import Options
 from evalreport.engine.tables import Counts, margins_of
 from evalreport.intervals.proportions import wilson_limits
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, percent
-from evalreport.records import ComparisonRecord, WarningRecord
+from evalreport.records import ComparisonRecord, WarningRecord, warning
+from evalreport.texts import Message, Text
 
 MOST_UNDEFINED = 0.05
 
@@ -57,7 +59,7 @@ def cautions(
         *of_fits(sample, rows, options),
         *of_choice(sample, rows, thresholds or {}, options),
     )
-    return tuple(sorted(found, key=lambda warning: warning.level == "info"))
+    return tuple(sorted(found, key=lambda one: one.level == "info"))
 
 
 def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
@@ -68,46 +70,37 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
     first = np.unique(predictions.example, return_index=True)[1]
     counts = np.bincount(predictions.y_true[first], minlength=len(predictions.classes))
     largest = int(counts.argmax())
-    share = counts[largest] / len(first)
+    share = float(counts[largest] / len(first))
     name = predictions.classes[largest]
     if share > 0.8:
-        yield WarningRecord(
-            "majority_class",
-            f"{percent(round(share, 3))} of the examples are of class {name}: always answering {name} has that"
-            " accuracy. Look at balanced accuracy, MCC and average precision first.",
-            (name,),
-        )
+        yield warning("majority_class", about=(name,), share=share, name=name)
     for code, label in enumerate(predictions.classes):
         if 0 < counts[code] < 30:
-            yield WarningRecord(
-                "few_of_a_class",
-                f"Only {counts[code]} examples of class {label}: its recall, the AUC and their intervals are rough.",
-                (label,),
-            )
+            yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
     for model in sample.label_models:
         outputs = next(m for m in predictions.models if m.name == model)
         right = float(np.mean(outputs.y_pred == predictions.y_true))
         low, _ = wilson_limits(right * len(first), len(first), 0.95)
         if low <= share:
-            yield WarningRecord(
-                "not_better_than_majority",
-                f"{model} is not shown to be more accurate than always answering {name} ({percent(round(share, 4))}).",
-                (model,),
-            )
+            yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
 
 
 def _of_values(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.reason and not np.isnan(estimate.value):
-            text = f"{quantity.spelled} of {model} is 0/0 and set to 0 by convention: {estimate.reason}."
-            yield WarningRecord("undefined_value", text, (model, quantity.spelled), level="info")
+            about, why = (model, quantity.spelled), estimate.reason
+            yield warning("undefined_value", about=about, level="info", model=model, metric=about[1], why=why)
         few = (
             estimate.trials is not None
             and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
         )
-        if few and quantity.metric == "accuracy" and quantity.label is None:
-            text = f"{model} has fewer than 10 right or fewer than 10 wrong answers: its normal interval is not to be"
-            yield WarningRecord("few_successes_or_failures", text + " trusted; read Wilson's.", (model,))
+        if few and _of_right_labels(quantity) and quantity.label is None:
+            yield warning("few_successes_or_failures", about=(model,), model=model)
+
+
+def _of_right_labels(quantity: Quantity) -> bool:
+    metric = definition(quantity)
+    return metric.share_of_right and metric.needs == "labels"
 
 
 FEW_FLAGGED = 20
@@ -131,22 +124,28 @@ def _of_flagged(sample: Sample) -> Iterator[WarningRecord]:
         if estimate.trials is None and estimate.jaccard is None:
             continue  # clusters and weights: other tests lead
         if flagged < FEW_FLAGGED and (called == "positive" or estimate.jaccard is not None):
-            text = f"{model} predicts the positive class for {count(int(flagged))} examples, fewer than {FEW_FLAGGED}:"
-            text += " its precision and F1 rest on these few, and tests of them reject more often than they promise"
+            params: dict[str, object] = {"n": int(flagged), "enough": FEW_FLAGGED}
+            kind = "compared" if len(sample.label_models) > 1 else "alone"
         elif called is not None and len(sample.label_models) > 1 and sample.predictions.design == "test-set":
             code = positive if called == "positive" else 1 - positive
             of_them, right = float(estimate.table[:, code].sum()), float(estimate.table[code, code])
-            rarer, kind = min((of_them - right, "wrong"), (right, "right"))
+            rarer, rare = min((of_them - right, "wrong"), (right, "right"))
             if rarer >= FEW_OF_CALLED or not of_them:
                 continue
-            text = f"{count(int(rarer))} of the {count(int(of_them))} examples that {model} predicts to be {called} are"
-            text += f" {kind}, fewer than {FEW_OF_CALLED}:"
-            text += f" tests of {quantity.metric} reject more often than they promise"
+            kind = f"{rare}_of_{called}"
+            params = {
+                "n": int(rarer),
+                "called": int(of_them),
+                "enough": FEW_OF_CALLED,
+                "metric": quantity.metric,
+            }
         else:
             continue
         named.add(model)
-        measured = f" ({measured_of_few()})" if len(sample.label_models) > 1 else ""
-        yield WarningRecord("few_flagged", f"{text}{measured}.", (model,))
+        if kind != "alone":
+            params["measured"] = measured_of_few()
+        text = Message(f"warning.few_flagged.{kind}", model=model, **params)
+        yield WarningRecord("few_flagged", text, (model,))
 
 
 FEW_ERRORS = 3
@@ -172,12 +171,17 @@ def _of_rare_errors(sample: Sample) -> Iterator[WarningRecord]:
             if (model, code) in named:
                 continue
             named.add((model, code))
-            text = (
-                f"{model} errs on {count(int(wrong[code]))} of the {count(int(held[code]))} examples of class"
+            yield warning(
+                "few_errors_of_a_class",
+                about=(model, classes[code]),
+                model=model,
+                label=classes[code],
+                wrong=int(wrong[code]),
+                examples=int(held[code]),
+                enough=FEW_ERRORS,
+                metric=quantity.spelled,
+                measured=measured_of_rare_errors(),
             )
-            text += f" {classes[code]}, fewer than {FEW_ERRORS}, and each of them weighs heavily in {quantity.spelled}:"
-            text += f" tests of it reject more often than they promise ({measured_of_rare_errors()})."
-            yield WarningRecord("few_errors_of_a_class", text, (model, classes[code]))
 
 
 def _weighs_classes_alike(quantity: Quantity, sample: Sample) -> bool:
@@ -212,15 +216,15 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
             continue  # each fit has a scale of its own
         distinct = len(orders[0].thresholds)
         if distinct == 1:
-            yield WarningRecord("constant_scores", f"{model} gives every example the same score.", (model,))
+            yield warning("constant_scores", about=(model,), model=model)
         elif 1 - distinct / n > 0.1:
-            text = f"{model} gives {count(n)} examples only {count(distinct)} distinct scores; ties count one half."
-            yield WarningRecord("tied_scores", text, (model,), level="info")
+            yield warning(
+                "tied_scores", about=(model,), level="info", model=model, examples=n, distinct=distinct
+            )
     for (model, quantity), estimate in sample.estimates.items():
-        if quantity.metric == "roc_auc" and estimate.defined and estimate.value < 0.5:
-            text = f"{model} ranks worse than chance: check the direction of its scores; they are not flipped here."
-            yield WarningRecord("worse_than_random", text, (model,))
-    if not any(q.metric == "log_loss" for q in sample.quantities):
+        if definition(quantity).is_auc and estimate.defined and _worse_than_uninformed(estimate):
+            yield warning("worse_than_random", about=(model,), model=model)
+    if not any(definition(q).infinite_at == "zero_probability" for q in sample.quantities):
         return
     for outputs in sample.predictions.models:
         if outputs.proba is None or sample.predictions.y_true is None:
@@ -228,19 +232,25 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
         p = np.take_along_axis(outputs.proba, sample.predictions.y_true[:, None].astype(np.intp), axis=1)
         wrong = int((p <= 1e-15).sum())
         if wrong:
-            name = outputs.name
-            text = f"{name} gives the true class probability 0 on {count(wrong)} examples: its log loss is infinite"
-            yield WarningRecord("certain_and_wrong", text + " and is shown with p clipped at 1e-15.", (name,))
+            yield warning("certain_and_wrong", about=(outputs.name,), model=outputs.name, n=wrong)
+
+
+def _worse_than_uninformed(estimate: Estimate) -> bool:
+    """Say whether a value is worse than that of a model that tells no example from another."""
+    uninformed = estimate.metric.uninformed
+    if uninformed is None:
+        return False
+    return estimate.value < uninformed if estimate.metric.greater_is_better else estimate.value > uninformed
 
 
 def _of_regression(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
-        if quantity.metric == "r2" and estimate.defined and estimate.value < 0:
-            text = f"{model} predicts worse than the mean of the true values (R² below 0)."
-            yield WarningRecord("worse_than_mean", text, (model,))
-        if quantity.metric == "mape" and np.isnan(estimate.value) and estimate.reason:
-            yield WarningRecord("truth_zero", f"MAPE of {model} is undefined: {estimate.reason}.", (model,))
-        elif quantity.metric == "mape" and estimate.defined:
+        metric = definition(quantity)
+        if metric.needs == "values" and estimate.defined and _worse_than_uninformed(estimate):
+            yield warning("worse_than_mean", about=(model,), model=model)
+        if metric.infinite_at == "zero_truth" and np.isnan(estimate.value) and estimate.reason:
+            yield warning("truth_zero", about=(model,), model=model, why=estimate.reason)
+        elif metric.infinite_at == "zero_truth" and estimate.defined:
             yield from _near_zero(sample, model)
 
 
@@ -253,9 +263,7 @@ def _near_zero(sample: Sample, model: str) -> Iterator[WarningRecord]:
     relative = np.abs(outputs.y_pred - sample.predictions.y_true) / true
     small = true < 0.01 * np.median(true)
     if relative[small].sum() > 0.5 * relative.sum():
-        few = int(small.sum())
-        text = f"More than half of the MAPE of {model} comes from {count(few)} example{'s' if few > 1 else ''} whose"
-        yield WarningRecord("truth_near_zero", text + " true value is nearly 0: read MAE or RMSE.", (model,))
+        yield warning("truth_near_zero", about=(model,), model=model, n=int(small.sum()))
 
 
 def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
@@ -266,21 +274,15 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
         about = (comparison.a, comparison.b)
         n = comparison.pair.difference.n
         if b + c == 0:
-            text = f"{about[0]} and {about[1]} are right and wrong on the same examples: p = 1, difference 0; up to"
-            text += f" {3 / n:.2g} of examples may still differ (3/n)."
-            yield WarningRecord("identical_answers", text, about, level="info")
+            yield warning("identical_answers", about=about, level="info", models=about, most=3 / n)
         elif b + c < 5:
-            text = f"{about[0]} and {about[1]} disagree on {b + c:.0f} examples: the mid-p test needs 5 to reach 0.05,"
-            yield WarningRecord("few_discordant", text + " whichever model is better.", about)
-    if len(family) > 1:
-        adjusted = f"adjusted ({options.correction})" if options.correction != "none" else "not adjusted"
-        text = f"{len(family)} pairs are compared: p-values of the primary metric are {adjusted}."
-        text += " The best of several models looks better than it is."
-        yield WarningRecord("several_comparisons", text, level="info")
-
-
-RESAMPLED = ("permutation", "bootstrap_difference")
-"""The tests whose p-values, and the intervals beside them, are only as fine as the replicates are many."""
+            yield warning("few_discordant", about=about, models=about, n=round(b + c))
+    if len(family) > 1 and options.correction == "none":
+        yield warning("several_comparisons", "unadjusted", level="info", pairs=len(family))
+    elif len(family) > 1:
+        yield warning(
+            "several_comparisons", "adjusted", level="info", pairs=len(family), correction=options.correction
+        )
 
 
 def _enough(alpha: float) -> int:
@@ -289,21 +291,24 @@ def _enough(alpha: float) -> int:
 
 
 def _of_resampling(sample: Sample, family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
-    resampled = any(c.pair is not None and c.recommended_test in RESAMPLED for c in family)
+    resampled = any(c.pair is not None and TESTS[c.recommended_test].by_resampling for c in family)
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(len(family), 1))
     if resampled and alpha / 2 * (options.resamples + 1) < 1:
-        text = f"{len(family)} pairs need p-values down to {alpha:.2g}, which {count(options.resamples)} replicates do"
-        text += f" not resolve on either side: use --resamples {count(_enough(alpha))} or more."
-        yield WarningRecord("few_resamples_for_family", text)
+        yield warning(
+            "few_resamples_for_family",
+            n=len(family),
+            alpha=alpha,
+            replicates=options.resamples,
+            enough=_enough(alpha),
+        )
     if options.resamples < 1000:
-        text = f"{options.resamples} bootstrap replicates leave visible Monte Carlo error in the limits;"
-        text += " use 1,000 or more."
-        yield WarningRecord("few_resamples", text)
+        yield warning("few_resamples", n=options.resamples)
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:
-            share = percent(round(estimate.undefined_share, 3))
-            label = definition(quantity).label + (
-                f", class {quantity.label}," if quantity.label is not None else ""
+            label: Text = definition(quantity).label
+            if quantity.label is not None:
+                label = Message("undefined_share.of_a_class", metric=label, label=quantity.label)
+            about = (model, quantity.spelled)
+            yield warning(
+                "undefined_replicates", about=about, metric=label, model=model, share=estimate.undefined_share
             )
-            text = f"{label} of {model} is 0/0 in {share} of the replicates, which are left out."
-            yield WarningRecord("undefined_replicates", text, (model, quantity.spelled))

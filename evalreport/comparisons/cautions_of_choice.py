@@ -13,8 +13,8 @@ from evalreport.curve_records import DominanceRecord, OperatingPointRecord
 from evalreport.data.predictions import ModelOutputs
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import percent
-from evalreport.records import ComparisonRecord, WarningRecord
+from evalreport.records import ComparisonRecord, WarningRecord, warning
+from evalreport.texts import Message, shortened
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,11 +59,8 @@ def _of_metrics(
         ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(_named(quantity))
     for (a, b), (for_a, for_b) in ahead.items():
         if for_a and for_b:
-            text = f"No overall winner between {a} and {b}: {a} is ahead on {_some(for_a)}, {b} on {_some(for_b)},"
-            text += (
-                " each by the interval of its own difference (exploratory). Decide which errors matter first."
-            )
-            yield WarningRecord("metrics_disagree", text, (a, b))
+            of_a, of_b = shortened(for_a, MOST_NAMED), shortened(for_b, MOST_NAMED)
+            yield warning("metrics_disagree", about=(a, b), a=a, b=b, for_a=of_a, for_b=of_b)
 
 
 def _tells_apart(row: ComparisonRecord, options: Options) -> bool:
@@ -79,38 +76,26 @@ def _named(quantity: Quantity) -> str:
     return definition(quantity).phrase + (f" ({quantity.average})" if quantity.average else "")
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    shown = ", ".join(names[:MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
 def _of_curves(dominance: Sequence[DominanceRecord]) -> Iterator[WarningRecord]:
     """Tell of ROC curves that cross clearly; a warning where it is more than the bands allow for."""
     clear = [record for record in dominance if record.clear]
     beyond = [record for record in clear if record.beyond_bands]
-    named = [f"{record.a} and {record.b}" for record in beyond or clear]
-    if not named:
-        return
-    more = len(named) - MOST_NAMED
-    pairs = "; ".join(named[:MOST_NAMED]) + (f"; {more} more pairs" if more > 0 else "")
-    text = f"ROC curves cross ({pairs}): no overall winner, which of two models is better depends on the false positive"
+    pairs = [Message("list.and", names=record.a, last=record.b) for record in beyond or clear]
+    if len(pairs) > MOST_NAMED:
+        pairs[MOST_NAMED:] = [Message("list.more_pairs", n=len(pairs) - MOST_NAMED)]
     if beyond:
-        yield WarningRecord("curves_cross", text + " rate that is acceptable; areas do not settle it.")
-    else:
-        text += " rate that is acceptable; but the crossings lie within the bands and may be chance."
-        yield WarningRecord("curves_cross", text, level="info")
+        yield warning("curves_cross", "clearly", pairs=tuple(pairs))
+    elif pairs:
+        yield warning("curves_cross", "within_bands", level="info", pairs=tuple(pairs))
 
 
 def _of_chosen(points: Sequence[OperatingPointRecord], options: Options) -> Iterator[WarningRecord]:
     """Say that thresholds were chosen on the data that they are judged on: a warning where one was asked for."""
     if any(record.optimistic for record in points):
-        text = "The best thresholds are chosen on the examples that they are judged on, so their values are too good;"
-        text += " the intervals beside them say what to expect on fresh examples. Choose on validation data."
         if options.cost_ratio is not None:
-            yield WarningRecord("threshold_chosen_here", text, ("cost_ratio",))
+            yield warning("threshold_chosen_here", about=("cost_ratio",))
         else:
-            yield WarningRecord("threshold_chosen_here", text, level="info")
+            yield warning("threshold_chosen_here", level="info")
 
 
 def _of_thresholds(sample: Sample) -> Iterator[WarningRecord]:
@@ -122,9 +107,7 @@ def _of_thresholds(sample: Sample) -> Iterator[WarningRecord]:
     for model in predictions.models:
         best = _best_at_own_threshold(model, positive, predictions.positive_code)
         if best is not None:
-            text = f"{model.name} decides exactly at the threshold with the highest {best} on this test set: if it was"
-            text += " chosen here, its figures are too good. Choose it on validation data."
-            yield WarningRecord("suspicious_threshold", text, (model.name,))
+            yield warning("suspicious_threshold", about=(model.name,), model=model.name, metric=best)
 
 
 def _best_at_own_threshold(model: ModelOutputs, positive: npt.NDArray[np.bool_], code: int) -> str | None:
@@ -153,14 +136,9 @@ def _of_test_set(sample: Sample) -> Iterator[WarningRecord]:
     predictions = sample.predictions
     models = len(predictions.models)
     if predictions.task == "binary" and predictions.y_true is not None:
-        share = percent(round(float((predictions.y_true == predictions.positive_code).mean()), 3))
-        text = f"{share} of the examples are positive. Where positives are rarer or more frequent, precision, F1,"
-        text += " accuracy and average precision change; recall, specificity and ROC AUC keep their meaning."
-        yield WarningRecord("prevalence_of_this_set", text, level="info")
+        share = float((predictions.y_true == predictions.positive_code).mean())
+        yield warning("prevalence_of_this_set", level="info", share=share)
     if models > 1:
-        text = "Overlap of two models' own intervals is not a test: read the interval of their difference."
-        yield WarningRecord("overlap_is_no_test", text, level="info")
+        yield warning("overlap_is_no_test", level="info")
     if models >= MANY_MODELS:
-        text = f"{models} models were tried on the same examples: the best of them looks better than it is, the more"
-        yield WarningRecord("reused_test_set", text + " so the more often this test set has been used to choose.",
-                            level="info")  # fmt: skip
+        yield warning("reused_test_set", level="info", models=models)

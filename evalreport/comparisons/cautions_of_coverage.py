@@ -16,8 +16,8 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, percent
-from evalreport.records import ComparisonRecord, WarningRecord
+from evalreport.records import ComparisonRecord, WarningRecord, warning
+from evalreport.texts import Message, sentences, shortened
 
 Floats = npt.NDArray[np.float64]
 
@@ -101,7 +101,7 @@ def _of_losses(sample: Sample) -> Iterator[WarningRecord]:
         by_losses: dict[str, list[Quantity]] = {}
         for quantity in sample.quantities:
             if definition(quantity).losses and sample.estimates[model.name, quantity].defined:
-                by_losses.setdefault(definition(quantity).losses, []).append(quantity)
+                by_losses.setdefault(str(definition(quantity).losses), []).append(quantity)
         for quantities in by_losses.values():
             found = largest_of(sample, model.name, quantities[0])
             if found is not None and found.much:
@@ -110,24 +110,26 @@ def _of_losses(sample: Sample) -> Iterator[WarningRecord]:
 
 def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found: Largest) -> WarningRecord:
     first, n = definition(quantities[0]), sample.predictions.n_examples
-    ids = [str(sample.predictions.ids[code]) for code in found.examples[:MOST_IDS]]
-    more = len(found.examples) - len(ids)
-    which = ", ".join(ids) + (f" and {more} more" if more else "")
-    largest = "largest" if len(found.examples) == 1 else f"{count(len(found.examples))} largest"
-    text = f"The {largest} of the {count(n)} {first.losses} of {model} (id {which})"
-    text += (
-        f" make{'s' if len(found.examples) == 1 else ''} up {percent(round(found.share, 3))} of their sum, so"
+    ids = [str(sample.predictions.ids[code]) for code in found.examples]
+    text = Message(
+        "warning.few_large_losses",
+        n=len(found.examples),
+        examples=n,
+        losses=first.losses,
+        model=model,
+        ids=shortened(ids, MOST_IDS),
+        share=found.share,
+        what=Message("large_losses.metrics", n=len(quantities), metrics=_phrases(quantities)),
     )
-    text += f" {_and(_phrases(quantities))} rest{'s' if len(quantities) == 1 else ''} on few examples."
     methods = {q: recommended(sample.estimates[model, q]) for q in quantities}
     measured = [
         row for q in quantities if (row := shortfalls().get(("value", q.spelled, methods[q], "losses")))
     ]
-    if measured:
-        text += f" Where that was so, 95 % intervals were measured to hold {_span(measured)}."
+    notes = [Message("large_losses.measured", held=_span(measured))] if measured else []
     if first.less_moved:
-        text += f" {METRICS[first.less_moved].label} depends less on them."
-    return WarningRecord("few_large_losses", text, (model, *(q.spelled for q in quantities)))
+        notes.append(Message("large_losses.less_moved", metric=METRICS[first.less_moved].label))
+    about = (model, *(q.spelled for q in quantities))
+    return WarningRecord("few_large_losses", sentences(text, *notes), about)
 
 
 def _of_values(sample: Sample) -> Iterator[WarningRecord]:
@@ -140,8 +142,8 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
         and (row := shortfall_of("value", quantity.spelled, recommended(estimate), n=n, rarest=rarest))
     ]  # fmt: skip
     if found:
-        text = f"{_few(n, rarest)}: the 95 % intervals of {_by_metric(found)} there."
-        yield WarningRecord("short_interval", text, _spelled(found))
+        few, held = _few(n, rarest), _by_metric(found)
+        yield warning("short_interval", about=_spelled(found), few=few, held=held)
 
 
 def _of_differences(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
@@ -163,10 +165,8 @@ def _of_differences(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterato
         if short is not None:
             found.append((quantity, short))
     if found:
-        text = (
-            f"{_few(n, rarest)}: the 95 % intervals of differences in {_by_metric(found)} there. The verdicts"
-        )
-        yield WarningRecord("short_difference_interval", text + " follow the test.", _spelled(found))
+        few, held = _few(n, rarest), _by_metric(found)
+        yield warning("short_difference_interval", about=_spelled(found), few=few, held=held)
 
 
 def _plain(estimate: Estimate) -> bool:
@@ -183,38 +183,33 @@ def _rarest(sample: Sample) -> int | None:
     return int(counts[counts > 0].min())
 
 
-def _few(n: int, rarest: int | None) -> str:
-    if rarest is None:
-        return f"There are {count(n)} examples" if n > 1 else "There is one example"
-    return f"The rarest class has {count(rarest)} example{'s' if rarest > 1 else ''}"
+def _few(n: int, rarest: int | None) -> Message:
+    return Message("short.examples", n=n) if rarest is None else Message("short.rarest_class", n=rarest)
 
 
 Found = Sequence[tuple[Quantity, Shortfall]]
 
 
-def _by_metric(found: Found) -> str:
+def _by_metric(found: Found) -> tuple[Message, ...]:
     """Say of each metric, once, what its interval was measured to hold; those with the same figures together."""
-    by_span: dict[str, list[Quantity]] = {}
+    by_span: dict[Message, list[Quantity]] = {}
     for quantity, row in dict.fromkeys(found):
         by_span.setdefault(_span([row]), []).append(quantity)
-    parts = [
-        f"{_and(_phrases(quantities))} were measured to hold {span}" for span, quantities in by_span.items()
-    ]
-    return "; those of ".join(parts)
+    first, *rest = ((_phrases(quantities), span) for span, quantities in by_span.items())
+    return (
+        Message("short.held", metrics=first[0], span=first[1]),
+        *(Message("short.held_by_others", metrics=metrics, span=span) for metrics, span in rest),
+    )
 
 
-def _span(rows: Sequence[Shortfall]) -> str:
-    low, high = (100 * f(v) for f, v in ((min, [r.lowest for r in rows]), (max, [r.highest for r in rows])))
-    return f"{low:.0f} %" if round(low) == round(high) else f"{low:.0f} to {high:.0f} %"
+def _span(rows: Sequence[Shortfall]) -> Message:
+    low, high = round(100 * min(r.lowest for r in rows)), round(100 * max(r.highest for r in rows))
+    return Message("short.percent", low=low) if low == high else Message("short.range", low=low, high=high)
 
 
-def _phrases(quantities: Sequence[Quantity]) -> list[str]:
-    return [definition(q).phrase + (f" ({q.average})" if q.average else "") for q in quantities]
+def _phrases(quantities: Sequence[Quantity]) -> tuple[str, ...]:
+    return tuple(definition(q).phrase + (f" ({q.average})" if q.average else "") for q in quantities)
 
 
 def _spelled(found: Found) -> tuple[str, ...]:
     return tuple(dict.fromkeys(quantity.spelled for quantity, _ in found))
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -15,8 +15,8 @@ from evalreport.config import Options
 from evalreport.engine.effective import freedom_of_clusters
 from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, number
-from evalreport.records import ComparisonRecord, WarningRecord
+from evalreport.records import ComparisonRecord, WarningRecord, warning
+from evalreport.texts import Message, sentences
 
 FEW_IN_FOLD = 30
 FEW_REPLICATES = 30
@@ -25,8 +25,6 @@ FEW_DATASETS = 6
 FEW_CLUSTERS, VERY_FEW_CLUSTERS = 10, 4
 """Effective numbers of clusters: below these intervals rest on few, and on very few, groups."""
 FEW_EFFECTIVE = 100
-KNOWS_FOLDS = frozenset({"corrected_resampled_t", "5x2cv_t", "5x2cv_f", "bayes_correlated_t"})
-"""Tests that were made for fits that share training data; every other one takes what it is given as independent."""
 
 
 def of_fits(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
@@ -43,27 +41,18 @@ def _of_folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options
     predictions, parts = sample.predictions, sample.rows.layout.ranked
     smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
     if smallest < FEW_IN_FOLD:
-        text = f"The smallest fold tests {count(smallest)} example{'s' if smallest > 1 else ''}, fewer than"
-        text += f" {FEW_IN_FOLD}: values of single folds are unstable; counts are pooled over folds where they can be."
-        yield WarningRecord("small_folds", text)
+        yield warning("small_folds", n=smallest, enough=FEW_IN_FOLD)
     if predictions.classes and predictions.y_true is not None:
         lacking = _folds_without_a_class(parts, predictions.y_true, len(predictions.classes))
         if lacking:
-            text = (
-                f"{count(lacking)} of {count(parts.count)} folds lack a class: what needs it (AUC, recall) is"
-            )
-            yield WarningRecord("class_missing_in_fold", text + " undefined there; stratify the folds.")
-    naive = dict.fromkeys(r.test for r in rows if r.p_value is not None and r.test not in KNOWS_FOLDS)
+            yield warning("class_missing_in_fold", lacking=lacking, folds=parts.count)
+    naive = dict.fromkeys(r.test for r in rows if r.p_value is not None and not TESTS[r.test].knows_folds)
     if naive:
-        names = ", ".join(TESTS[name].label for name in naive)
-        text = f"{names}: made for independent values, but folds share training data. Such tests reject a true null"
-        text += (
-            " hypothesis more often than they say; where the rate was measured, it stands beside the p-value."
-        )
         # Only a leading test of this kind, or one that was asked for, changes how the verdict is read.
         leads = any(r.recommended and r.test in naive for r in rows)
-        level: Literal["info", "warning"] = "warning" if leads or options.tests else "info"
-        yield WarningRecord("folds_taken_as_independent", text, tuple(naive), level)
+        level: Literal["info", "caution"] = "caution" if leads or options.tests else "info"
+        tests = tuple(TESTS[name].label for name in naive)
+        yield warning("folds_taken_as_independent", about=tuple(naive), level=level, tests=tests)
 
 
 def _folds_without_a_class(parts: Parts, true: npt.NDArray[np.int32], n_classes: int) -> int:
@@ -78,25 +67,26 @@ def _of_number(sample: Sample) -> Iterator[WarningRecord]:
     """Yield warnings of too few replicates, seeds or data sets."""
     parts, design = sample.rows.layout.fits.count, sample.predictions.design
     if design == "bootstrap" and parts <= FEW_REPLICATES:
-        text = f"There are {parts} bootstrap replicates; more than {FEW_REPLICATES} are needed for bias and variance,"
-        yield WarningRecord("few_replicates", text + " 200 for steady ones.")
+        yield warning("few_replicates", n=parts, enough=FEW_REPLICATES)
     models = tuple(m.name for m in sample.predictions.models)
     if design == "seeds" and parts == 1:
-        text = f"{', '.join(models)}: trained with one seed. What is said of it is about this trained model: training"
-        yield WarningRecord(
-            "one_seed", text + " noise is not included in its intervals and comparisons.", models
-        )
+        yield warning("one_seed", about=models, models=models)
     elif design == "seeds" and parts < FEW_SEEDS:
-        whose = f"{models[0]} has" if len(models) == 1 else "There are"
-        text = f"{whose} {parts} training seeds: fewer than {FEW_SEEDS} leave the variance between seeds uncertain, and"
-        text += " intervals are wide."
+        about = models if len(models) == 1 else ()
+        whose: dict[str, object] = {"model": models[0]} if about else {}
+        said = Message(
+            "warning.few_seeds.of_a_model" if about else "warning.few_seeds.of_all",
+            n=parts,
+            enough=FEW_SEEDS,
+            **whose,
+        )
         if parts in MEASURED_OF_SEEDS:
-            text += " Between two equally good algorithms a test at 0.05 was measured to find a difference in"
-            text += f" {100 * MEASURED_OF_SEEDS[parts]:.1f} %."
-        yield WarningRecord("few_seeds", text, models if len(models) == 1 else ())
+            said = sentences(
+                said, Message("measured.of_seeds", percent=100 * MEASURED_OF_SEEDS[parts], decimals=1)
+            )
+        yield WarningRecord("few_seeds", said, about)
     if design == "datasets" and parts < FEW_DATASETS:
-        text = f"There are {parts} data sets: a signed-rank test over fewer than {FEW_DATASETS} cannot reach p = 0.05."
-        yield WarningRecord("few_datasets", text)
+        yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
 
 
 def _of_clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
@@ -104,39 +94,39 @@ def _of_clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
         return
     effective, sizes = sample.units.clusters_effective or 1.0, sample.units.sizes
     if effective < FEW_CLUSTERS and sizes is not None:
-        text = f"The {count(int((sizes > 0).sum()))} clusters of {options.cluster!r} count as {_tenths(effective)}"
-        text += f" of equal size (effective number of clusters), fewer than {FEW_CLUSTERS}: what is known rests on so"
-        text += " few, whatever the number of examples. Where a few of them differ much from the rest, 95 % intervals"
-        text += " of single values were measured to hold 90 %, those of differences 92 to 96 %."
         freedom = freedom_of_clusters(sizes)
-        if freedom is None or min(effective, freedom.df) < VERY_FEW_CLUSTERS:
-            text += " A few groups carry the result."
-        yield WarningRecord("few_clusters", text, (options.cluster,))
+        very_few = freedom is None or min(effective, freedom.df) < VERY_FEW_CLUSTERS
+        yield warning(
+            "few_clusters",
+            "very_few" if very_few else "few",
+            about=(options.cluster,),
+            clusters=int((sizes > 0).sum()),
+            column=options.cluster,
+            effective=_tenths(effective),
+            decimals=1,
+            enough=FEW_CLUSTERS,
+        )
     if sample.predictions.design in FOLDED:
         divided = _divided_clusters(sample, sample.units.cluster)
         if divided:
-            text = f"{count(divided)} clusters of {options.cluster!r} are divided between folds: models were tested on"
-            text += (
-                " clusters that they had partly seen, which flatters them. Keep whole clusters in one fold."
-            )
-            yield WarningRecord("cluster_across_folds", text, (options.cluster,))
+            yield warning("cluster_across_folds", about=(options.cluster,), n=divided, column=options.cluster)
 
 
 def _of_weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     effective, n = sample.n_effective, sample.predictions.n_examples
     if options.weight is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
         return
-    text = f"With the weights of {options.weight!r} the {count(n)} examples count as {_tenths(effective)} of equal"
-    text += " weight (Kish's effective number): intervals are as wide as those of so few examples."
+    said = Message(
+        "warning.unequal_weights", column=options.weight, n=n, effective=_tenths(effective), decimals=1
+    )
     if effective < FEW_EFFECTIVE:
-        text += f" With fewer than {FEW_EFFECTIVE} they are rough: those of F1 and MCC were measured to hold 92 % where"
-        text += " 95 % are meant."
-    yield WarningRecord("unequal_weights", text, (options.weight,))
+        said = sentences(said, Message("measured.of_weights", enough=FEW_EFFECTIVE))
+    yield WarningRecord("unequal_weights", said, (options.weight,))
 
 
-def _tenths(effective: float) -> str:
-    """Write an effective number rounded down, so that it never looks as large as the limit that it is below."""
-    return number(math.floor(10 * effective) / 10, 1)
+def _tenths(effective: float) -> float:
+    """Round an effective number down, so that it never looks as large as the limit that it is below."""
+    return math.floor(10 * effective) / 10
 
 
 def _divided_clusters(sample: Sample, cluster: npt.NDArray[np.int64]) -> int:
@@ -158,13 +148,9 @@ def _of_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     if time is None:
         return
     if sample.predictions.design in FOLDED and _interleaved(sample, np.asarray(time.values)):
-        text = "The folds are mixed in time: models were trained on examples from after those that they were tested"
-        text += " on. Use blocks of time as folds where the future is to be predicted."
-        yield WarningRecord("random_split_in_time", text, ("time",))
+        yield warning("random_split_in_time", about=("time",))
     elif options.cluster is None:
-        text = "There is a column time: neighbours in time are often alike, and then intervals that take examples as"
-        text += " independent are too narrow. Name blocks of time with --cluster."
-        yield WarningRecord("time_ordered", text, ("time",))
+        yield warning("time_ordered", about=("time",))
 
 
 def _interleaved(sample: Sample, time: npt.NDArray[np.float64]) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.records import DisagreementRecord
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 MOST_EXAMPLES = 20
@@ -23,7 +24,7 @@ class Spread:
 
     size: Floats
     then: Floats
-    measure: str
+    measure: Message
 
 
 def disagreements(predictions: Predictions, *, most: int = MOST_EXAMPLES) -> tuple[DisagreementRecord, ...]:
@@ -70,12 +71,12 @@ def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:
     if not predictions.classes:
         stacked = np.stack([a.astype(np.float64) for a in answers])
         return Spread(
-            stacked.max(axis=0) - stacked.min(axis=0), np.zeros(predictions.n), "largest − smallest"
+            stacked.max(axis=0) - stacked.min(axis=0), np.zeros(predictions.n), Message("spread.range")
         )
     size = np.zeros(predictions.n)
     for first, second in combinations(answers, 2):
         size += first != second
-    return Spread(size, _probability_spread(predictions, models), "pairs of models that disagree")
+    return Spread(size, _probability_spread(predictions, models), Message("spread.disagreeing_pairs"))
 
 
 def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Floats:

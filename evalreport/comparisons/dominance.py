@@ -16,7 +16,8 @@ import numpy.typing as npt
 from evalreport.curve_records import DominanceRecord, Relation
 from evalreport.metrics.curves.ladder import Ladder
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, number, to_digits
+from evalreport.numbers import to_digits
+from evalreport.texts import Message, Value, sentences, shortened
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,7 +30,6 @@ MOST_POINTS = 20_000
 MOST_CROSSINGS = 50
 MOST_NAMED = 3
 ZERO = 1e-12
-WITHIN = " Not both leads reach beyond the bands: this may be chance."
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,44 +140,44 @@ def _clear_crossings(place: Floats, gap: Floats) -> list[float]:
     return found
 
 
-def _text(record: DominanceRecord) -> str:
+def _text(record: DominanceRecord) -> Message:
     a, b = record.a, record.b
     up, down = (record.a_most, record.a_most_at), (record.b_most, record.b_most_at)
     if record.relation == "same":
-        return f"The ROC curves of {a} and {b} are the same."
+        return Message("roc_curves.same", a=a, b=b)
     if record.relation != "crosses":
         upper, lower, most = (a, b, up) if record.relation == "above" else (b, a, down)
-        return f"The ROC curve of {upper} is above that of {lower} everywhere, {_by(most)}."
+        return Message("roc_curves.above", upper=upper, lower=lower, lead=_lead(most))
     if not record.clear:
         higher, most, other, least = (a, up, b, down) if up[0] >= down[0] else (b, down, a, up)
-        return (
-            f"The ROC curves of {a} and {b} cross at {_rates(record.crossings)}, but not clearly: {higher} is higher"
-            f" {_by(most)}, {other} by at most {number(least[0])}."
+        return Message(
+            "roc_curves.cross_hardly",
+            a=a,
+            b=b,
+            rates=_rates(record.crossings),
+            higher=higher,
+            lead=_lead(most),
+            other=other,
+            least=least[0],
         )
-    text = f"The ROC curves of {a} and {b} cross at {_rates(record.clear_crossings)}: {a} is higher {_by(up)}, {b}"
-    text += f" {_by(down)}; so which is better depends on the false positive rate that is acceptable."
-    return text if record.beyond_bands else text + WITHIN
+    rates = _rates(record.clear_crossings)
+    text = Message("roc_curves.cross", a=a, b=b, rates=rates, lead_of_a=_lead(up), lead_of_b=_lead(down))
+    return text if record.beyond_bands else sentences(text, Message("roc_curves.within_bands"))
 
 
-def crossing_sentence(record: DominanceRecord, *, settled: bool) -> str:
+def crossing_sentence(record: DominanceRecord, *, settled: bool) -> Message:
     """Say beside a verdict on an area that the curves cross clearly."""
-    cross = f"Their ROC curves cross at {_rates(record.clear_crossings)}"
-    if settled:
-        return f"{cross}: not better at every operating point."
-    return f"{cross}, so there is no overall winner: choose the acceptable false positive rate and compare there."
+    rates = _rates(record.clear_crossings)
+    key = "verdict.not_at_every_point" if settled else "verdict.no_overall_winner"
+    return Message(key, rates=rates)
 
 
-def _by(most: tuple[float, float | None]) -> str:
-    assert most[1] is not None
-    return f"by up to {number(most[0])} (at FPR {to_digits(most[1])})"
+def _lead(most: tuple[float, float | None]) -> Message:
+    return Message("roc_curves.lead", most=most[0], rate=most[1])
 
 
-def _rates(crossings: Sequence[float]) -> str:
-    named = [to_digits(one) for one in crossings[:MOST_NAMED]]
-    more = len(crossings) - len(named)
-    if more:
-        return f"FPR {', '.join(named)} and {count(more)} more"
-    return "FPR " + (named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}")
+def _rates(crossings: Sequence[float]) -> Value:
+    return shortened([to_digits(one) for one in crossings], MOST_NAMED)
 
 
 # --- models that give labels only are points -------------------------------------------------------------------------
@@ -202,12 +202,12 @@ def point_dominance(sample: Sample, ladders: Sequence[Ladder]) -> Iterator[Domin
     for name, (fpr, tpr) in points.items():
         for other in ranked.values():
             gap = tpr - float(np.interp(fpr, other.fpr, other.tpr))
-            yield _point(name, other.model, "roc_point", gap, fpr, "the ROC curve of ")
+            yield _point(name, other.model, gap, fpr)
     for (a, (fpr_a, tpr_a)), (b, (fpr_b, tpr_b)) in combinations(points.items(), 2):
         better, worse = (fpr_a <= fpr_b and tpr_a >= tpr_b), (fpr_a >= fpr_b and tpr_a <= tpr_b)
         if better != worse:
             upper, lower = (a, b) if better else (b, a)
-            text = f"The decisions of {upper} are no worse than those of {lower} in either rate."
+            text = Message("roc_points.no_worse", upper=upper, lower=lower)
             gap = tpr_a - tpr_b
             yield DominanceRecord(
                 a, b, "points", None, "above" if better else "below", (), max(gap, 0.0), None, max(-gap, 0.0),
@@ -215,13 +215,23 @@ def point_dominance(sample: Sample, ladders: Sequence[Ladder]) -> Iterator[Domin
             )  # fmt: skip
 
 
-def _point(a: str, b: str, curve: str, gap: float, fpr: float, of: str) -> DominanceRecord:
+def _point(a: str, b: str, gap: float, fpr: float) -> DominanceRecord:
     gap = 0.0 if abs(gap) <= ZERO else gap
     relation: Relation = "above" if gap > 0 else "below" if gap < 0 else "same"
-    where = {"above": "above", "below": "below", "same": "on"}[relation]
-    text = f"The decisions of {a} (FPR {to_digits(fpr)}) lie {where} {of}{b}"
-    text += f", by {number(abs(gap))} in TPR." if gap else "."
+    lead: dict[str, Value] = {"gap": abs(gap)} if gap else {}
+    text = Message(f"roc_points.{relation}", a=a, b=b, rate=fpr, **lead)
     up, down = max(gap, 0.0), max(-gap, 0.0)
     return DominanceRecord(
-        a, b, curve, None, relation, (), up, fpr if up else None, down, fpr if down else None, False, text
+        a,
+        b,
+        "roc_point",
+        None,
+        relation,
+        (),
+        up,
+        fpr if up else None,
+        down,
+        fpr if down else None,
+        False,
+        text,
     )

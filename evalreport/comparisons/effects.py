@@ -19,12 +19,12 @@ from evalreport.data.predictions import Predictions
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, number
 from evalreport.records import AgreementRecord, EffectRecord, Interval
+from evalreport.texts import Message, Value, parts
 
 Floats = npt.NDArray[np.float64]
 Limits = tuple[float | None, float | None]
-Sized = tuple[str, float | None, Limits, str]
+Sized = tuple[str, float | None, Limits, Message]
 """Effect, value, its limits, what it says."""
 
 NO_LIMITS: Limits = (None, None)
@@ -90,23 +90,25 @@ def _of_discordant(comparison: Comparison, pair: Pair, one: Interval | None, lev
     a, b = comparison.a, comparison.b
     both, only_a, only_b, neither = _favourable(pair.difference.agreement, pair.greater_is_better)
     n, discordant = both + only_a + only_b + neither, only_a + only_b
-    counts = f"{count(only_a)} : {count(only_b)}"
     if discordant:
         share = only_a / discordant
         low, high = wilson_limits(only_a, discordant, level)
-        said = (
-            f"of the {count(discordant)} examples on which only one is right, {a} is right on {count(only_a)}"
-        )
+        said: dict[str, Value] = {"discordant": discordant, "a": a, "right": only_a}
         odds = only_a / only_b if only_a and only_b else None
-        text = f"{counts} in favour of {a} where only one of the two is right"
+        text = Message("effect.odds", only_a=only_a, only_b=only_b, a=a)
         yield "odds_ratio_discordant", odds, (_odds(low), _odds(high)), text
-        yield "cohen_g", share - 0.5, (low - 0.5, high - 0.5), f"{said}; 0 is an even split"
-        yield "rank_biserial", 2 * share - 1, (2 * low - 1, 2 * high - 1), f"{said}; from −1 to 1"
+        yield "cohen_g", share - 0.5, (low - 0.5, high - 0.5), Message("effect.share_about_half", **said)
+        yield (
+            "rank_biserial",
+            2 * share - 1,
+            (2 * low - 1, 2 * high - 1),
+            Message("effect.share_from_minus_one", **said),
+        )
     low, high = newcombe_paired_limits((both, only_a, only_b, neither), level)
     if one is not None and one.low is not None and one.high is not None:
         low, high = (one.low, one.high) if pair.greater_is_better else (-one.high, -one.low)
     superiority = 0.5 + (only_a - only_b) / (2 * n)
-    text = f"on a random example {a} does better than {b} with this probability, ties counting one half"
+    text = Message("effect.superiority", a=a, b=b)
     yield "probability_of_superiority", superiority, (0.5 + low / 2, 0.5 + high / 2), text
 
 
@@ -144,9 +146,8 @@ def _of_fits(comparison: Comparison, pair: Pair) -> Iterator[Sized]:
     if fits is None or np.isnan(fits.values).any() or len(fits.values) < 2:
         return
     gains = fits.values if pair.greater_is_better else -fits.values
-    kind = {"folds": "fold", "replicates": "replicate", "seeds": "training seed", "datasets": "data set"}
     yield from _standardised(fits.values, None)
-    yield from _by_ranks(gains, comparison.a, comparison.b, kind[fits.kind])
+    yield from _by_ranks(gains, comparison.a, comparison.b, fits.kind.removesuffix("s"))
 
 
 def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
@@ -168,7 +169,7 @@ def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
         "cohen_d",
         d,
         limits,
-        f"the mean difference is {number(d, 2)} standard deviations of the differences",
+        Message("effect.standardised", d=d, decimals=2),
     )
 
 
@@ -178,12 +179,13 @@ def _by_ranks(gains: Floats, a: str, b: str, unit: str) -> Iterator[Sized]:
     if len(moved):
         ranks = mid_ranks(np.abs(moved))
         favourable = float(ranks[moved > 0].sum() / ranks.sum())
-        text = f"share of the ranks of the differences that favours {a} minus that of {b}; from −1 to 1"
+        text = Message("effect.rank_shares", a=a, b=b)
         yield "rank_biserial", 2 * favourable - 1, NO_LIMITS, text
     wins, losses = int((gains > 1e-10).sum()), int((gains < -1e-10).sum())
     ties = len(gains) - wins - losses
-    text = f"{a} does better on {count(wins)}, {b} on {count(losses)} {unit}s"
-    text += f"; {count(ties)} ties, counting one half" if ties else ""
+    text = Message(f"effect.wins_by_{unit}", a=a, b=b, wins=wins, losses=losses)
+    if ties:
+        text = parts(text, Message("effect.ties", n=ties))
     yield "probability_of_superiority", (wins + ties / 2) / len(gains), NO_LIMITS, text
 
 
@@ -205,12 +207,12 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
     if predictions.task == "binary":
         positive = true == predictions.positive_code
         kinds = [
-            ("misses_per_1000", positive, "miss", "misses"),
-            ("false_alarms_per_1000", ~positive, "false alarm", "false alarms"),
+            ("misses_per_1000", positive),
+            ("false_alarms_per_1000", ~positive),
         ]
     else:
-        kinds = [("errors_per_1000", np.ones(len(true), dtype=bool), "error", "errors")]
-    for effect, counted, one, many in kinds:
+        kinds = [("errors_per_1000", np.ones(len(true), dtype=bool))]
+    for effect, counted in kinds:
         wrong_a, wrong_b = (first != true) & counted, (second != true) & counted
         difference, limits = _difference_per_cases(sample, predictions, wrong_a, wrong_b, level)
         of_all = counted.all() and comparison.pair is not None and comparison.pair.difference.agreement
@@ -222,7 +224,7 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
             and own.high is not None
         ):
             limits = (-CASES * own.high, -CASES * own.low)  # errors are what is not right
-        yield effect, difference, limits, _said(difference, a, b, one, many)
+        yield effect, difference, limits, _per_1000(effect, difference, a, b)
 
 
 def _difference_per_cases(
@@ -244,11 +246,10 @@ def _difference_per_cases(
     return difference, (CASES * low, CASES * high)
 
 
-def _said(difference: float, a: str, b: str, one: str, many: str) -> str:
+def _per_1000(effect: str, difference: float, a: str, b: str) -> Message:
     size = abs(difference)
     decimals = 0 if size >= 10 else 1
-    written = number(size, decimals)
-    if not written.strip("0."):
-        return f"per 1,000 cases {a} makes about as many {many} as {b}"
-    noun = one if written == "1" else many
-    return f"per 1,000 cases {a} makes {written} {'fewer' if difference < 0 else 'more'} {noun} than {b}"
+    if not round(size, decimals):
+        return Message(f"effect.{effect}.as_many", a=a, b=b)
+    how = "fewer" if difference < 0 else "more"
+    return Message(f"effect.{effect}.{how}", a=a, b=b, size=size, decimals=decimals)

@@ -9,6 +9,7 @@ from evalreport.comparisons.registry import Outcome, Pair, comparison_test, prob
 from evalreport.comparisons.verdict_interval import room_within
 from evalreport.engine.distributions import root
 from evalreport.intervals import INTERVALS, recommended, resolved
+from evalreport.texts import Message
 
 
 def tost(pair: Pair, margin: float) -> float | None:
@@ -44,7 +45,7 @@ def tost(pair: Pair, margin: float) -> float | None:
     return smallest_alpha(room, smallest, smallest=smallest, largest=largest)
 
 
-NO_INTERVAL = "the difference has no interval to be inverted"
+NO_INTERVAL = Message("reason.no_interval_to_invert")
 SMALLEST_ALPHA = 1e-9
 """No p-value of an inverted interval is computed below this."""
 
@@ -77,9 +78,6 @@ def smallest_alpha(
     "Equivalence, two one-sided tests",
     "margin",
     name="tost",
-    null_hypothesis="the difference is as large as the declared margin or larger, either way",
-    assumptions="those of the recommended interval of the difference, which is inverted",
-    source="Schuirmann (1987), J Pharmacokinet Biopharm 15:657; Westlake (1981)",
 )
 def equivalence(pair: Pair) -> Outcome:
     """Smallest level at which the recommended interval of the difference lies inside the declared margin."""

@@ -7,23 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.comparisons.blocks import by_example, ranked_models
+from evalreport.comparisons.blocks import by_independent_example, ranked_models
 from evalreport.comparisons.omnibus import critical_difference
 from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.proportions import AgainstRate
-from evalreport.comparisons.registry import TESTS, Outcome, Ranked
+from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, tests_that_need
 from evalreport.config import Options
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.records import AverageRankRecord, ComparisonRecord, OmnibusRecord, VarianceRecord
-
-OF_RANKS = ("friedman", "iman_davenport")
-TOO_FEW = "refused: needs three or more models on the same examples, folds or data sets, each with a value on every one"
-NOT_RIGHT_OR_WRONG = (
-    "refused: needs right or wrong answers of three or more models to the same independent examples"
-)
+from evalreport.texts import Message, parts
 
 
 def _named(options: Options, among: Sequence[str]) -> tuple[str, ...]:
@@ -51,7 +46,7 @@ def omnibus_records(
     found: list[OmnibusRecord] = []
     for place, quantity in enumerate(quantities):
         if options.tests:
-            names = _named(options, ("cochran_q", *OF_RANKS))
+            names = _named(options, tests_that_need(*OF_ALL))
         else:
             names = _by_default(sample, quantity) if place == 0 else ()
         refused = place == 0 and options.tests != ("all",) and bool(options.tests)
@@ -65,7 +60,7 @@ def omnibus_records(
 def _by_default(sample: Sample, quantity: Quantity) -> tuple[str, ...]:
     design = sample.predictions.design
     if design == "datasets":
-        return OF_RANKS
+        return tests_that_need("all_ranks")
     if design != "test-set":
         return ()
     return ("cochran_q",) if _right(sample, quantity)[1] is not None else ("friedman",)
@@ -73,15 +68,15 @@ def _by_default(sample: Sample, quantity: Quantity) -> tuple[str, ...]:
 
 def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> OmnibusRecord:
     caution = None
-    if name == "cochran_q":
+    if TESTS[name].needs == "all_right":
         models, right = _right(sample, quantity)
-        outcome = Outcome(None, None, reason=NOT_RIGHT_OR_WRONG)
+        outcome = Outcome(None, None, reason=_refused("test_lacks.answers_of_three"))
         by, blocks = "examples", None if right is None else len(right)
         if right is not None:
             outcome = TESTS[name].function(right)
     else:
         ranked = ranked_models(sample, quantity, lower_is_better=options.lower_is_better)
-        outcome = Outcome(None, None, reason=TOO_FEW)
+        outcome = Outcome(None, None, reason=_refused("test_lacks.three_models"))
         models, by, blocks = (), "examples", None
         if ranked is not None:
             outcome = TESTS[name].function(ranked)
@@ -102,10 +97,14 @@ def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> 
     )
 
 
-def _shared(ranked: Ranked) -> str | None:
+def _refused(why: str) -> Message:
+    return Message("reason.refused", why=Message(why))
+
+
+def _shared(ranked: Ranked) -> Message | None:
     """Say that fits of one data set are no independent blocks."""
     independent = ranked.by in ("examples", "datasets")
-    return None if independent else f"assumes independent {ranked.by}, but they share data"
+    return None if independent else Message(f"caution.shared_by.{ranked.by}")
 
 
 def _right(
@@ -113,9 +112,9 @@ def _right(
 ) -> tuple[tuple[str, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None]:
     """Return the models and (n, k) who was right where; None where that is no matter of right and wrong."""
     models = tuple(m.name for m in sample.predictions.models if sample.estimates[m.name, quantity].defined)
-    if quantity.metric not in ("accuracy", "mean_outcome") or len(models) < 3:
+    if not definition(quantity).share_of_right or len(models) < 3:
         return models, None
-    right = by_example(sample, models, quantity)
+    right = by_independent_example(sample, models, quantity)
     if right is None or not np.isin(right, (0, 1)).all():
         return models, None
     return models, right
@@ -128,8 +127,9 @@ def average_rank_records(
     options: Options,
 ) -> tuple[AverageRankRecord, ...]:
     """Return the average ranks behind every Friedman test, with Nemenyi's critical difference at the run's level."""
+    of_ranks = tests_that_need("all_ranks")
     ranked_by = {
-        record.metric for record in omnibus if record.test in OF_RANKS and record.p_value is not None
+        record.metric for record in omnibus if record.test in of_ranks and record.p_value is not None
     }
     found = []
     for quantity in quantities:
@@ -160,17 +160,17 @@ def one_sample_records(
     samples
         One of all models, or one a model on its own test set.
     """
-    if not _named(options, ("binomial_exact",)):
+    if not _named(options, tests_that_need("one_model")):
         return ()
     found: list[ComparisonRecord] = []
     for sample in samples:
         for (model, quantity), estimate in sample.estimates.items():
-            if quantity.metric == "accuracy" and estimate.trials is not None:
+            metric = definition(quantity)
+            if metric.share_of_right and metric.needs == "labels" and estimate.trials is not None:
                 found.append(_against_rate(sample, model, estimate, options))
     if found or options.tests == ("all",):
         return tuple(found)
-    reason = "refused: needs the accuracy on one test set of independent examples: add y_true and y_pred"
-    outcome = Outcome(None, None, reason=reason)
+    outcome = Outcome(None, None, reason=_refused("test_lacks.accuracy"))
     names = [m.name for sample in samples for m in sample.predictions.models]
     return tuple(_one_sample(name, primary, outcome, options) for name in names)
 
@@ -179,14 +179,14 @@ def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Optio
     assert sample.predictions.y_true is not None
     assert estimate.trials is not None
     assert estimate.successes is not None
-    rate, said = options.against, "the stated value"
+    rate, key = options.against, "caution.against_value"
     if rate is None:
         rate = float(np.bincount(sample.predictions.y_true).max()) / sample.predictions.n
-        said = "always answering the most frequent class, right in"
+        key = "caution.against_majority"
     outcome = TESTS["binomial_exact"].function(AgainstRate(estimate.successes, estimate.trials, rate))
     found = _one_sample(model, estimate.quantity, outcome, options)
     exact = limits(estimate, "clopper_pearson", options.confidence)
-    return _with_limits(found, estimate.value - rate, rate, exact.low, exact.high, said)
+    return _with_limits(found, estimate.value - rate, rate, exact.low, exact.high, Message(key, rate=rate))
 
 
 def _with_limits(
@@ -195,16 +195,15 @@ def _with_limits(
     rate: float,
     low: float | None,
     high: float | None,
-    against: str,
+    against: Message,
 ) -> ComparisonRecord:
-    said = f"; one-sided (greater): against {against} {rate:.4g}"
     return replace(
         record,
         difference=difference,
         low=None if low is None else low - rate,
         high=None if high is None else high - rate,
         interval_method="clopper_pearson",
-        caution=EXPLORATORY + said,
+        caution=parts(EXPLORATORY, against),
     )
 
 

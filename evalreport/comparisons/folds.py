@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import f_tail, t_tail
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
-NULL = "trained on sets of this size, both algorithms have the same expected value of the metric"
-NO_SPREAD = "the difference is the same on every fold: no spread to judge it against"
+NO_SPREAD = Message("reason.no_spread_of_folds")
 
 
 def fold_differences(pair: Pair) -> Floats:
@@ -41,9 +41,7 @@ def _t_test(x: Floats, variance_factor: float) -> Outcome:
 @comparison_test(
     "Corrected resampled t",
     "trained_folds",
-    null_hypothesis=NULL,
-    assumptions="fold differences are nearly normal; their correlation is n_test / (n_test + n_train)",
-    source="Nadeau and Bengio (2003), Mach Learn 52:239; repeated folds: Bouckaert and Frank (2004)",
+    beside=("bayes_correlated_t",),
 )
 def corrected_resampled_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences, the variance times 1/J + n_test/n_train because training sets overlap."""
@@ -55,9 +53,6 @@ def corrected_resampled_t(pair: Pair) -> Outcome:
 @comparison_test(
     "Naive t over folds",
     "folds",
-    null_hypothesis=NULL,
-    assumptions="fold differences are independent, which they never are: it rejects far too often",
-    source="Dietterich (1998), Neural Comput 10:1895, who advises against it",
 )
 def cv_paired_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences as if the folds were independent; shown as a warning, never leading."""
@@ -75,9 +70,6 @@ def halves(pair: Pair) -> Floats:
     "5x2cv t",
     "halves",
     name="5x2cv_t",
-    null_hypothesis=NULL + ", half of the data",
-    assumptions="the two differences of a repeat are independent; depends on which difference stands first",
-    source="Dietterich (1998), Neural Comput 10:1895: t = p_1^(1) / sqrt(sum s_i^2 / 5), 5 degrees of freedom",
 )
 def five_by_two_t(pair: Pair) -> Outcome:
     """First difference of five repeats of two-fold cross-validation over the spread within the repeats."""
@@ -94,10 +86,8 @@ def five_by_two_t(pair: Pair) -> Outcome:
 @comparison_test(
     "5x2cv F",
     "halves",
+    beside=("5x2cv_t",),
     name="5x2cv_f",
-    null_hypothesis=NULL + ", half of the data",
-    assumptions="the ten squared differences and the five variances behave as if independent",
-    source="Alpaydin (1999), Neural Comput 11:1885: F = sum p^2 / (2 sum s_i^2) with 10 and 5 degrees of freedom",
 )
 def five_by_two_f(pair: Pair) -> Outcome:
     """All ten squared differences of five repeats of two-fold cross-validation over the spread within the repeats."""

@@ -8,10 +8,6 @@ from __future__ import annotations
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import binomial_at_most, chi2_tail
 
-NULL = "both models are equally likely to be the one that is right where only one of them is"
-INDEPENDENT = "examples are independent; both models judged the same ones"
-MCNEMAR = "McNemar (1947), Psychometrika 12:153"
-
 
 def _discordant(pair: Pair) -> tuple[int, int]:
     assert pair.difference.agreement is not None
@@ -28,9 +24,7 @@ def _outcome(pair: Pair, statistic: float, p: float, df: float | None = None) ->
 @comparison_test(
     "McNemar, mid-p",
     "agreement",
-    null_hypothesis=NULL,
-    assumptions=INDEPENDENT,
-    source="Fagerland, Lydersen and Laake (2013), BMC Med Res Methodol 13:91",
+    beside=("mcnemar_exact", "mcnemar", "mcnemar_corrected", "bootstrap_difference"),
 )
 def mcnemar_midp(pair: Pair) -> Outcome:
     """Exact binomial test on the discordant examples in which the observed outcome counts half."""
@@ -45,9 +39,6 @@ def mcnemar_midp(pair: Pair) -> Outcome:
 @comparison_test(
     "McNemar, exact",
     "agreement",
-    null_hypothesis=NULL,
-    assumptions=INDEPENDENT,
-    source=MCNEMAR + ", binomial form",
 )
 def mcnemar_exact(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the discordant examples."""
@@ -59,9 +50,7 @@ def mcnemar_exact(pair: Pair) -> Outcome:
 @comparison_test(
     "McNemar, chi-squared",
     "agreement",
-    null_hypothesis=NULL,
-    assumptions=INDEPENDENT + "; b + c of 25 or more for the approximation",
-    source=MCNEMAR,
+    large_samples=True,
 )
 def mcnemar(pair: Pair) -> Outcome:
     """Chi-squared test (b - c)^2 / (b + c) on the discordant examples."""
@@ -73,9 +62,7 @@ def mcnemar(pair: Pair) -> Outcome:
 @comparison_test(
     "McNemar, corrected",
     "agreement",
-    null_hypothesis=NULL,
-    assumptions=INDEPENDENT + "; b + c of 25 or more for the approximation",
-    source="Edwards (1948), Psychometrika 13:185; the corrected distance is cut at 0",
+    large_samples=True,
 )
 def mcnemar_corrected(pair: Pair) -> Outcome:
     """Chi-squared test on the discordant examples with Edwards' continuity correction, (max(|b - c| - 1, 0))^2."""

@@ -16,26 +16,18 @@ from evalreport.intervals.choice import lacks as why_not
 from evalreport.intervals.registry import UNLIKE
 from evalreport.metrics.estimate import Fits
 from evalreport.metrics.quantities import Quantity, definition
+from evalreport.texts import Message, Text, parts
 
-RESAMPLE = "evalreport resample PLAN makes them"
-
-BESIDE: Mapping[str, tuple[str, ...]] = {
-    "mcnemar_midp": ("mcnemar_exact", "mcnemar", "mcnemar_corrected", "bootstrap_difference"),
-    "delong": ("bootstrap_difference", "permutation"),
-    "paired_t": ("bootstrap_difference", "permutation"),
-    "permutation": ("bootstrap_difference",),
-    "cr2_t": ("permutation", "bootstrap_difference"),
-    "weighted_t": ("permutation", "bootstrap_difference"),
-    "bootstrap_difference": ("permutation",),
-    "corrected_resampled_t": ("bayes_correlated_t",),
-    "5x2cv_f": ("5x2cv_t",),
-    "seeds_t": ("permutation",),
-    "wilcoxon": ("sign", "bayes_signed_rank", "nemenyi", "conover"),
-    "two_proportions_z": ("bootstrap_difference",),
+BY_DESIGN: Mapping[str, str] = {
+    "cross-validation": "corrected_resampled_t",
+    "repeated-holdout": "corrected_resampled_t",
+    "5x2cv": "5x2cv_f",
+    "datasets": "wilcoxon",
 }
-"""The tests shown beside the recommended one, unless others are named."""
+"""The test that leads where there are several fits."""
 
 BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")
+"""Shown beside the test of cross-validation instead of its own ``beside``."""
 
 
 def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
@@ -47,23 +39,18 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     interval = recommended(delta)
     if pair.independent and INTERVALS[interval].kind not in UNLIKE:
         return "two_proportions_z" if delta.independent is not None else "bootstrap_difference"
-    by_design = {
-        "cross-validation": "corrected_resampled_t",
-        "repeated-holdout": "corrected_resampled_t",
-        "5x2cv": "5x2cv_f",
-        "datasets": "wilcoxon",
-    }
-    if pair.design in by_design and delta.fits is not None and not _of_one_example(delta.fits):
-        return by_design[pair.design]
+    if pair.design in BY_DESIGN and delta.fits is not None and not _of_one_example(delta.fits):
+        return BY_DESIGN[pair.design]
     if INTERVALS[interval].kind in UNLIKE:
         return interval
     if delta.weighted:
         return "bootstrap_difference"
     if delta.clusters is not None:
         return "permutation" if pair.swapped is not None else "bootstrap_difference"
-    if test == "paired_t" and delta.agreement is not None:
+    needs = TESTS[test].needs
+    if needs == "losses" and delta.agreement is not None:
         return "mcnemar_midp"
-    if test == "permutation" and pair.swapped is None:
+    if needs == "swaps" and pair.swapped is None:
         return "bootstrap_difference"
     if pair.swapped is not None and (lacks(pair, test) or TESTS[test].function(pair).p_value is None):
         return "permutation"  # nothing to estimate a spread from, as for a perfect and a constant ranking
@@ -72,27 +59,22 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
 
 def beside(first: str, pair: Pair | None) -> tuple[str, ...]:
     """Return the tests shown beside the recommended one."""
-    if pair is not None and pair.design == "cross-validation" and first == "corrected_resampled_t":
+    test = TESTS[first]
+    if pair is not None and pair.design == "cross-validation" and test.knows_folds:
         return BESIDE_CROSS_VALIDATION
-    return BESIDE.get(first, ())
+    return test.beside
 
 
 # --- what is missing ------------------------------------------------------------------------------------------------
 
 
-def lacks(pair: Pair, test: str) -> str | None:
+def lacks(pair: Pair, test: str) -> Text | None:
     """Say what the data lack for a test and what would make it possible; None where nothing is missing."""
     needs = TESTS[test].needs
     if pair.independent and needs not in ("independent", "replicates", "margin", *UNLIKE):
-        return (
-            "the models have test sets of their own, and this test compares answers to the same examples:"
-            " predict the same ids with every model"
-        )
+        return Message("test_lacks.same_examples")
     if _other_seeds(pair) and needs not in ("replicates", "margin", *UNLIKE):
-        return (
-            "the models were trained with seeds of other names, so nothing pairs their predictions seed by seed, and"
-            " this test needs such pairs: give common seeds common names"
-        )
+        return Message("test_lacks.same_seeds")
     return _WHAT_IS_MISSING[needs](pair)
 
 
@@ -101,65 +83,54 @@ def _other_seeds(pair: Pair) -> bool:
     return pair.difference.of_seeds and pair.difference.fits is None
 
 
-def _no_agreement(pair: Pair) -> str | None:
+def _no_agreement(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.agreement is not None:
         return None
     if delta.weighted or delta.clusters is not None:
-        return "assumes independent examples that count the same; here examples have weights, clusters or several fits"
-    return "is about right and wrong answers: ask for it on accuracy, or on outcomes of 0 and 1"
+        return Message("test_lacks.plain_examples")
+    return Message("test_lacks.right_and_wrong")
 
 
-def _no_losses(pair: Pair) -> str | None:
+def _no_losses(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.over_datasets:
         return None
     if delta.weighted or delta.clusters is not None:
-        return "assumes independent examples that count the same: cr2_t serves clusters, weighted_t weights"
+        return Message("test_lacks.plain_examples_use_t")
     if pair.losses is not None:
         return None
-    return (
-        "the metric is no mean over the examples: ask for it on accuracy or a mean loss (log_loss, mse, mae)"
-    )
+    return Message("test_lacks.losses")
 
 
-def _no_placements(pair: Pair) -> str | None:
-    if pair.difference.delong_error is not None and pair.difference.metric.name == "roc_auc":
+def _no_placements(pair: Pair) -> Text | None:
+    if pair.difference.delong_error is not None and pair.difference.metric.is_auc:
         return None
-    return "holds for the area under the ROC curve on one test set of independent examples"
+    return Message("test_lacks.placements")
 
 
-def _no_replicates(pair: Pair) -> str | None:
+def _no_replicates(pair: Pair) -> Text | None:
     metric = pair.difference.metric
     if not metric.replicates_hold:
-        return (
-            metric.no_interval or "bootstrap replicates of this metric vary too little: read its own interval"
-        )
+        return metric.no_interval or Message("test_lacks.varied_replicates")
     if pair.difference.n_units < 2:
-        return "there is one example (or cluster) only: nothing to draw again; add examples"
+        return Message("test_lacks.several_examples")
     return None
 
 
-def _no_swaps(pair: Pair) -> str | None:
-    if pair.swapped is None:
-        return "the models' outputs cannot be swapped for this metric in this layout: the bootstrap serves any metric"
-    return None
+def _no_swaps(pair: Pair) -> Text | None:
+    return Message("test_lacks.swaps") if pair.swapped is None else None
 
 
-def _no_fits(pair: Pair, of: str) -> str | None:
+def _no_fits(pair: Pair) -> Text | None:
     fits = pair.difference.fits
     if fits is None:
-        return (
-            f"needs the metric on {of} of the same models (columns repeat and fold, or dataset): {RESAMPLE}"
-        )
+        return Message("test_lacks.folds_or_datasets")
     undefined = int(np.isnan(fits.values).sum())
     if _of_one_example(fits):
-        return (
-            "a fold of one example has no value of this metric: ask for it on accuracy or a mean loss (log_loss, mse,"
-            " mae), or take larger folds"
-        )
+        return Message("test_lacks.larger_folds")
     if undefined:
-        return f"the metric is undefined on {undefined} of {len(fits.values)} {fits.kind}: make each larger"
+        return Message(f"test_lacks.defined_{fits.kind}", undefined=undefined, total=len(fits.values))
     return None
 
 
@@ -168,81 +139,61 @@ def _of_one_example(fits: Fits) -> bool:
     return fits.kind == "folds" and bool(fits.n_test.max() <= 1 and np.isnan(fits.values).any())
 
 
-def _no_folds(pair: Pair) -> str | None:
+def _no_folds(pair: Pair) -> Text | None:
     if pair.difference.fits is None or not pair.difference.of_folds:
-        return f"needs several folds or repeats, each a fit of its own (columns repeat and fold): {RESAMPLE}"
-    return _no_fits(pair, "folds")
+        return Message("test_lacks.folds_or_repeats")
+    return _no_fits(pair)
 
 
-def _no_trained_folds(pair: Pair) -> str | None:
+def _no_trained_folds(pair: Pair) -> Text | None:
     missing = _no_folds(pair)
     if missing is not None:
         return missing
     assert pair.difference.fits is not None
     if np.isnan(pair.difference.fits.test_train_ratio):
-        return "the number of training examples of each fit is not known: add a column train_size"
+        return Message("test_lacks.train_size")
     return None
 
 
-def _no_halves(pair: Pair) -> str | None:
+def _no_halves(pair: Pair) -> Text | None:
     fits = pair.difference.fits
     if pair.design != "5x2cv" or fits is None or len(fits.values) != 10:
-        return (
-            "needs 5 repeats of 2 folds, each half of the examples (columns repeat and fold), which nothing else"
-            f" replaces: {RESAMPLE}"
-        )
-    return _no_fits(pair, "folds")
+        return Message("test_lacks.halves")
+    return _no_fits(pair)
 
 
-def _no_blocks(pair: Pair) -> str | None:
+def _no_blocks(pair: Pair) -> Text | None:
     if pair.difference.paired is not None:
         return None
     if pair.difference.fits is not None:
-        return _no_fits(pair, "folds")
+        return _no_fits(pair)
     if pair.difference.weighted or pair.difference.clusters is not None:
-        return (
-            "assumes independent examples that count the same: leave out --cluster and --weight, or use folds"
-        )
-    return (
-        "the metric is no mean over the examples, and there are no folds or data sets: ask for it on a mean loss"
-        f" (accuracy, log_loss, mse, mae), or write the columns repeat and fold, or dataset: {RESAMPLE}"
-    )
+        return Message("test_lacks.plain_examples_or_folds")
+    return Message("test_lacks.blocks")
 
 
-def _no_few_blocks(pair: Pair) -> str | None:
-    missing = _no_fits(pair, "several folds or data sets")
+def _no_few_blocks(pair: Pair) -> Text | None:
+    missing = _no_fits(pair)
     return missing or (None if pair.difference.paired is not None else _no_blocks(pair))
 
 
-def _not_independent(pair: Pair) -> str | None:
+def _not_independent(pair: Pair) -> Text | None:
     if not pair.independent:
-        return (
-            "the models answered the same examples, which a paired test uses; --join independent says that each model"
-            " has a test set of its own"
-        )
+        return Message("test_lacks.own_test_sets")
     if pair.difference.independent is None:
-        return "is about proportions, such as accuracy; for other metrics the unpaired bootstrap serves"
+        return Message("test_lacks.proportions")
     return None
 
 
-def _not_ranked(pair: Pair) -> str | None:
-    if pair.ranked is None:
-        return (
-            "needs three or more models on the same data sets, folds or examples, and a value of each on every one:"
-            f" write the column dataset; {RESAMPLE}"
-        )
-    return None
+def _not_ranked(pair: Pair) -> Text | None:
+    return Message("test_lacks.ranked") if pair.ranked is None else None
 
 
-def _no_margin(pair: Pair) -> str | None:
-    return (
-        None
-        if pair.margin is not None
-        else "needs the smallest difference that matters: declare it, --margin X"
-    )
+def _no_margin(pair: Pair) -> Text | None:
+    return Message("test_lacks.margin") if pair.margin is None else None
 
 
-_WHAT_IS_MISSING: Mapping[str, Callable[[Pair], str | None]] = {
+_WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "agreement": _no_agreement,
     "losses": _no_losses,
     "clusters": lambda pair: why_not(INTERVALS["cr2_t"], pair.difference),
@@ -265,32 +216,29 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], str | None]] = {
 # --- what a p-value is worth here -----------------------------------------------------------------------------------
 
 
-def caution(pair: Pair, test: str) -> str | None:
+def caution(pair: Pair, test: str) -> Message | None:
     """Say what is known against a test in this layout: its measured size, or which assumption cannot hold."""
     said = [_assumption_broken(pair, test), measured_size(pair.design, pair.difference.fits, test)]
-    return "; ".join(text for text in said if text) or None
+    return parts(*filter(None, said)) if any(said) else None
 
 
-def _assumption_broken(pair: Pair, test: str) -> str | None:
+def _assumption_broken(pair: Pair, test: str) -> Message | None:
     fits, needs = pair.difference.fits, TESTS[test].needs
     if needs == "seeds":
         return None
     if needs == "swaps" and pair.difference.derivative is None:
-        return "tests whether the models are exchangeable, since the metric has no influence values"
+        return Message("caution.exchangeable")
     about_examples = needs in ("replicates", "swaps", "losses", "agreement", *UNLIKE)
     if pair.difference.of_seeds and about_examples:
-        return "about these trained models: training noise not included"
+        return Message("caution.trained_models")
     if fits is None:
         return None
-    if test == "cv_paired_t":
-        return "the folds share training data, so this p-value is too small"
+    if needs == "folds":
+        return Message("caution.shared_training_data")
     if fits.kind == "datasets":
-        few = len(fits.values) < 6 and needs == "blocks"
-        if few:
-            return f"{len(fits.values)} data sets: fewer than 6 cannot reach 0.05, whichever model is better"
-        return "assumes normal differences of one scale on all data sets" if test == "paired_t" else None
+        if len(fits.values) < 6 and needs == "blocks":
+            return Message("caution.few_datasets", n=len(fits.values))
+        return Message("caution.one_scale") if needs == "losses" else None
     if needs in ("blocks", "few_blocks", "ranked"):
-        return f"assumes independent {fits.kind}, but they share data"
-    if about_examples:
-        return "about these fitted models: ignores how much another training set would change"
-    return None
+        return Message(f"caution.shared_by.{fits.kind}")
+    return Message("caution.fitted_models") if about_examples else None

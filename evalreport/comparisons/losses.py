@@ -6,19 +6,18 @@ import math
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import t_tail
+from evalreport.texts import Message
 
 NEGLIGIBLE = 1e-12
 """A standard error of at most this share of the difference is rounding."""
 
-NO_SPREAD = "all differences are equal: no spread to judge the mean against"
+NO_SPREAD = Message("reason.no_spread")
 
 
 @comparison_test(
     "Paired t",
     "losses",
-    null_hypothesis="the mean difference of the two models' per-example losses is 0",
-    assumptions="examples are independent; n large enough for the mean difference to be nearly normal",
-    source="Student (1908), Biometrika 6:1",
+    beside=("bootstrap_difference", "permutation"),
 )
 def paired_t(pair: Pair) -> Outcome:
     """Student's t test on the differences of the two models' losses, example by example."""
@@ -26,7 +25,7 @@ def paired_t(pair: Pair) -> Outcome:
     if pair.losses is not None and not (pair.losses[:, 0] - pair.losses[:, 1]).any():
         return Outcome(0.0, 1.0, units - 1, "cohen_d", 0.0)
     if error is None:
-        return Outcome(None, None, reason="one example: no estimate of the spread")
+        return Outcome(None, None, reason=Message("reason.one_example"))
     if error <= NEGLIGIBLE * abs(mean):
         return Outcome(None, None, units - 1, reason=NO_SPREAD)
     p = probability(2 * t_tail(abs(mean / error), units - 1))
@@ -36,35 +35,28 @@ def paired_t(pair: Pair) -> Outcome:
 @comparison_test(
     "t by clusters, bias-reduced",
     "clusters",
-    null_hypothesis="the two models' values of the metric are equal",
-    assumptions="clusters are independent, their examples need not be; with few effective clusters (G*) nearly normal"
-    " sums over clusters",
-    source="CR2: Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat"
-    " 36:672",
+    beside=("permutation", "bootstrap_difference"),
 )
 def cr2_t(pair: Pair) -> Outcome:
     """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
-    return _by_influence(pair, "one cluster")
+    return _by_influence(pair, Message("reason.one_cluster"))
 
 
 @comparison_test(
     "t under weights",
     "weights",
-    null_hypothesis="the two models' values of the metric are equal under the weights",
-    assumptions="examples (weighted clusters, where there are clusters) are independent; the effective number of"
-    " examples is large enough for the difference to be nearly normal",
-    source="Kish (1965), Survey Sampling; Binder (1983), Int Stat Rev 51:279",
+    beside=("permutation", "bootstrap_difference"),
 )
 def weighted_t(pair: Pair) -> Outcome:
     """Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters)."""
-    return _by_influence(pair, "one example or cluster")
+    return _by_influence(pair, Message("reason.one_example_or_cluster"))
 
 
-def _by_influence(pair: Pair, alone: str) -> Outcome:
+def _by_influence(pair: Pair, alone: Message) -> Outcome:
     """Divide the difference by its error from influence values."""
     difference, error, df = pair.difference.value, pair.difference.corrected_error, pair.difference.df
     if error is None or df is None:
-        return Outcome(None, None, reason=f"{alone}: no estimate of the spread")
+        return Outcome(None, None, reason=alone)
     if error <= NEGLIGIBLE * abs(difference):
         alike = abs(difference) <= NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))
         return Outcome(0.0, 1.0, df) if alike else Outcome(None, None, df, reason=NO_SPREAD)

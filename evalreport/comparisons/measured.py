@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from evalreport.metrics.estimate import Fits
-from evalreport.numbers import percent
+from evalreport.texts import Message
 
 Rates = Mapping[str, float]
 
@@ -53,22 +53,22 @@ MEASURED_OF_RARE_ERRORS: Mapping[tuple[int, int], float] = {(35, 350): 0.18}
 the permutation test at 0.05 tells them apart."""
 
 
-def measured_of_rare_errors() -> str:
+def measured_of_rare_errors() -> Message:
     """Say how often tests of two equal balanced accuracies reject where one rests on few errors."""
     rates = (
-        f"{percent(rate)} with {held} examples of {n}, one of them wrong"
+        Message("measured.with_rare_errors", rate=rate, held=held, examples=n)
         for (held, n), rate in MEASURED_OF_RARE_ERRORS.items()
     )
-    return f"measured of equal balanced accuracies at {ALPHA:g}: {'; '.join(rates)}"
+    return Message("measured.of_rare_errors", alpha=ALPHA, rates=tuple(rates))
 
 
-def measured_of_few() -> str:
+def measured_of_few() -> Message:
     """Say how often tests of two equal precisions reject where one rests on few errors."""
     rates = (
-        f"{percent(rate)} with {flagged} flagged, {wrong} of them wrong"
+        Message("measured.with_few", rate=rate, flagged=flagged, wrong=wrong)
         for (flagged, wrong), rate in MEASURED_OF_FEW.items()
     )
-    return f"measured of equal precisions at {ALPHA:g}: {'; '.join(rates)}"
+    return Message("measured.of_few", alpha=ALPHA, rates=tuple(rates))
 
 
 def layout_measured(design: str, fits: Fits | None) -> str:
@@ -85,7 +85,7 @@ def layout_measured(design: str, fits: Fits | None) -> str:
     return design
 
 
-def measured_size(design: str, fits: Fits | None, test: str) -> str | None:
+def measured_size(design: str, fits: Fits | None, test: str) -> Message | None:
     """Say how often a test rejects where nothing is to be found; None where that was not measured.
 
     On one test set the question is about the models at hand, not about the algorithms of the study.
@@ -95,5 +95,5 @@ def measured_size(design: str, fits: Fits | None, test: str) -> str | None:
     rates = MEASURED.get((layout_measured(design, fits), test))
     if rates is None:
         return None
-    study = f"measured type I error at {ALPHA:g} on {EXAMPLES} examples"
-    return f"{study}: " + ", ".join(f"{rate:.3f} ({learner})" for learner, rate in rates.items())
+    by_learner = tuple(Message("measured.rate", rate=rate, learner=name) for name, rate in rates.items())
+    return Message("measured.type_one_error", alpha=ALPHA, examples=EXAMPLES, rates=by_learner)

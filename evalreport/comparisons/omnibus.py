@@ -13,20 +13,14 @@ import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, Ranked, comparison_test, probability
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
-
-FRIEDMAN_NULL = "in every block each order of the models is equally likely"
-BLOCKS = "blocks are independent; within a block the models are compared on the same data"
-DEMSAR = "Demsar (2006), J Mach Learn Res 7:1"
 
 
 @comparison_test(
     "Cochran's Q",
-    "all_models",
-    null_hypothesis="all models are right with the same probability",
-    assumptions="examples are independent; every model judged the same ones; many examples on which they disagree",
-    source="Cochran (1950), Biometrika 37:256",
+    "all_right",
 )
 def cochran_q(right: Floats) -> Outcome:
     """Spread of the models' numbers of right answers over what the examples' numbers of right models allow (n, k)."""
@@ -50,10 +44,7 @@ def friedman_statistic(ranked: Ranked) -> float:
 
 @comparison_test(
     "Friedman",
-    "all_models",
-    null_hypothesis=FRIEDMAN_NULL,
-    assumptions=BLOCKS + "; 10 or more blocks for the approximation",
-    source="Friedman (1937), J Am Stat Assoc 32:675; " + DEMSAR,
+    "all_ranks",
 )
 def friedman(ranked: Ranked) -> Outcome:
     """Spread of the models' average ranks, corrected for ties, as chi-squared with k - 1 degrees of freedom."""
@@ -64,10 +55,7 @@ def friedman(ranked: Ranked) -> Outcome:
 
 @comparison_test(
     "Iman-Davenport",
-    "all_models",
-    null_hypothesis=FRIEDMAN_NULL,
-    assumptions=BLOCKS,
-    source="Iman and Davenport (1980), Commun Stat A9:571; " + DEMSAR,
+    "all_ranks",
 )
 def iman_davenport(ranked: Ranked) -> Outcome:
     """Friedman's statistic as an F with k - 1 and (k - 1)(m - 1) degrees of freedom: closer to its level."""
@@ -75,11 +63,9 @@ def iman_davenport(ranked: Ranked) -> Outcome:
     chi2, df, df2 = friedman_statistic(ranked), k - 1, (k - 1) * (m - 1)
     left = m * (k - 1) - chi2
     if m < 2:
-        return Outcome(None, None, df, reason="one block: nothing to judge the order against")
+        return Outcome(None, None, df, reason=Message("reason.one_block"))
     if left <= 1e-9 * m * (k - 1):
-        reason = (
-            "every block ranks the models in the same order: F is infinite, its p-value the smallest number"
-        )
+        reason = Message("reason.f_infinite")
         return Outcome(None, probability(0.0), df, reason=reason, details={"df2": float(df2)})
     statistic = (m - 1) * chi2 / left
     return Outcome(statistic, probability(f_tail(statistic, df, df2)), df, details={"df2": float(df2)})
@@ -88,9 +74,6 @@ def iman_davenport(ranked: Ranked) -> Outcome:
 @comparison_test(
     "Nemenyi",
     "ranked",
-    null_hypothesis="both models have the same average rank",
-    assumptions=BLOCKS + "; all pairs are compared: the p-value is already corrected for their number",
-    source="Nemenyi (1963); " + DEMSAR,
 )
 def nemenyi(pair: Pair) -> Outcome:
     """Difference of two average ranks against the studentised range of k of them, infinite degrees of freedom."""
@@ -107,10 +90,6 @@ def nemenyi(pair: Pair) -> Outcome:
 @comparison_test(
     "Conover after Friedman",
     "ranked",
-    null_hypothesis="both models have the same average rank",
-    assumptions=BLOCKS
-    + "; to be read only where Friedman's test rejects; not corrected for the number of pairs",
-    source="Conover (1999), Practical Nonparametric Statistics, section 5.8; Conover and Iman (1979)",
 )
 def conover(pair: Pair) -> Outcome:
     """Difference of two rank sums as a t, with the spread that is left within blocks once the models are told apart."""
@@ -123,9 +102,7 @@ def conover(pair: Pair) -> Outcome:
         return Outcome(0.0, 1.0, df, "rank_difference", 0.0)
     left = m * float((ranks**2).sum()) - float((ranks.sum(axis=0) ** 2).sum())
     if df == 0 or left <= 1e-9 * m * float((ranks**2).sum()):
-        return Outcome(
-            None, None, df, reason="every block ranks the models in the same order: no spread is left"
-        )
+        return Outcome(None, None, df, reason=Message("reason.same_order"))
     statistic = m * difference / math.sqrt(2 * left / df)
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), df)), df, "rank_difference", difference)
 

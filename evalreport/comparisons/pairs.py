@@ -11,25 +11,26 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons import layouts
-from evalreport.comparisons.blocks import ranked_models, sign_flips
+from evalreport.comparisons.blocks import by_example, ranked_models, sign_flips
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.comparisons.swaps import Distribution, swap_distributions
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
+from evalreport.intervals.registry import Kind
 from evalreport.metrics.estimate import Estimate, difference
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.quantities import Quantity, definition, greater_is_better
-from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.sample import Sample
 from evalreport.records import ComparisonRecord, Interval
+from evalreport.texts import Message, Text, parts
 
 Floats = npt.NDArray[np.float64]
 
 SWAPS_IN_TAIL = 40
 """Swaps that are drawn at least, times pairs over alpha: so many lie beyond the smallest adjusted level."""
 
-EXPLORATORY = "exploratory: not corrected for the number of tests"
+EXPLORATORY = Message("caution.exploratory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Comparison:
     b: str
     quantity: Quantity
     pair: Pair | None
-    reason: str | None
+    reason: Text | None
 
     @property
     def recommended_test(self) -> str:
@@ -65,7 +66,9 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
         # The family's p-values are multiplied by up to its size: the smallest must still lie far below alpha. Ranks
         # that are swapped beside a leading test are in no family, and each swap of them costs a sort.
         metric = definition(quantity)
-        in_family = quantity == quantities[0] and (metric.family != "ranking" or metric.test == "permutation")
+        in_family = quantity == quantities[0] and (
+            metric.family != "ranking" or TESTS[metric.test].needs == "swaps"
+        )
         return max(options.resamples, math.ceil(SWAPS_IN_TAIL * len(pairs) / alpha) if in_family else 0)
 
     if sample.predictions.design == "datasets":
@@ -112,9 +115,10 @@ def _comparison(
     delta = difference(first, second)
     if first.table is not None:
         delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
-    losses = _losses(sample, a, b, quantity)
+    losses = by_example(sample, (a, b), quantity)
     if losses is not None and first.trials is not None and second.trials is not None:
-        delta = replace(delta, agreement=agreement(losses))
+        scale = first.metric.affine_of
+        delta = replace(delta, agreement=agreement(losses if scale is None else scale.back(losses)))
     pair = Pair(
         first,
         second,
@@ -131,10 +135,12 @@ def _comparison(
     return Comparison(a, b, quantity, pair, None)
 
 
-def why_not(first: Estimate, second: Estimate) -> str | None:
+def why_not(first: Estimate, second: Estimate) -> Message | None:
     """Say which of two models lacks the quantity and why; None where both have it."""
-    lacking = [f"{e.model}: {e.reason}" for e in (first, second) if not e.defined]
-    return "; ".join(lacking) or None
+    lacking = [
+        Message("reason.of_model", model=e.model, why=e.reason) for e in (first, second) if not e.defined
+    ]
+    return parts(*lacking) if lacking else None
 
 
 def _paired(delta: Estimate, losses: Floats | None) -> Floats | None:
@@ -148,22 +154,10 @@ def _paired(delta: Estimate, losses: Floats | None) -> Floats | None:
 
 def agreement(right: Floats) -> tuple[float, float, float, float]:
     """Count the examples on which both (first, second), only the first, only the second, neither is right: (n, 2)."""
-    first, second = right[:, 0] == 1, right[:, 1] == 1
+    first, second = right[:, 0] > 0.5, right[:, 1] > 0.5
     counts = (first & second, first & ~second, ~first & second, ~first & ~second)
     both, only_first, only_second, neither = (float(c.sum()) for c in counts)
     return both, only_first, only_second, neither
-
-
-def _losses(sample: Sample, a: str, b: str, quantity: Quantity) -> Floats | None:
-    """Return (n, 2) per-example values where the quantity is their mean: losses, outcomes, or right and wrong."""
-    if quantity.metric == "accuracy":
-        outputs = {m.name: m.y_pred for m in sample.predictions.models}
-        return np.column_stack([outputs[name] == sample.predictions.y_true for name in (a, b)]).astype(
-            np.float64
-        )
-    if definition(quantity).function is not weighted_mean:
-        return None
-    return np.column_stack([sample.rows.columns[name, quantity][:, 1] for name in (a, b)])
 
 
 # --- records --------------------------------------------------------------------------------------------------------
@@ -189,8 +183,7 @@ def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool) ->
 
 def _of_a_pair(test: str, pair: Pair) -> bool:
     """Say whether a test is one of a pair; with a declared margin equivalence has rows of its own in the family."""
-    needs = TESTS[test].needs
-    return needs not in ("one_model", "all_models") and (needs != "margin" or pair.margin is None)
+    return TESTS[test].of_a_pair and (TESTS[test].needs != "margin" or pair.margin is None)
 
 
 def tested_difference(pair: Pair, test: str) -> float:
@@ -215,25 +208,31 @@ OWN_INTERVAL: Mapping[str, str] = {
 }
 """The interval that inverts a test or goes with it, by what the test needs; else the recommended one."""
 
+NAMED_INSTEAD: Mapping[str, Kind] = {"agreement": "paired_proportion", "independent": "smooth"}
+"""The kind of interval that stands there instead, where the user names one."""
+
 
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
     """Return the interval that stands beside a test: its own inversion or companion."""
-    needs, delta = TESTS[test].needs, pair.difference
-    if needs == "agreement" and "tango" in options.intervals:
-        return limits(delta, "tango", level)
-    if needs == "independent" and "normal" in options.intervals:
-        return limits(delta, "normal", level)
+    needs, inverse, delta = TESTS[test].needs, TESTS[test].inverse, pair.difference
+    own = OWN_INTERVAL.get(needs)
     about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)
     if needs == "replicates" or about_examples:
-        named = [
-            name for name in options.intervals if name in INTERVALS and INTERVALS[name].kind == "bootstrap"
-        ]
         smooth = "bootstrap_bca" if delta.derivative is not None else "bootstrap_percentile"
-        return resolved(delta, named[0] if named else smooth, level)
-    asked_for = delta.fits is not None or "hodges_lehmann" in options.intervals
-    if test.startswith("wilcoxon") and delta.paired is not None and asked_for:
-        return limits(delta, "hodges_lehmann", level)
-    return resolved(delta, OWN_INTERVAL.get(needs, recommended(delta)), level)
+        return resolved(delta, _named_of_kind("bootstrap", options) or smooth, level)
+    instead = _named_of_kind(NAMED_INSTEAD[needs], options, but=own) if needs in NAMED_INSTEAD else None
+    if instead is not None:
+        return limits(delta, instead, level)
+    asked_for = delta.fits is not None or inverse in options.intervals
+    if inverse and delta.paired is not None and asked_for:
+        return limits(delta, inverse, level)
+    return resolved(delta, own or recommended(delta), level)
+
+
+def _named_of_kind(kind: Kind, options: Options, *, but: str | None = None) -> str | None:
+    """Return the first interval of a kind that the user named; None where there is none."""
+    named = (name for name in options.intervals if name in INTERVALS and name != but)
+    return next((name for name in named if INTERVALS[name].kind == kind), None)
 
 
 def records(comparison: Comparison, options: Options, *, primary: bool = False) -> list[ComparisonRecord]:
@@ -252,7 +251,7 @@ def _outcome(comparison: Comparison, test: str) -> Outcome:
         return Outcome(None, None, reason=comparison.reason)
     missing = layouts.lacks(comparison.pair, test)
     if missing is not None:
-        return Outcome(None, None, reason=f"refused: {missing}")
+        return Outcome(None, None, reason=Message("reason.refused", why=missing))
     outcome: Outcome = TESTS[test].function(comparison.pair)
     return outcome
 
@@ -282,24 +281,21 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         effect=outcome.effect,
         effect_size=outcome.effect_size,
         recommended=leading,
-        caution=f"{EXPLORATORY}; {known}" if known else EXPLORATORY,
+        caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or (None if interval is None else interval.reason),
         details=outcome.details,
     )
 
 
-def _floor(outcome: Outcome, options: Options) -> str | None:
+def _floor(outcome: Outcome, options: Options) -> Message | None:
     """Say where so few examples change the difference that no swap of them could reach the level."""
     discordant = outcome.details.get("discordant")
     if discordant is None or 2 ** (1 - discordant) <= 1 - options.confidence:
         return None
-    return (
-        f"{discordant:.0f} examples change the difference when they are swapped: p cannot fall below"
-        f" {min(2 ** (1 - discordant), 1):.4g}"
-    )
+    return Message("reason.few_swaps", examples=int(discordant), p=min(2 ** (1 - discordant), 1))
 
 
-def family_caution(comparison: Comparison) -> str | None:
+def family_caution(comparison: Comparison) -> Message | None:
     """Return what is known against the recommended test; in the family nothing is exploratory."""
     return None if comparison.pair is None else layouts.caution(comparison.pair, comparison.recommended_test)
 

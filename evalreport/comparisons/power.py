@@ -39,6 +39,10 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
     >>> round(detectable_accuracy_difference(1000, 0.1, 0.05), 3)
     0.028
     """
+    scale = difference.metric.affine_of
+    if scale is not None:
+        found = detectable_difference(difference.of_base, alpha, power)
+        return None if found is None else abs(scale.slope) * found
     on_folds = corrected_fold_error(difference)
     if on_folds is not None and difference.fits is not None:
         df = len(difference.fits.values) - 1
@@ -97,6 +101,7 @@ def examples_needed(difference: Estimate, alpha: float, power: float = POWER) ->
     None where it is 0 or unknown; on folds, where more examples would also train other models; and on training seeds,
     whose own variance no number of examples makes smaller.
     """
+    difference = difference.of_base
     detectable = detectable_difference(difference, alpha, power)
     if detectable is None or difference.value == 0 or difference.of_folds or difference.of_seeds:
         return None

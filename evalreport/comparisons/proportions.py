@@ -12,9 +12,7 @@ from evalreport.engine.distributions import binomial_at_least, normal_tail
 @comparison_test(
     "Two-proportion z, pooled",
     "independent",
-    null_hypothesis="both proportions are the same",
-    assumptions="two independent test sets; 10 or more successes and failures in each for the normal approximation",
-    source="Fleiss, Levin and Paik (2003), section 3.1; statsmodels proportions_ztest",
+    beside=("bootstrap_difference",),
 )
 def two_proportions_z(pair: Pair) -> Outcome:
     """Difference of two proportions from independent test sets over its error under one common proportion."""
@@ -42,9 +40,6 @@ class AgainstRate:
 @comparison_test(
     "Exact binomial, one sample",
     "one_model",
-    null_hypothesis="the model is right no more often than always answering the most frequent class would be",
-    assumptions="examples are independent; one-sided: only a larger accuracy counts against the null hypothesis",
-    source="Clopper and Pearson (1934); the rate: the no-information rate of Kuhn (2008), J Stat Softw 28(5)",
 )
 def binomial_exact(one: AgainstRate) -> Outcome:
     """Probability of at least so many right answers if each were right with the rate of the most frequent class."""

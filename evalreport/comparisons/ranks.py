@@ -16,8 +16,6 @@ from evalreport.engine.signed_ranks import signed_rank_tail, standardised
 Floats = npt.NDArray[np.float64]
 
 DECIMALS = 10
-SYMMETRIC = "the differences are independent and symmetric about their middle"
-WILCOXON = "Wilcoxon (1945), Biometrics Bull 1:80"
 
 
 def rounded_differences(pair: Pair) -> Floats:
@@ -29,10 +27,8 @@ def rounded_differences(pair: Pair) -> Floats:
 @comparison_test(
     "Wilcoxon signed rank",
     "blocks",
-    null_hypothesis="the differences are symmetric about 0",
-    assumptions=SYMMETRIC + "; zeros are dropped, ties share their mean rank",
-    source=WILCOXON
-    + "; Streitberg and Roehmel (1986), Stat Softw Newsl 12:10; over data sets: Demsar (2006), J Mach Learn Res 7:1",
+    beside=("sign", "bayes_signed_rank", "nemenyi", "conover"),
+    inverse="hodges_lehmann",
 )
 def wilcoxon(pair: Pair) -> Outcome:
     """Sum of the ranks of the positive differences: exact up to 50, ties included, else normal with tie correction."""
@@ -48,9 +44,7 @@ def wilcoxon(pair: Pair) -> Outcome:
 @comparison_test(
     "Wilcoxon signed rank, Pratt's zeros",
     "blocks",
-    null_hypothesis="the differences are symmetric about 0",
-    assumptions=SYMMETRIC + "; zeros are ranked with the others and then left out",
-    source="Pratt (1959), J Am Stat Assoc 54:655; Cureton (1967)",
+    inverse="hodges_lehmann",
 )
 def wilcoxon_pratt(pair: Pair) -> Outcome:
     """Signed ranks where differences of 0 take the lowest ranks and count on neither side, normal approximation."""
@@ -78,9 +72,6 @@ def _no_difference() -> Outcome:
 @comparison_test(
     "Sign",
     "blocks",
-    null_hypothesis="a difference other than 0 is as often positive as negative",
-    assumptions="the differences are independent; zeros are dropped",
-    source="Arbuthnot (1710); Dixon and Mood (1946), J Am Stat Assoc 41:557",
 )
 def sign(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the number of positive among the differences other than 0."""

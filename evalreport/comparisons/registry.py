@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from evalreport.metrics.estimate import Estimate
 from evalreport.registry import Registry, summary_of
+from evalreport.texts import Message, Text
 
 Floats = npt.NDArray[np.float64]
 Needs = Literal[
@@ -31,9 +32,28 @@ Needs = Literal[
     "ranked",
     "margin",
     "one_model",
-    "all_models",
+    "all_right",
+    "all_ranks",
 ]
 """What a test is a function of; ``layouts.lacks`` says in words what each one takes."""
+
+OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
+"""All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
+OF_EXAMPLES: tuple[Needs, ...] = (
+    *(
+        "agreement",
+        "losses",
+        "clusters",
+        "weights",
+        "placements",
+        "replicates",
+        "swaps",
+        "blocks",
+        "independent",
+    ),
+    *("one_model", "all_right"),
+)
+"""On one test set these are about its examples, or clusters of them, which are taken as independent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +153,7 @@ class Outcome:
     df: float | None = None
     effect: str | None = None
     effect_size: float | None = None
-    reason: str | None = None
+    reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -142,42 +162,105 @@ Function = Callable[..., Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One registered test: a function of a ``Pair``, of one model or of all of them (as ``needs`` says)."""
+    """One registered test: a function of a ``Pair``, of one model or of all of them (as ``needs`` says).
+
+    Attributes
+    ----------
+    name, label, summary
+        The name in results.json, the report's words, the first sentence of the function's docstring.
+    needs
+        What it is a function of.
+    beside
+        The tests that are shown beside it where it leads, unless others are named.
+    inverse
+        The interval that inverts it, shown beside it over folds or data sets, and where it is asked for.
+    large_samples
+        Whether it is an approximation that counts few discordant examples ill.
+    bayesian
+        Whether it gives posterior probabilities and no p-value.
+    """
 
     name: str
     label: str
     summary: str
-    null_hypothesis: str
-    assumptions: str
+    null_hypothesis: Text
+    assumptions: Text
     needs: Needs
     function: Function
-    source: str
+    source: Text
+    beside: tuple[str, ...] = ()
+    inverse: str = ""
+    large_samples: bool = False
+    bayesian: bool = False
+
+    @property
+    def of_a_pair(self) -> bool:
+        """Whether it compares two models, and not all at once or one with a stated value."""
+        return self.needs not in ("one_model", *OF_ALL)
+
+    @property
+    def of_examples(self) -> bool:
+        """Whether on one test set it takes the examples, or clusters of them, as independent."""
+        return self.needs in OF_EXAMPLES
+
+    @property
+    def by_example(self) -> bool:
+        """Whether it is a function of one number for each example and model: right or wrong, or a loss."""
+        return self.needs in ("agreement", "losses")
+
+    @property
+    def by_resampling(self) -> bool:
+        """Whether its p-value, and the interval beside it, are only as fine as the replicates are many."""
+        return self.needs in ("replicates", "swaps")
+
+    @property
+    def knows_folds(self) -> bool:
+        """Whether it was made for fits that share training data; others take what they are given as independent."""
+        return self.needs in ("trained_folds", "halves")
 
 
 TESTS: Registry[Test] = Registry("test")
 
 
 def comparison_test(
-    label: str, needs: Needs, *, null_hypothesis: str, assumptions: str, source: str, name: str | None = None
+    label: str,
+    needs: Needs,
+    *,
+    null_hypothesis: Text | None = None,
+    assumptions: Text | None = None,
+    source: Text | None = None,
+    name: str | None = None,
+    **fields: Any,
 ) -> Callable[[Any], Any]:
-    """Register a function that returns an ``Outcome``; ``name`` only where no function can be called so."""
+    """Register a function that returns an ``Outcome``; ``name`` only where no function can be called so.
 
-    def decorate(function: Function) -> Function:
+    What is not given of null hypothesis, assumptions and source stands in the catalogue of texts, by the test's name;
+    ``fields`` are further properties of ``Test``.
+    """
+
+    def _decorate(function: Function) -> Function:
+        called = name or function.__name__
         TESTS.add(
             Test(
-                name or function.__name__,
+                called,
                 label,
                 summary_of(function),
-                null_hypothesis,
-                assumptions,
+                null_hypothesis or Message(f"test.null_hypothesis.{called}"),
+                assumptions or Message(f"test.assumptions.{called}"),
                 needs,
                 function,
-                source,
+                source or Message(f"test.source.{called}"),
+                **fields,
             )
         )
         return function
 
-    return decorate
+    return _decorate
+
+
+def tests_that_need(*needs: Needs) -> tuple[str, ...]:
+    """Return the names of the tests that are functions of these, in the order of the registry."""
+    return tuple(test.name for test in TESTS.values() if test.needs in needs)
 
 
 SMALLEST = float(np.finfo(np.float64).tiny)

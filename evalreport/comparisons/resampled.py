@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -20,14 +21,12 @@ NEARLY = 1e-9
 @comparison_test(
     "Paired bootstrap",
     "replicates",
-    null_hypothesis="the two models have the same value of the metric in the population",
-    assumptions="examples are independent; 1,000 or more replicates",
-    source="Efron and Tibshirani (1993), chapter 16; p = min(1, 2 (1 + smaller tail) / (B + 1))",
+    beside=("permutation",),
 )
 def bootstrap_difference(pair: Pair) -> Outcome:
     """Share of the bootstrap differences on the far side of 0, twice; both models in the same draws."""
     if pair.difference.replicates is None or not len(pair.difference.replicates_used):
-        return Outcome(None, None, reason="no bootstrap replicate in which both values are defined")
+        return Outcome(None, None, reason=Message("reason.no_replicate"))
     used = pair.difference.replicates_used
     if pair.independent and pair.difference.value == 0:
         return Outcome(0.0, 1.0)  # separate draws of equal values lie about 0 unevenly by chance alone
@@ -38,10 +37,7 @@ def bootstrap_difference(pair: Pair) -> Outcome:
 @comparison_test(
     "Paired permutation",
     "swaps",
-    null_hypothesis="both models have the same value of the metric",
-    assumptions="examples are independent; of a metric without influence values: the models are exchangeable",
-    source="each swap studentised: Janssen (1997), Stat Probab Lett 36:9; Chung and Romano (2013), Ann Stat 41:484;"
-    " exact where the swaps can be enumerated",
+    beside=("bootstrap_difference",),
 )
 def permutation(pair: Pair) -> Outcome:
     """Share of the row-by-row swaps of the two models whose difference is as large for its error as the observed one.
@@ -50,7 +46,7 @@ def permutation(pair: Pair) -> Outcome:
     The statistic is the difference over its standard error, else the difference.
     """
     if pair.swapped is None:
-        return Outcome(None, None, reason="the models' outputs cannot be swapped for this metric")
+        return Outcome(None, None, reason=Message("reason.cannot_be_swapped"))
     swapped = pair.swapped()
     value, observed = pair.difference.value, abs(pair.difference.value)
     scale = max(observed, float(np.abs(swapped.differences).max(initial=0.0)), ROUNDING)

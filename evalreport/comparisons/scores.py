@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import normal_tail
+from evalreport.texts import Message
 
 
 @comparison_test(
     "DeLong",
     "placements",
-    null_hypothesis="both models have the same area under the ROC curve",
-    assumptions="examples are independent; 30 or more of each class for the normal approximation",
-    source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837; placements as in Sun and Xu (2014)",
+    beside=("bootstrap_difference", "permutation"),
 )
 def delong(pair: Pair) -> Outcome:
     """Normal test of the difference of two areas with the covariance of their placement values."""
     error, value = pair.difference.delong_error, pair.difference.value
     if error is None:
-        return Outcome(None, None, reason="fewer than two examples of a class: no variance of the placements")
+        return Outcome(None, None, reason=Message("reason.too_few_to_place"))
     if error == 0:
         if abs(value) < 1e-15:
             return Outcome(0.0, 1.0)
-        return Outcome(
-            None, None, reason="the placement values have no spread to judge the difference against"
-        )
+        return Outcome(None, None, reason=Message("reason.no_spread_of_placements"))
     statistic = value / error
     return Outcome(statistic, probability(2 * normal_tail(abs(statistic))))

@@ -5,16 +5,13 @@ from __future__ import annotations
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.data.predictions import Predictions
 from evalreport.engine.distributions import t_tail
+from evalreport.texts import Message
 
 
 @comparison_test(
     "t over examples and training seeds",
     "seeds",
-    null_hypothesis="over training seeds and examples like these the two algorithms have the same mean of the metric",
-    assumptions="seeds are a random sample of trainings; examples are independent; for a metric that is no mean over"
-    " the examples, its linear approximation",
-    source="Searle, Casella and McCulloch (1992), Variance Components, chapter 4; Satterthwaite (1946), Biometrics"
-    " Bull 2:110",
+    beside=("permutation",),
 )
 def seeds_t(pair: Pair) -> Outcome:
     """Difference of the means over seeds by its error over other examples and training again."""
@@ -28,15 +25,13 @@ def seeds_t(pair: Pair) -> Outcome:
     if delta.value == 0 and found.error == 0:
         return Outcome(0.0, 1.0, found.df, details=details)
     if found.error <= 1e-12 * abs(delta.value):
-        reason = (
-            "the difference is the same on every example and in every seed: no spread to judge it against"
-        )
+        reason = Message("reason.no_spread_of_seeds")
         return Outcome(None, None, found.df, reason=reason, details=details)
     statistic = delta.value / found.error
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), found.df)), found.df, details=details)
 
 
-def trained_once(pair: Pair, predictions: Predictions) -> str | None:
+def trained_once(pair: Pair, predictions: Predictions) -> Message | None:
     """Say whose training noise a verdict leaves out, where the files name seeds and a model has one; else None.
 
     Parameters
@@ -53,6 +48,4 @@ def trained_once(pair: Pair, predictions: Predictions) -> str | None:
         once = [side.model for side, columns in zip(sides, named, strict=True) if "seed" in columns]
     else:
         return None
-    if not once:
-        return None
-    return f"About these trained models: training noise not included ({' and '.join(once)}: one seed)."
+    return Message("verdict.trained_with_one_seed", models=tuple(once)) if once else None

@@ -28,7 +28,6 @@ from evalreport.engine.ranks import mid_ranks
 from evalreport.engine.tables import Cells, margin_columns
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.row_estimates import unit_columns
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
@@ -95,7 +94,7 @@ def swap_distributions(
 def is_plain_mean(quantity: Quantity) -> bool:
     """Say whether a quantity is a mean over examples, of which exchanging is all that equality asks."""
     metric = definition(quantity)
-    return metric.test == "paired_t" or metric.function is weighted_mean
+    return metric.is_mean and metric.family == "moments"
 
 
 # --- labels, by distinct cell ---------------------------------------------------------------------------------------

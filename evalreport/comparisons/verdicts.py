@@ -24,8 +24,9 @@ from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.verdict_interval import agreeing, decides, level_of_each, room_within
 from evalreport.config import Options
 from evalreport.keys import Correction
-from evalreport.numbers import count, decimals_of, interval, number, p_phrase, percent
+from evalreport.numbers import decimals_of
 from evalreport.records import ComparisonRecord, Interval, Verdict, VerdictRecord
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def _equivalence_record(
         effect=None,
         effect_size=None,
         recommended=False,
-        caution=f"null hypothesis: the difference is {margin:g} or more, either way",
+        caution=Message("caution.beyond_margin", margin=margin),
         reason=NO_INTERVAL if p is None else None,
     )
 
@@ -185,27 +186,23 @@ def verdict(decision: Decision, options: Options) -> VerdictRecord:
     )
 
 
-def _words(decision: Decision, options: Options) -> tuple[Verdict, str]:
+def _words(decision: Decision, options: Options) -> tuple[Verdict, Message]:
     c, margin, limits = decision.comparison, options.margin, decision.limits
+    who = {"a": c.a, "b": c.b}
     if c.pair is not None and limits is not None and margin is not None and room_within(limits, margin) >= 0:
-        size = f"{margin:g}"
-        if decision.decided:
-            return (
-                "equivalent",
-                f"{c.a} and {c.b}: a detectable but negligible difference by your margin (±{size}).",
-            )
-        return "equivalent", f"{c.a} and {c.b} are practically equivalent within ±{size}."
+        how = "but_different" if decision.decided else "within"
+        return "equivalent", Message(f"verdict.equivalent.{how}", **who, margin=margin)
     if c.pair is not None and limits is not None and decision.decided:
-        return ("better" if decision.favours > 0 else "worse"), _better(decision, c.pair, limits, options)
+        kind: Verdict = "better" if decision.favours > 0 else "worse"
+        return kind, _better(kind, decision, c.pair, limits, options)
     least = None if c.pair is None or limits is None else oriented_limits(c.pair, limits, options, of=1).low
     if margin is not None and least is not None and least > -margin:
-        text = f"{c.a} is not worse than {c.b} by more than {margin:g}; whether it is better is not settled."
-        return "non-inferior", text
+        return "non-inferior", Message("verdict.non_inferior", **who, margin=margin)
     if c.pair is None or limits is None or decision.p_adjusted is None:
         missing = None if c.pair is None else lacks(c.pair, c.recommended_test)
-        why = c.reason or missing or "the recommended test has no p-value here"
-        return "undecided", f"Not settled: {c.a} and {c.b} cannot be compared ({why})."
-    return "undecided", _not_settled(decision, c.pair, limits, options)
+        why = c.reason or missing or Message("reason.no_p_value")
+        return "undecided", Message("verdict.not_comparable", **who, why=why)
+    return "undecided", _undecided(decision, c.pair, limits, options)
 
 
 def oriented_limits(pair: Pair, limits: Interval, options: Options, *, of: int) -> Interval:
@@ -216,67 +213,66 @@ def oriented_limits(pair: Pair, limits: Interval, options: Options, *, of: int) 
     return replace(limits, low=low, high=high)
 
 
-def _limits_in_words(
-    limits: Interval, decimals: int, decision: Decision, options: Options, excluded: float | None = None
-) -> str:
-    shown = interval(limits.low, limits.high, decimals, signed=True, excluded=excluded)
-    if not shown:
-        return "no interval"
-    level = percent(options.confidence)
+def _interval(
+    where: str, decision: Decision, limits: Interval, options: Options, **params: object
+) -> Message:
+    """Name the pair's one interval, by what its level holds for: the pair, all pairs, or the decided ones."""
+    if limits.low is None or limits.high is None:
+        return Message(f"{where}.none")
+    params |= {"level": options.confidence, "limits": (limits.low, limits.high)}
     if decision.family < 2 or options.correction == "none":
-        return f"{level} interval {shown}"
-    over = "the decided pairs" if options.correction == "bh" else f"all {decision.family} pairs"
-    return f"simultaneous interval {shown}, {level} over {over}"
+        return Message(f"{where}.of_one_pair", **params)
+    if options.correction == "bh":
+        return Message(f"{where}.of_decided_pairs", **params)
+    return Message(f"{where}.of_all_pairs", **params, n_pairs=decision.family)
 
 
-def _better(decision: Decision, pair: Pair, limits: Interval, options: Options) -> str:
+def _better(kind: Verdict, decision: Decision, pair: Pair, limits: Interval, options: Options) -> Message:
     c, margin = decision.comparison, options.margin
-    winner, loser = (c.a, c.b) if decision.favours > 0 else (c.b, c.a)
     found = oriented_limits(pair, limits, options, of=decision.favours)
-    advantage = abs(tested_difference(pair, c.recommended_test))
     decimals = decimals_of([pair.difference.standard_error])
-    within = _limits_in_words(found, decimals, decision, options, excluded=0.0)
-    text = f"{winner} is better than {loser} on {pair.difference.metric.phrase} by"
-    text += f" {number(advantage, decimals, signed=True)} ({within}; {p_phrase(decision.p_adjusted)})"
-    if found.low is not None and margin is not None:
-        text += (
-            f", above your margin {margin:g}"
-            if found.low > margin
-            else f"; whether by more than {margin:g} is not settled"
-        )
-    return text + "."
+    params: dict[str, object] = {
+        "a": c.a,
+        "b": c.b,
+        "metric": pair.difference.metric.phrase,
+        "difference": abs(tested_difference(pair, c.recommended_test)),
+        "decimals": decimals,
+        "interval": _interval("interval_beside", decision, found, options, decimals=decimals),
+        "p": decision.p_adjusted,
+    }
+    if found.low is None or margin is None:
+        return Message(f"verdict.{kind}.at_all", **params)
+    how = "by_the_margin" if found.low > margin else "perhaps_by_less"
+    return Message(f"verdict.{kind}.{how}", **params, margin=margin)
 
 
-def _not_settled(decision: Decision, pair: Pair, limits: Interval, options: Options) -> str:
+def _undecided(decision: Decision, pair: Pair, limits: Interval, options: Options) -> Message:
     c = decision.comparison
     decimals = decimals_of([pair.difference.standard_error])
-    shown = _limits_in_words(limits, decimals, decision, options)
-    alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
-    text = f"Not settled: the data do not show which of {c.a} and {c.b} is better on {pair.difference.metric.phrase}"
-    text += f" ({shown} of the difference, first minus second)"
+    further = [_interval("interval_between", decision, limits, options, a=c.a, b=c.b, decimals=decimals)]
     if decision.p_adjusted is not None and decision.p_adjusted <= 1 - options.confidence:
-        text += f"; the test rejects ({p_phrase(decision.p_adjusted)}), but not in the direction of the difference"
-    detectable = detectable_difference(pair.difference, alpha)
-    if detectable is None:
-        return text + _why_not_detectable(pair) + "."
-    text += f". This test could reliably detect only a difference of {number(detectable, decimals)} or more"
-    needed = examples_needed(pair.difference, alpha)
-    over_datasets = pair.difference.over_datasets
-    have, units = (pair.difference.n_units, "data sets") if over_datasets else (pair.difference.n, "examples")
-    if needed is not None and needed > have:
-        text += f"; a true difference as small as the observed one would need about {count(_rounded(needed))} {units}"
-    return text + "."
+        further.append(Message("detectable.other_direction", p=decision.p_adjusted))
+    further.append(_detectable(decision, pair, options, decimals))
+    metric = pair.difference.metric.phrase
+    return Message("verdict.undecided", a=c.a, b=c.b, metric=metric, further=tuple(further))
 
 
-def _why_not_detectable(pair: Pair) -> str:
-    """Say why there is no detectable difference: nothing varies, or there is no standard error to go by."""
-    if pair.difference.agreement is not None:
-        return "; the two models are right and wrong on the same examples"
-    if pair.difference.standard_error is None:
-        return (
-            "; how small a difference could be detected is not known, since this metric has no standard error"
-        )
-    return "; on this test set no example changes the difference"
+def _detectable(decision: Decision, pair: Pair, options: Options, decimals: int) -> Message:
+    """Say how small a difference could be detected; or that nothing varies, or that there is no error to go by."""
+    alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
+    delta = pair.difference
+    detectable, needed = detectable_difference(delta, alpha), examples_needed(delta, alpha)
+    if detectable is not None:
+        size: dict[str, object] = {"difference": detectable, "decimals": decimals}
+        if needed is None or needed <= (delta.n_units if delta.over_datasets else delta.n):
+            return Message("detectable.difference", **size)
+        units = "datasets" if delta.over_datasets else "examples"
+        return Message(f"detectable.difference_and_{units}", **size, needed=_rounded(needed))
+    if delta.agreement is not None:
+        return Message("detectable.same_answers")
+    return Message(
+        "detectable.no_standard_error" if delta.standard_error is None else "detectable.no_variation"
+    )
 
 
 def _rounded(n: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import unicodedata
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,11 @@ from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.gathering import Rows, fault, ids_by_table, place_of, whence
 from evalreport.data.ordering import code_ids
 from evalreport.data.predictions import Column, Indices
-from evalreport.data.values import category_column, shown
+from evalreport.data.values import category_column
 from evalreport.errors import InputError
 from evalreport.keys import Join
-from evalreport.records import FoundRecord, WarningRecord
+from evalreport.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, quoted
 
 _ROWS_AT_ONCE = 500_000
 _SECOND_IDENTITY = ("train_size", "complexity")
@@ -72,8 +73,8 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
         group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
     found: tuple[FoundRecord, ...] = ()
     if join == "independent":
-        text = f"{len(rows.models)} models, {rows_by_model.shape[1]} rows"
-        found = (FoundRecord("join", "independent", f"asked for: each model has its own examples ({text})"),)
+        why = Message("found.join.independent", models=len(rows.models), rows=rows_by_model.shape[1])
+        found = (FoundRecord("join", "independent", why),)
     elif (rows_by_model < 0).any() and not of_series:
         shared = (rows_by_model >= 0).all(axis=0)
         of_seeds = rows.ids is not None and set(telling) - {"part"} == {"seed"}
@@ -84,16 +85,15 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
         if not shared.any():
             raise _missing(rows, rows_by_model, alike)
         if not shared.all():
-            counts = ", ".join(
-                f"{m} {int((r >= 0).sum())}" for m, r in zip(rows.models, rows_by_model, strict=True)
-            )
-            why = f"asked for: kept are the {int(shared.sum())} rows that every model has, of {counts}"
+            counts = zip(rows.models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
+            of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
+            why = Message("found.join.intersect", n=int(shared.sum()), of=of)
             found = (*found, FoundRecord("join", "intersect", why))
             rows_by_model = rows_by_model[:, shared]
     ids, example = _used(ids, code[rows_by_model.max(axis=0)])
     warnings: tuple[WarningRecord, ...] = ()
     if alike:
-        warnings = (WarningRecord("ids_look_alike", f"{alike}. They are taken as different examples.", ()),)
+        warnings = (warning("ids_look_alike", alike=alike),)
     return Alignment(
         ids=ids,
         example=example,
@@ -105,8 +105,8 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     )
 
 
-def _spelled_twice(ids: Any) -> str:
-    """Say which ids are one text in two forms of Unicode (é as one character or as two); empty where none are."""
+def _spelled_twice(ids: Any) -> Message | None:
+    """Say which ids are one text in two forms of Unicode (é as one character or as two); None where none are."""
     import pyarrow.compute as pc
 
     beyond = ids.filter(pc.invert(pc.string_is_ascii(ids)))
@@ -114,16 +114,13 @@ def _spelled_twice(ids: Any) -> str:
         len(beyond) - pc.count_distinct(pc.utf8_normalize(beyond, form="NFC")).as_py() if len(beyond) else 0
     )
     if not alike:
-        return ""
+        return None
     first: dict[str, str] = {}
     for text in beyond.to_pylist():
         other = first.setdefault(unicodedata.normalize("NFC", text), text)
         if other != text:
             break
-    said = (
-        f"{alike} {'id differs' if alike == 1 else 'ids differ'} from another by Unicode normalization alone"
-    )
-    return f"{said}, for example {other[:40]!a} and {text[:40]!a}"
+    return Message("found.alike", n=alike, a=ascii(other[:40]), b=ascii(text[:40]))
 
 
 def _one_seed_each(rows: Rows, seed: Column) -> bool:
@@ -163,8 +160,7 @@ def _with_own_seeds(
         if lacking.any() and join == "error":
             raise _lacks_a_seed(rows, model, any_row[lacking[place]])
         complete &= ~lacking[place]
-    why = "the models' seeds have names of their own, so an example's mean over seeds is compared, not seed by seed"
-    return complete, (FoundRecord("seeds", "unpaired", why),)
+    return complete, (FoundRecord("seeds", "unpaired", Message("found.seeds_unpaired")),)
 
 
 def _used(ids: Any, code: Indices) -> tuple[Any, Indices]:
@@ -229,9 +225,9 @@ def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: b
                 and rows.columns[name].null_count
                 and _by_model(rows, of_fits + others) is None
             ):
-                raise _off_the_curve(rows, name)
+                _refuse_off_the_curve(rows, name)
     if matrix is None:
-        raise _twice(rows, _pack(parts))
+        _refuse_twice(rows, _pack(parts))
     return matrix, of_series
 
 
@@ -263,7 +259,7 @@ def _ranks(array: Any) -> tuple[Indices, int]:
     return codes.astype(np.int64), len(distinct)
 
 
-def _twice(rows: Rows, packed: Indices) -> InputError:
+def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
     """Name the first row whose model, id and fit have stood before, and the row where they did."""
     pair = _pack([(packed, int(packed.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
     _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
@@ -271,12 +267,12 @@ def _twice(rows: Rows, packed: Indices) -> InputError:
     row = int(again[0])
     before = int(first[inverse[row]])
     what = "data set" if rows.ids is None else "id"
-    name = "" if rows.ids is None else f" {shown(rows.ids[row].as_py())}"
-    return fault(
+    name = "" if rows.ids is None else f" {quoted(rows.ids[row].as_py())}"
+    raise fault(
         rows,
         row,
         "dataset" if rows.ids is None else "id",
-        f"the {what}{name} stands twice for the model {shown(rows.models[rows.model[row]])}"
+        f"the {what}{name} stands twice for the model {quoted(rows.models[rows.model[row]])}"
         f" (before: {place_of(rows, before)})",
         expected="one row for each model, id, repeat, fold, replicate and seed",
         remedy="remove one of the rows, or add the column (repeat, fold ...) that tells them apart",
@@ -289,7 +285,7 @@ def _seeds_in_part_shared(
 ) -> InputError:
     """Say which seeds two models share, and which only one of them has."""
     first, second = (own[m] for m in models)
-    a, b = (shown(rows.models[m]) for m in models)
+    a, b = (quoted(rows.models[m]) for m in models)
     common, apart = (_names_of_seeds(some, names) for some in (first & second, first ^ second))
     table, _ = whence(rows, int(np.flatnonzero(rows.model == models[1])[0]))
     return InputError(
@@ -303,17 +299,17 @@ def _seeds_in_part_shared(
 
 
 def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
-    said = sorted(shown(names[code]) if code >= 0 else "(empty)" for code in codes)
+    said = sorted(quoted(names[code]) if code >= 0 else "(empty)" for code in codes)
     return ", ".join(said[:5]) + (", ..." if len(said) > 5 else "")
 
 
 def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
     """Name the ids that a model does not predict with each of its seeds."""
-    some = dict.fromkeys(shown(rows.ids[int(row)].as_py()) for row in witnesses)
+    some = dict.fromkeys(quoted(rows.ids[int(row)].as_py()) for row in witnesses)
     more = ", ..." if len(some) > 3 else ""
     table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
     return InputError(
-        f"the model {shown(rows.models[model])} does not predict {len(some)} of the ids with each of its seeds:"
+        f"the model {quoted(rows.models[model])} does not predict {len(some)} of the ids with each of its seeds:"
         f" {', '.join(list(some)[:3])}{more}",
         file=table.name,
         column="id",
@@ -322,10 +318,10 @@ def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
     )
 
 
-def _off_the_curve(rows: Rows, name: str) -> InputError:
+def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
     """Name the first row without its place on the curve that the other rows are points of."""
     empty = np.flatnonzero(rows.columns[name].is_null().to_numpy(zero_copy_only=False))
-    return fault(
+    raise fault(
         rows,
         int(empty[0]),
         name,
@@ -336,7 +332,7 @@ def _off_the_curve(rows: Rows, name: str) -> InputError:
     )
 
 
-def _missing(rows: Rows, matrix: Indices, alike: str) -> InputError:
+def _missing(rows: Rows, matrix: Indices, alike: Message | None) -> InputError:
     """Say which model lacks how many rows that others have, with the first ids, and which ids look ``alike``."""
     lacking = (matrix < 0).sum(axis=1)
     worst = int(np.argmax(lacking))
@@ -350,7 +346,7 @@ def _missing(rows: Rows, matrix: Indices, alike: str) -> InputError:
     shared = int((matrix >= 0).all(axis=0).sum())
     things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
     return InputError(
-        f"the model {shown(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
+        f"the model {quoted(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
         f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all"
         + (f"; {alike}" if alike else ""),
         file=table.name,
@@ -367,5 +363,5 @@ def _described(rows: Rows, row: int) -> str:
         for name in IDENTITY_COLUMNS
         if name in rows.columns and rows.columns[name][row].as_py() is not None
     ]
-    own = [] if rows.ids is None else [shown(rows.ids[row].as_py())]
+    own = [] if rows.ids is None else [quoted(rows.ids[row].as_py())]
     return own[0] + (f" ({', '.join(fit)})" if fit else "") if own else ", ".join(fit)

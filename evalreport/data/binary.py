@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.data.columns import Kind
-from evalreport.data.reading import FREE_TEXT, MOST_TEXTS, Choose, Columns, Locate, file_format
+from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format
 from evalreport.data.unpacking import (
     Chunk,
     Room,
@@ -22,6 +22,7 @@ from evalreport.data.unpacking import (
 )
 from evalreport.data.values import all_numbers, keep
 from evalreport.errors import InputError
+from evalreport.texts import Message
 
 _BROKEN_ARCHIVE = (
     *(OSError, EOFError, zipfile.BadZipFile, zlib.error, struct.error, KeyError, AttributeError, TypeError),
@@ -73,12 +74,12 @@ def read_table(table: Any, name: str, choose: Choose, room: Room | None = None) 
 
 def _columns(
     column: Callable[[str, Kind], Any], kinds: Mapping[str, Kind], name: str, room: Room | None
-) -> tuple[dict[str, Any], dict[str, str]]:
+) -> tuple[dict[str, Any], dict[str, Message]]:
     """Keep one column after the other; also the metadata that was not kept, with the reason."""
     import pyarrow as pa
 
     arrays: dict[str, Any] = {}
-    left_out: dict[str, str] = {}
+    left_out: dict[str, Message] = {}
     for header, kind in kinds.items():
         array = column(header, kind)
         try:
@@ -89,12 +90,12 @@ def _columns(
                 )  # text of a file that is not UTF-8 would fail wherever it is looked at first
             kept = keep(array, kind)
             if kind == "aside" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
-                left_out[header] = FREE_TEXT
+                left_out[header] = Message("unused.free_text", most=MOST_TEXTS)
             else:
                 arrays[header] = kept
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
             if kind in ("metadata", "aside"):  # an embedding or a picture beside the predictions does no harm
-                left_out[header] = "its cells are no text or numbers"
+                left_out[header] = Message("unused.no_text_or_numbers")
                 continue
             raise InputError(
                 f"the column cannot be read as text or numbers ({_first_line(error)})",

@@ -8,6 +8,7 @@ from typing import Literal
 
 from evalreport.config import Options
 from evalreport.errors import InputError
+from evalreport.texts import Message
 
 Kind = Literal["text", "codes", "number", "metadata", "aside"]
 """How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64.
@@ -94,7 +95,7 @@ class Roles:
     columns: Mapping[str, str]
     probabilities: Mapping[str, str]
     metadata: tuple[str, ...]
-    unused: Mapping[str, str]
+    unused: Mapping[str, Message]
     asked: frozenset[str] = frozenset()
 
     def kinds(self) -> dict[str, Kind]:
@@ -105,7 +106,7 @@ class Roles:
             kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
         return kinds
 
-    def without(self, left_out: Mapping[str, str]) -> Roles:
+    def without(self, left_out: Mapping[str, Message]) -> Roles:
         """Leave out the metadata that was not kept, with the reason."""
         kept = tuple(header for header in self.metadata if header not in left_out)
         return replace(self, metadata=kept, unused={**self.unused, **left_out})
@@ -189,10 +190,10 @@ def _refuse_twice(names: Sequence[str], file: str) -> None:
 
 def _standard_columns(
     stripped: Mapping[str, str], file: str, options: Options
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[dict[str, str], dict[str, Message]]:
     named = {"outcome": options.outcome, "value": options.value}
     columns: dict[str, str] = {}
-    unused: dict[str, str] = {}
+    unused: dict[str, Message] = {}
     judged = "y_pred" in stripped or "score" in stripped or _has_probabilities(stripped)
     for standard, aliases in ALIASES.items():
         asked = named.get(standard)
@@ -222,7 +223,7 @@ def _standard_columns(
         if present:
             columns[standard] = stripped[present[0]]
             for other in present[1:]:
-                unused[stripped[other]] = f"it can mean {standard}, which {present[0]!r} already gives"
+                unused[stripped[other]] = Message("unused.same_meaning", meaning=standard, other=present[0])
     return columns, unused
 
 
@@ -231,7 +232,7 @@ def _has_probabilities(stripped: Mapping[str, str]) -> bool:
 
 
 def _probability_columns(
-    stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, str]
+    stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, Message]
 ) -> dict[str, str]:
     found: dict[str, str] = {}
     for prefix in PROBABILITY_PREFIXES:
@@ -240,7 +241,7 @@ def _probability_columns(
             if not name.startswith(prefix) or not label or header in taken:
                 continue
             if label in found:
-                unused[header] = f"{found[label]!r} already gives the probability of {label!r}"
+                unused[header] = Message("unused.same_label", other=found[label], label=label)
             else:
                 found[label] = header
     return found

@@ -21,13 +21,13 @@ from evalreport.data.values import (
     dictionary_codes,
     dictionary_numbers,
     floats,
-    shown,
     take,
     used_only,
 )
 from evalreport.errors import UsageError
-from evalreport.records import WarningRecord
+from evalreport.records import WarningRecord, warning
 from evalreport.registry import unknown_name
+from evalreport.texts import quoted
 
 PARTS = ("test", "train", "validation")
 
@@ -66,8 +66,7 @@ def covariates(
     for name in sorted(rows.metadata):
         _place(name, _metadata_column(rows, name, options), alignment, metadata, own)
         if name not in metadata:
-            text = f"The column {name!r} differs between models for the same example: it cannot be sliced by."
-            warnings.append(WarningRecord("column_differs_between_models", text, (name,)))
+            warnings.append(warning("column_differs_between_models", about=(name,), column=name))
     _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
     owners = tuple(
         dataclasses.replace(model, columns=columns) if columns else model
@@ -154,7 +153,7 @@ def _check_parts(rows: Rows) -> None:
             rows,
             first,
             "part",
-            f"{shown(array[first].as_py())} is no part",
+            f"{quoted(array[first].as_py())} is no part",
             expected="test, train or validation",
             remedy="correct it, or rename the column if it means something else",
             count=int(wrong.sum()),
@@ -176,5 +175,9 @@ def _check_named(options: Options, columns: dict[str, Column], differing: set[st
             continue
         if name not in columns:
             raise UsageError(f"{option}: {unknown_name('column', name, list(columns))}")
+        if option == "--weight" and name in KEY_COLUMNS:
+            raise UsageError(
+                f"--weight {name}: this column says which fit a row belongs to, not how much it counts"
+            )
         if option != "--weight" and name == options.weight:
             raise UsageError(f"{option} {name}: the column is the weight; it cannot be both")

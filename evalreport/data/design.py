@@ -13,8 +13,8 @@ from evalreport.data.alignment import Alignment
 from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.gathering import Rows, fault
 from evalreport.data.predictions import Column, Design, Indices
-from evalreport.data.values import shown
 from evalreport.errors import InputError
+from evalreport.texts import Message, parts, quoted
 
 Mask = npt.NDArray[np.bool_]
 Keys = Mapping[str, Column]
@@ -23,11 +23,6 @@ Blame = Callable[[int, str, str, str], InputError]
 
 FEW = 5
 """Up to one in so many ids out of place is a mistake; where more are, the files mean another design."""
-
-ONE_FOLD = "every id in exactly one fold of each repeat, which is cross-validation"
-HOLD_OUTS = (
-    "number repeated hold-outs, whose test sets overlap, in the column repeat and leave out the column fold"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,7 @@ class Found:
     """A design, why it is that, and whether training seeds divide the examples each in its own way, as repeats do."""
 
     design: Design
-    why: str
+    why: Message
     seeds_are_repeats: bool = False
 
 
@@ -139,14 +134,12 @@ def design_of(cells: Cells, blame: Blame) -> Found:
         tested &= inner < 0  # rows of inner folds chose parameters
     counts = {name: len(np.unique(code[tested & (code >= 0)])) for name, code in codes.items()}
     if counts.get("dataset", 0) > 1:
-        return Found("datasets", f"there are {counts['dataset']} data sets in the column dataset")
+        return Found("datasets", Message("found.design.datasets", n=counts["dataset"]))
     if counts.get("replicate", 0) > 0:
-        return Found("bootstrap", f"there are {counts['replicate']} replicates in the column replicate")
+        return Found("bootstrap", Message("found.design.replicates", n=counts["replicate"]))
     folds, repeats, seeds = (counts.get(name, 0) for name in ("fold", "repeat", "seed"))
     if max(folds, repeats, seeds) < 2:
-        return Found(
-            "test-set", "no column tells one fit from another: each model predicts each example once"
-        )
+        return Found("test-set", Message("found.design.test_set"))
     visits = _visits(cells, codes, np.flatnonzero(tested))
     if folds < 2 and repeats < 2:
         return _seeds(cells, visits, seeds, blame)
@@ -156,9 +149,10 @@ def design_of(cells: Cells, blame: Blame) -> Found:
     found = _folds(cells, visits, folds, blame) if folds > 1 else _repeats(repeats)
     if seeds < 2:
         return found
-    said = "each seed divides the examples in its own way and counts as a repeat"
-    why = f"{found.why}; {said if own else f'the value of a fit is the mean over its {seeds} training seeds'}"
-    return Found(found.design, why, own)
+    said = (
+        Message("found.design.seeds_are_repeats") if own else Message("found.design.mean_of_seeds", n=seeds)
+    )
+    return Found(found.design, parts(found.why, said), own)
 
 
 def _tested(part: Column | None, codes: Indices | None, n: int) -> Mask:
@@ -195,14 +189,12 @@ def _with_seeds_in_groups(visits: _Visits) -> _Visits:
 
 def _seeds(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> Found:
     """Every seed tests every example, or the seeds are hold-outs."""
-    why = f"there are {seeds} training seeds in the column seed"
+    why = Message("found.design.seeds", n=seeds)
     if cells.example is None:
         return Found("seeds", why)
     if _covered(cells, _with_seeds_in_groups(visits), "seed", blame):
         return Found("seeds", why)
-    return Found(
-        "repeated-holdout", f"there are {seeds} seeds, each tested on examples of its own choice", True
-    )
+    return Found("repeated-holdout", Message("found.design.seeds_apart", n=seeds), True)
 
 
 def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bool:
@@ -235,26 +227,25 @@ def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bo
 
 
 def _repeats(repeats: int) -> Found:
-    return Found("repeated-holdout", f"there are {repeats} repeats without folds")
+    return Found("repeated-holdout", Message("found.design.repeats", n=repeats))
 
 
 def _folds(cells: Cells, visits: _Visits, folds: int, blame: Blame) -> Found:
     """Tell cross-validation, whose folds divide the examples, from repeated hold-out."""
     repeats = len(np.unique(visits.group)) // len(np.unique(visits.owner))
-    text = f"there are {repeats} x {folds} folds"
     two = _two_folds(visits)
     if cells.example is None:
-        return Found("5x2cv" if two is not None and repeats == 5 else "cross-validation", text)
+        why = Message("found.design.folds", repeats=repeats, folds=folds)
+        return Found("5x2cv" if two is not None and repeats == 5 else "cross-validation", why)
     if not _once(cells, visits, blame) or not _covered(cells, visits, "repeat", blame):
-        return Found("repeated-holdout", f"{text}, but a repeat does not test every example exactly once")
-    text += ", and each repeat tests every example once"
+        return Found("repeated-holdout", Message("found.design.no_partition", repeats=repeats, folds=folds))
+    why = Message("found.design.partition", repeats=repeats, folds=folds)
     if two is None or repeats == 1:
-        return Found("cross-validation", text)
+        return Found("cross-validation", why)
     large, small = two
     if large - small > max(2, (large + small) // 10):
-        halves = f"{text}, but in folds of {large} and {small}, which are no halves"
-        return Found("repeated-holdout", halves)
-    return Found("5x2cv" if repeats == 5 else "cross-validation", text)
+        return Found("repeated-holdout", Message("found.design.no_halves", why=why, large=large, small=small))
+    return Found("5x2cv" if repeats == 5 else "cross-validation", why)
 
 
 def _two_folds(visits: _Visits) -> tuple[int, int] | None:
@@ -290,8 +281,9 @@ def _once(cells: Cells, visits: _Visits, blame: Blame) -> bool:
     raise blame(
         int(visits.cell[lost[-1]]),
         f"{ids} in two folds of {repeat}",
-        ONE_FOLD,
-        f"correct the column fold; {HOLD_OUTS}",
+        "every id in exactly one fold of each repeat, which is cross-validation",
+        "correct the column fold; number repeated hold-outs, whose test sets overlap, in the column repeat and leave"
+        " out the column fold",
     )
 
 
@@ -326,7 +318,10 @@ def _covered(cells: Cells, visits: _Visits, column: str, blame: Blame) -> bool:
         int(visits.cell[witness[0]]),
         f"{ids} not tested in {repeat}",
         f"every id once in every {column}",
-        f"predict what is missing, or leave the id out everywhere{'' if column == 'seed' else '; ' + HOLD_OUTS}",
+        "predict what is missing, or leave the id out everywhere"
+        if column == "seed"
+        else "predict what is missing, or leave the id out everywhere; number repeated hold-outs, whose test sets"
+        " overlap, in the column repeat and leave out the column fold",
     )
 
 
@@ -334,7 +329,7 @@ def _ids(cells: Cells, visits: _Visits, places: Indices, one: str, several: str)
     """Name the ids of some visits, the first few of them, with the verb that follows."""
     assert cells.example is not None
     codes = dict.fromkeys(int(code) for code in cells.example[visits.cell[places]])
-    said = ", ".join(shown(cells.ids[code].as_py()) for code in list(codes)[:3])
+    said = ", ".join(quoted(cells.ids[code].as_py()) for code in list(codes)[:3])
     if len(codes) == 1:
         return f"the id {said} {one}"
     return f"{len(codes)} ids, {'first ' if len(codes) > 3 else ''}{said}, {several}"
@@ -347,4 +342,4 @@ def _repeat(
     held = cells.keys.get(column)
     if held is None or held.categories is None or len(held.categories) < 2:
         return otherwise
-    return f"the {column} {shown(held.categories[int(held.values[visits.cell[place]])])}"
+    return f"the {column} {quoted(held.categories[int(held.values[visits.cell[place]])])}"

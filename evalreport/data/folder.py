@@ -11,7 +11,7 @@ from pathlib import Path
 from evalreport.data.reading import FORMATS, UNSAFE_SUFFIXES, file_format
 from evalreport.errors import InputError, OutputError
 from evalreport.publishing import recover
-from evalreport.records import WarningRecord
+from evalreport.records import WarningRecord, warning
 
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
 _ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")
@@ -131,9 +131,10 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
             kept.append(path)
         else:
             unsafe = path.suffix.lower() in UNSAFE_SUFFIXES
-            why = "such a file can run code when it is loaded" if unsafe else "its format is none of ours"
-            text = f"{path.name} was not read: {why}; read are {_formats()}."
-            warnings.append(WarningRecord("ignored_file", text, (path.name,)))
+            why = "unsafe" if unsafe else "unknown"
+            warnings.append(
+                warning("ignored_file", why, about=(path.name,), file=path.name, formats=_formats())
+            )
     return kept, warnings
 
 
@@ -141,7 +142,8 @@ def _check_named(path: Path, option: str | None) -> None:
     where = f" (named by {option})" if option else ""
     if not is_file(path):
         _refuse_special(path)
-        raise _nothing(f"there is no such file{where}", str(path))
+        found = "a folder stands where a file is meant" if path.is_dir() else "there is no such file"
+        raise _nothing(f"{found}{where}", str(path))
     if path.suffix.lower() in UNSAFE_SUFFIXES:
         raise InputError(
             f"a {path.suffix.lower()} file is not read{where}: it can run code when it is loaded",

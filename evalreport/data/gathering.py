@@ -14,8 +14,9 @@ import numpy.typing as npt
 from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles
 from evalreport.data.predictions import Codes
 from evalreport.data.reading import Columns
-from evalreport.data.values import combined, dictionary_codes, shown, whole
+from evalreport.data.values import combined, dictionary_codes, whole
 from evalreport.errors import InputError
+from evalreport.texts import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ def fault(
     header = _header(table.roles, "y_true" if column == "truth" else column)
     known = header in table.read.names if header is not None else False
     line, cell = table.read.locate(place, header if known else None)
-    problem = problem.replace("{cell}", shown(cell))
+    problem = problem.replace("{cell}", quoted(cell))
     if line is None and table.read.rows > 1:
         problem = f"row {place + 1}: {problem}"
     if count > 1:
@@ -235,7 +236,7 @@ def _no_name(table: Table, header: str | None, row: int) -> InputError:
 
 def _same_model(model: str, first: str, second: str) -> InputError:
     return InputError(
-        f"the model {shown(model)} is in {first} and in {second}",
+        f"the model {quoted(model)} is in {first} and in {second}",
         file=second,
         expected="each model in one file",
         remedy="rename one of the two files, or join their rows in one file",

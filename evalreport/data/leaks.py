@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import Predictions
-from evalreport.data.values import shown
-from evalreport.records import WarningRecord
+from evalreport.records import WarningRecord, warning
 
 FITS = ("repeat", "fold", "replicate", "seed", "dataset", "train_size", "complexity")
 """The columns that tell one fitted model from another."""
@@ -34,12 +33,8 @@ def leaks(predictions: Predictions) -> Iterator[WarningRecord]:
     if not len(both):
         return
     first = int(np.flatnonzero(tested & np.isin(fit.ravel(), both))[0])
-    example = shown(str(predictions.ids[int(predictions.example[first])]))
-    text = (
-        f"{len(both):,} examples are both training and test rows of the same model (for example {example}):"
-    )
-    text += " the test figures are too good by an unknown amount, so they get no verdict."
-    yield WarningRecord("trained_on_test", text, level="blocker")
+    example = str(predictions.ids[int(predictions.example[first])])
+    yield warning("trained_on_test", level="blocker", n=len(both), example=example)
 
 
 def _tested(predictions: Predictions) -> npt.NDArray[np.bool_]:

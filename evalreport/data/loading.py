@@ -13,16 +13,18 @@ from evalreport.data.columns import Roles, about_truth, require_usable, understa
 from evalreport.data.covariates import covariates
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.folder import File, digest, find_files
+from evalreport.data.formats import read_file
 from evalreport.data.gathering import Rows, Table, gather
 from evalreport.data.oddities import oddities
 from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Predictions
-from evalreport.data.reading import Columns, model_name, read_file
+from evalreport.data.reading import Columns, model_name
 from evalreport.data.task import find_task
 from evalreport.data.training_rows import with_training_rows
 from evalreport.data.truth import attach_truth, true_values
 from evalreport.keys import Task
-from evalreport.records import FoundRecord, InputRecord, WarningRecord
+from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
+from evalreport.texts import Message
 
 _DEFAULTS = Options()
 
@@ -173,13 +175,18 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
 
 def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
     files = len(rows.tables)
-    where = "one a file" if files == len(rows.models) else f"in {files} files" if files > 1 else "in one file"
-    where = "in memory" if rows.tables[0].name.startswith("<") else where
-    count = "1 model" if len(rows.models) == 1 else f"{len(rows.models)} models"
-    found = [FoundRecord("models", ", ".join(rows.models), f"{count}, {where}")]
+    n = len(rows.models)
+    if rows.tables[0].name.startswith("<"):
+        why = Message("found.models.in_memory", n=n)
+    elif files == n:
+        why = Message("found.models.one_a_file", n=n)
+    elif files == 1:
+        why = Message("found.models.one_file", n=n)
+    else:
+        why = Message("found.models.files", n=n, files=files)
+    found = [FoundRecord("models", ", ".join(rows.models), why)]
     if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
-        why = "there is no column id: the examples are numbered in the order of the rows"
-        found.append(FoundRecord("ids", "row numbers", why))
+        found.append(FoundRecord("ids", "row numbers", Message("found.no_id")))
     return tuple(found)
 
 
@@ -191,13 +198,11 @@ def _unused(rows: Rows, task: Task) -> list[WarningRecord]:
         "multiclass": ("score",),
     }
     return [
-        WarningRecord("unused_column", f"The column {name!r} is not used: the task is {task}.", (name,))
+        warning("unused_column", "of_task", about=(name,), column=name, task=task)
         for name in idle.get(task, ())
         if name in rows.columns
     ] + [
-        WarningRecord(
-            "unused_column", f"The column {header!r} of {table.told} is not used: {why}.", (header,)
-        )
+        warning("unused_column", "of_file", about=(header,), column=header, file=table.told, why=why)
         for table in rows.tables
         for header, why in table.roles.unused.items()
     ]

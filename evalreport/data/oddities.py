@@ -10,8 +10,7 @@ import numpy as np
 
 from evalreport.data.leaks import leaks
 from evalreport.data.predictions import Codes, ModelOutputs, Predictions
-from evalreport.data.values import shown
-from evalreport.records import WarningRecord
+from evalreport.records import WarningRecord, warning
 
 FEW_EXAMPLES = 30
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -30,14 +29,10 @@ def oddities(predictions: Predictions) -> Predictions:
 
 def _size(predictions: Predictions) -> list[WarningRecord]:
     n = len(predictions.ids)
-    things = "data set" if predictions.task == "scores" else "example"
     if n == 1:
-        return [
-            WarningRecord("one_example", f"There is only one {things}: nothing can be said about others.")
-        ]
+        return [warning("one_example", "of_scores" if predictions.task == "scores" else "of_predictions")]
     if n < FEW_EXAMPLES and predictions.task != "scores":
-        text = f"There are {n} examples, fewer than {FEW_EXAMPLES}: normal approximations are poor."
-        return [WarningRecord("few_examples", text)]
+        return [warning("few_examples", n=n, enough=FEW_EXAMPLES)]
     return []
 
 
@@ -45,9 +40,7 @@ def _decimal_comma(predictions: Predictions) -> list[WarningRecord]:
     """Warn of labels that are numbers as a spreadsheet with a decimal comma writes them."""
     if not predictions.classes or not all(DECIMAL_COMMA.fullmatch(label) for label in predictions.classes):
         return []
-    text = f"The labels look like numbers with a decimal comma, for example {shown(predictions.classes[0])}:"
-    text += " write a decimal point where they are numbers; here they are classes."
-    return [WarningRecord("decimal_comma", text)]
+    return [warning("decimal_comma", label=predictions.classes[0])]
 
 
 def _truth(predictions: Predictions) -> list[WarningRecord]:
@@ -57,8 +50,7 @@ def _truth(predictions: Predictions) -> list[WarningRecord]:
     if len(seen) > 1:
         return []
     label = predictions.classes[seen[0]]
-    text = f"The true values hold one class only, {shown(label)}: whatever needs two is undefined."
-    return [WarningRecord("one_class", text, (label,))]
+    return [warning("one_class", about=(label,), label=label)]
 
 
 def _constant(model: ModelOutputs) -> list[WarningRecord]:
@@ -68,8 +60,7 @@ def _constant(model: ModelOutputs) -> list[WarningRecord]:
             continue
         given = values if model.present is None else values[model.present]
         if len(given) > 1 and (given == given[0]).all():
-            text = f"{model.name} is constant: it gives the same {what} to every example."
-            return [WarningRecord("constant_model", text, (model.name,))]
+            return [warning("constant_model", what, about=(model.name,), model=model.name)]
         return []
     return []
 
@@ -84,13 +75,18 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
     warnings = []
     for code in sorted(truths - predictions_made):
         label = predictions.classes[code]
-        text = f"{model.name} never predicts the class {shown(label)}."
-        warnings.append(WarningRecord("class_never_predicted", text, (model.name, label)))
+        warnings.append(
+            warning("class_never_predicted", about=(model.name, label), model=model.name, label=label)
+        )
     for code in sorted(predictions_made - truths):
         label = predictions.classes[code]
-        text = f"{model.name} predicts the class {shown(label)}, which the true values never hold."
-        text += _misspelt(label, [predictions.classes[code] for code in _codes_in(predictions.y_true)])
-        warnings.append(WarningRecord("label_never_true", text, (model.name, label)))
+        alike = _misspelt(label, [predictions.classes[code] for code in _codes_in(predictions.y_true)])
+        about = (model.name, label)
+        warnings.append(
+            warning("label_never_true", "misspelt", about=about, model=model.name, label=label, alike=alike)
+            if alike is not None
+            else warning("label_never_true", "new", about=about, model=model.name, label=label)
+        )
     return warnings
 
 
@@ -99,12 +95,7 @@ def _codes_in(codes: Codes) -> list[int]:
     return [int(code) for code in np.flatnonzero(np.bincount(codes))]
 
 
-def _misspelt(label: str, true: Sequence[str]) -> str:
-    """Name the true label that a predicted one differs from by capitals or outer spaces alone."""
+def _misspelt(label: str, true: Sequence[str]) -> str | None:
+    """Give the true label that a predicted one differs from by capitals or outer spaces alone."""
     plain = label.strip().casefold()
-    alike = [other for other in true if other != label and other.strip().casefold() == plain]
-    return (
-        f" It differs from {shown(alike[0])} by capitals or spaces alone: one label, spelled twice?"
-        if alike
-        else ""
-    )
+    return next((other for other in true if other != label and other.strip().casefold() == plain), None)

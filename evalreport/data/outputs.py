@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,10 @@ from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.gathering import Rows, fault
 from evalreport.data.predictions import Codes, Floats, Indices, ModelOutputs
-from evalreport.data.task import FoundTask, no_number
-from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode, shown
-from evalreport.errors import InputError
-from evalreport.records import FoundRecord, WarningRecord
+from evalreport.data.task import FoundTask, refuse_no_number
+from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode
+from evalreport.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, Text, quoted
 
 SUM_TOLERANCE = 1e-3
 
@@ -71,7 +71,7 @@ def label_numbers(rows: Rows, column: str) -> Floats | None:
     wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
     if wrong.any():
         codes = np.unique(dictionary_codes(array)[wrong])
-        raise no_number(rows, column, [array.dictionary[int(code)].as_py() for code in codes])
+        refuse_no_number(rows, column, [array.dictionary[int(code)].as_py() for code in codes])
     return values
 
 
@@ -103,11 +103,17 @@ def model_outputs(
 
 def _together(found: list[FoundRecord], n_models: int) -> list[FoundRecord]:
     """Say once what holds for several models for the same reason."""
-    models: dict[tuple[str, str], list[str]] = {}
+    models: dict[tuple[str, Text], list[Text]] = {}
     for record in found:
-        models.setdefault((record.what, record.why), []).append(record.value)
+        models.setdefault((record.what, record.why), []).append(str(record.value))
     return [
-        FoundRecord(what, f"all {n_models} models" if n_models == len(names) > 3 else ", ".join(names), why)
+        FoundRecord(
+            what,
+            Message("found.all_models", n=n_models)
+            if n_models == len(names) > 3
+            else ", ".join(map(str, names)),
+            why,
+        )
         for (what, why), names in models.items()
     ]
 
@@ -132,7 +138,7 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
     )
     values = _taken(chosen, parsed.y_pred if parsed.outcome is None else parsed.outcome, column)
     if values is None:
-        raise _says_nothing(chosen, column)
+        _refuse_silent(chosen, column)
     if parsed.outcome is None:
         return ModelOutputs(chosen.model, y_pred=values, present=chosen.present)
     return ModelOutputs(chosen.model, outcome=values, present=chosen.present)
@@ -147,7 +153,7 @@ def _classifying(
     given = {label: values for label, values in by_class.items() if values is not None}
     ranked = "score" in chosen.rows.columns
     if y_pred is None and score is None and not given and (not ranked or task.task == "binary"):
-        raise _says_nothing(chosen, "y_pred")
+        _refuse_silent(chosen, "y_pred")
     if len(given) == len(task.classes):
         _check_sums(chosen, list(given.values()))
     proba = _beside(given, task)
@@ -166,7 +172,7 @@ def _classifying(
         warnings.append(_incomplete(chosen, task, sorted(given)))
     score = np.ascontiguousarray(ranking) if score is None and ranking is not None else score
     if y_pred is None and score is None and proba is None:
-        raise _says_too_little(chosen, task, sorted(given))
+        _refuse_too_little(chosen, task, sorted(given))
     model = ModelOutputs(chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present)
     return model, found, warnings
 
@@ -192,7 +198,7 @@ def _taken(chosen: _Chosen, values: npt.NDArray[Any] | None, column: str) -> npt
         chosen.rows,
         int(hits[0]),
         column,
-        f"the cell is empty, though the model {shown(chosen.model)} gives this column in other rows",
+        f"the cell is empty, though the model {quoted(chosen.model)} gives this column in other rows",
         expected="a value in every row of the model, or in none",
         remedy="fill in the missing predictions, or leave the whole column empty for this model",
         count=count,
@@ -209,24 +215,23 @@ def _derived_labels(
     present = chosen.present
     if positive is None:
         if proba is None:
-            return None, FoundRecord(
-                "labels", chosen.model, "no y_pred, and not every class's probability: no labels"
-            )
+            return None, FoundRecord("labels", chosen.model, Message("found.labels.none"))
         largest = proba.max(axis=1)
         ties = int(((proba == largest[:, None]).sum(axis=1) > 1).sum())
-        why = "no y_pred: the class of the largest probability"
-        why += f" ({ties} ties go to the first class in order)" if ties else ""
+        why = Message("found.labels.largest_with_ties", n=ties) if ties else Message("found.labels.largest")
         filled = np.where(np.isnan(proba), -1.0, proba)
         return _masked(filled.argmax(axis=1).astype(np.int32), present), FoundRecord(
             "labels", chosen.model, why
         )
     threshold = options.threshold if options.threshold is not None or proba is None else 0.5
     if ranking is None or threshold is None:
-        why = "no y_pred, only scores without a threshold: no labels (give one with --threshold)"
-        return None, FoundRecord("threshold", chosen.model, why)
-    source = "score" if proba is None else "probability"
-    asked = "asked for with --threshold" if options.threshold is not None else "the default"
-    why = f"no y_pred: positive where the {source} is at least {threshold:g}, {asked}"
+        return None, FoundRecord("threshold", chosen.model, Message("found.threshold.none"))
+    if options.threshold is None:
+        why = Message("found.threshold.default", threshold=threshold)
+    elif proba is None:
+        why = Message("found.threshold.of_score", threshold=threshold)
+    else:
+        why = Message("found.threshold.of_probability", threshold=threshold)
     labels = np.where(ranking >= threshold, np.int32(positive), np.int32(1 - positive))
     return _masked(labels, present), FoundRecord("threshold", chosen.model, why)
 
@@ -241,20 +246,25 @@ def _disagreement(
     rows = np.flatnonzero(y_pred >= 0)
     own = proba[rows, y_pred[rows]]
     if positive is None:
-        count, rule = int((own < proba[rows].max(axis=1)).sum()), "the class of the largest probability"
+        count, rule = int((own < proba[rows].max(axis=1)).sum()), Message("found.rule.largest")
     else:
         threshold = 0.5 if options.threshold is None else options.threshold
         p = proba[rows, positive]
         # At the threshold itself either label is right.
         count = int((((p >= threshold) != (y_pred[rows] == positive)) & (p != threshold)).sum())
-        rule = f"a threshold of {threshold:g} on the probability"
+        rule = Message("found.rule.threshold", threshold=threshold)
     if count == 0:
         return []
-    text = (
-        f"In {count} of {len(rows)} rows y_pred of {chosen.model} is not the label that {rule} gives; "
-        "y_pred is used for labels, the probabilities for everything else."
-    )
-    return [WarningRecord("prediction_disagrees_with_probability", text, (chosen.model,))]
+    return [
+        warning(
+            "prediction_disagrees_with_probability",
+            about=(chosen.model,),
+            n=count,
+            rows=len(rows),
+            model=chosen.model,
+            rule=rule,
+        )
+    ]
 
 
 def _beside(given: dict[str, Floats], task: FoundTask) -> Floats | None:
@@ -333,13 +343,13 @@ def _check_range(rows: Rows, column: str, values: Floats) -> None:
         )
 
 
-def _says_nothing(chosen: _Chosen, column: str) -> InputError:
+def _refuse_silent(chosen: _Chosen, column: str) -> NoReturn:
     first = int(chosen.index[chosen.index >= 0].min())
-    return fault(
+    raise fault(
         chosen.rows,
         first,
         column,
-        f"the model {shown(chosen.model)} gives no prediction at all: every cell is empty",
+        f"the model {quoted(chosen.model)} gives no prediction at all: every cell is empty",
         expected="y_pred, score, p_<label>, outcome or value",
         remedy="write the model's predictions, or remove its rows",
     )
@@ -347,26 +357,29 @@ def _says_nothing(chosen: _Chosen, column: str) -> InputError:
 
 def _incomplete(chosen: _Chosen, task: FoundTask, given: list[str]) -> WarningRecord:
     absent = [label for label in task.classes if label not in given]
-    text = (
-        f"{chosen.model} gives probabilities of {len(given)} of {len(task.classes)} classes "
-        f"(not of {', '.join(map(shown, absent[:5]))}): they are not used."
+    return warning(
+        "probabilities_incomplete",
+        about=(chosen.model,),
+        model=chosen.model,
+        given=len(given),
+        classes=len(task.classes),
+        absent=absent[:5],
     )
-    return WarningRecord("probabilities_incomplete", text, (chosen.model,))
 
 
-def _says_too_little(chosen: _Chosen, task: FoundTask, given: list[str]) -> InputError:
+def _refuse_too_little(chosen: _Chosen, task: FoundTask, given: list[str]) -> NoReturn:
     """Say why neither labels nor a ranking can be had of a model, though some of its cells are filled."""
-    classes = ", ".join(map(shown, task.classes[:6])) + (", ..." if len(task.classes) > 6 else "")
+    classes = ", ".join(map(quoted, task.classes[:6])) + (", ..." if len(task.classes) > 6 else "")
     has = (
-        f"probabilities of {', '.join(map(shown, given[:6]))}"
+        f"probabilities of {', '.join(map(quoted, given[:6]))}"
         if given
         else "a score, which ranks one class only"
     )
-    return fault(
+    raise fault(
         chosen.rows,
         int(chosen.index[chosen.index >= 0].min()),
         f"p_{given[0]}" if given else "score",
-        f"the model {shown(chosen.model)} gives only {has}, though the classes are {classes}",
+        f"the model {quoted(chosen.model)} gives only {has}, though the classes are {classes}",
         expected="y_pred, or a column p_<label> for each class, spelled as the label is",
         remedy="add y_pred or the missing p_ columns; rename a p_ column whose label is spelled otherwise",
     )

@@ -1,4 +1,4 @@
-"""One source of predictions -> its columns as Arrow arrays; the formats of the contract, and nothing else."""
+"""What every format is read into: columns as Arrow arrays; the formats of the contract, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from evalreport.data.columns import Kind
 from evalreport.errors import InputError
+from evalreport.texts import Message
 
 FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jsonl", "jsonl.gz", "npz")
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
@@ -16,7 +17,6 @@ UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", 
 MOST_COLUMNS = 5_000
 MOST_TEXTS = 100_000
 """A column of more different texts is no column of groups: prompts, answers, explanations."""
-FREE_TEXT = f"it holds more than {MOST_TEXTS:,} different texts, and no option names it"
 
 Choose = Callable[[tuple[str, ...]], Mapping[str, Kind]]
 """Given the headers, say which are to be read and how they are kept."""
@@ -35,7 +35,7 @@ class Columns:
     arrays: Mapping[str, Any]
     rows: int
     locate: Locate
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, Message] = field(default_factory=dict)
     """Metadata that was not kept, with the reason."""
 
 
@@ -50,68 +50,6 @@ def model_name(path: Path) -> str:
     """Return the name that a file gives its model: everything before the format's suffix."""
     suffix = file_format(path)
     return path.name[: -len(suffix) - 1] if suffix else path.stem
-
-
-def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
-    """Read one prediction file.
-
-    Parameters
-    ----------
-    path
-        Where the file is.
-    name
-        What messages call it.
-    choose
-        Which headers are read, and how.
-    memory_limit
-        Bytes that DuckDB may use; None: a share of what is there.
-
-    Raises
-    ------
-    InputError
-        Where the file may not be read, is empty, no text in UTF-8, ragged, truncated, or not of the format that
-        its name says.
-    UsageError
-        Where the memory limit leaves no room to read it.
-    """
-    suffix = file_format(path)
-    assert suffix is not None, "the folder was sifted before"
-    _check_readable(path, name)
-    if path.stat().st_size == 0:
-        raise empty_file(name)
-
-    def few(names: tuple[str, ...]) -> Mapping[str, Kind]:
-        if len(names) > MOST_COLUMNS:
-            raise too_many_columns(len(names), name)
-        return choose(names)
-
-    if suffix.startswith(("csv", "tsv")):
-        from evalreport.data.delimited import read_delimited
-
-        read = read_delimited(path, name, few, memory_limit=memory_limit)
-    elif suffix.startswith("jsonl"):
-        from evalreport.data.json_lines import read_json_lines
-
-        read = read_json_lines(path, name, few, memory_limit=memory_limit)
-    else:
-        from evalreport.data.binary import read_binary
-
-        read = read_binary(path, name, few, memory_limit=memory_limit)
-    if read.rows == 0:
-        raise empty_file(name)
-    return read
-
-
-def _check_readable(path: Path, name: str) -> None:
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise InputError(
-            f"the file cannot be opened: {error.strerror}",
-            file=name,
-            expected="a file that this user may read",
-            remedy="give this user the right to read it, or write the file again",
-        ) from None
 
 
 def empty_file(name: str) -> InputError:
@@ -188,5 +126,7 @@ def keep_batches(
                 if len(texts[header]) > MOST_TEXTS:
                     del pieces[header]
     arrays = {header: pa.chunked_array(arrays) for header, arrays in pieces.items()} if rows else {}
-    left_out = {header: FREE_TEXT for header in kinds if header not in pieces}
+    left_out = {
+        header: Message("unused.free_text", most=MOST_TEXTS) for header in kinds if header not in pieces
+    }
     return Columns(names, arrays, rows, locate, left_out)

@@ -9,6 +9,7 @@ import numpy as np
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.records import FoundRecord
+from evalreport.texts import Message
 
 
 def one_value_a_dataset(predictions: Predictions) -> Predictions:
@@ -37,10 +38,11 @@ def one_value_a_dataset(predictions: Predictions) -> Predictions:
         return replace(model, outcome=np.bincount(codes, weights=whole.outcome) / counts)
 
     kept = subset(predictions, first)
-    text = f"each data set's value is the mean over its rows ({counts.min()} to {counts.max()} of them)"
+    why = Message("found.dataset_values.why", least=int(counts.min()), most=int(counts.max()))
+    said = FoundRecord("values", Message("found.dataset_values.value", n=len(first)), why)
     return replace(
         kept,
         models=tuple(averaged(m, w) for m, w in zip(kept.models, predictions.models, strict=True)),
         keys={"dataset": kept.keys["dataset"]},
-        found=(*predictions.found, FoundRecord("values", f"{len(first)} data sets", text)),
+        found=(*predictions.found, said),
     )

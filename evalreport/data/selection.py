@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.errors import InputError
 from evalreport.records import FoundRecord
+from evalreport.texts import Message
 
 Rows = npt.NDArray[np.int64]
 
@@ -64,8 +65,8 @@ def test_rows(predictions: Predictions) -> Predictions:
         )
     kept = FoundRecord(
         "rows",
-        f"{int(keep.sum())} of {predictions.n}",
-        "metrics and comparisons use the test predictions: training rows and rows in the bag serve neither",
+        Message("found.test_rows.value", n=int(keep.sum()), total=predictions.n),
+        Message("found.test_rows.why"),
     )
     return replace(subset(predictions, np.flatnonzero(keep)), found=(*predictions.found, kept))
 

@@ -23,6 +23,8 @@ from evalreport.data.predictions import Column, Floats, Predictions
 from evalreport.data.values import is_number
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
+from evalreport.texts import Message
+from evalreport.texts import parts as in_parts
 
 Codes = npt.NDArray[np.int64]
 
@@ -61,7 +63,7 @@ class Division:
     codes
         (n,) which slice each row is in.
     how
-        How the slices were made, in words; empty where they are the column's values.
+        How the slices were made; None where they are the column's values.
     """
 
     column: str
@@ -69,7 +71,7 @@ class Division:
     values: tuple[str, ...]
     parts: tuple[tuple[str, ...], ...]
     codes: Codes
-    how: str = ""
+    how: Message | None = None
 
 
 def divisions(predictions: Predictions, texts: Iterable[str]) -> tuple[Division, ...]:
@@ -112,7 +114,7 @@ def divide(predictions: Predictions, text: str) -> Division:
     single = [_divided(columns[part.column], part, text) for part in parts]
     division = single[0] if len(single) == 1 else _crossed(single[0], single[1])
     if len(division.values) > MOST_VALUES:
-        raise UsageError(_too_many(text, len(division.values), columns, parts))
+        raise _too_many(text, len(division.values), columns, parts)
     return division
 
 
@@ -231,7 +233,7 @@ def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part) -> Div
     place = np.full(len(categories) + 1, len(kept))
     place[kept], place[-1] = np.arange(len(kept)), -1
     names = tuple(categories[k] for k in kept)
-    how = f"the {len(kept)} most frequent of {len(categories)} values, and the rest together"
+    how = Message("sliced.most_frequent", kept=len(kept), values=len(categories))
     return _named(part.column, (*names, _unlike(OTHER, names)), place[codes], how)
 
 
@@ -247,19 +249,27 @@ def _numbers(values: Floats, part: Part) -> Division:
     return _named(part.column, names, codes, how)
 
 
-def _edges(values: Floats, cut: str | None) -> tuple[tuple[float, ...], str]:
+def _edges(values: Floats, cut: str | None) -> tuple[tuple[float, ...], Message]:
     """Return the edges of the bins and say how they came about."""
     if cut is not None and "," in cut:
         edges = tuple(float(edge) for edge in cut.removesuffix(",").split(","))
-        return edges, f"bins with the edge{'s' * (len(edges) > 1)} {', '.join(map(spelled, edges))}"
+        return edges, Message("sliced.edges", n=len(edges), edges=_spelled(edges))
     wanted = USUAL_BINS if cut is None else int(cut)
     edges = quantile_edges(values, wanted) if len(values) else ()
-    fewer = f" ({wanted} were asked for, but many values are equal)" if len(edges) + 1 < wanted else ""
-    listed = f", edge{'s' * (len(edges) > 1)} {', '.join(map(spelled, edges))}" if edges else ""
-    return edges, f"{len(edges) + 1} bins of about equal size{listed}{fewer}"
+    how = (
+        Message("sliced.bins", bins=len(edges) + 1, n=len(edges), edges=_spelled(edges))
+        if edges
+        else Message("sliced.one_bin")
+    )
+    fewer = len(edges) + 1 < wanted
+    return edges, Message("sliced.fewer_bins", how=how, wanted=wanted) if fewer else how
 
 
-def _named(column: str, names: tuple[str, ...], codes: Codes, how: str = "") -> Division:
+def _spelled(edges: tuple[float, ...]) -> tuple[str, ...]:
+    return tuple(map(spelled, edges))
+
+
+def _named(column: str, names: tuple[str, ...], codes: Codes, how: Message | None = None) -> Division:
     """Keep the slices that hold a row; empty cells are a slice of their own, the last one."""
     if (codes < 0).any():
         names, codes = (*names, _unlike(MISSING, names)), np.where(codes < 0, len(names), codes)
@@ -289,14 +299,14 @@ def _crossed(first: Division, second: Division) -> Division:
     if len(set(values)) < len(values):
         # Values that hold the sign themselves: in quotes no two pairs read alike.
         values = [f"{_quoted(a)} * {_quoted(b)}" for a, b in parts]
-    how = "; ".join(f"{d.column}: {d.how}" for d in (first, second) if d.how)
+    how = [Message("sliced.column", column=d.column, how=d.how) for d in (first, second) if d.how is not None]
     return Division(
         f"{first.column}*{second.column}",
         (first.column, second.column),
         tuple(values),
         parts,
         codes.astype(np.int64).ravel(),
-        how,
+        in_parts(*how) if how else None,
     )
 
 
@@ -307,22 +317,25 @@ def _quoted(text: str) -> str:
 # --- what can be sliced by ------------------------------------------------------------------------------------------
 
 
-def _too_many(text: str, count: int, columns: Mapping[str, Column], parts: Sequence[Part]) -> str:
+def _too_many(text: str, count: int, columns: Mapping[str, Column], parts: Sequence[Part]) -> UsageError:
     said = f"--slice {text}: {count} slices, where at most {MOST_VALUES} are shown apart"
+    first = parts[0].column
     if len(parts) > 1:
-        return f"{said}: put the values of a column together, for example {parts[0].column}:5*{parts[1].column}:5"
-    column = columns[parts[0].column]
-    if column.categories is None or are_numbers(column.categories):
-        return f"{said}: ask for fewer bins, for example {parts[0].column}:{USUAL_BINS}"
-    return f"{said}: {parts[0].column}:10 keeps the ten most frequent values and puts the rest together"
+        return UsageError(
+            f"{said}: put the values of a column together, for example {first}:5*{parts[1].column}:5"
+        )
+    categories = columns[first].categories
+    if categories is None or are_numbers(categories):
+        return UsageError(f"{said}: ask for fewer bins, for example {first}:{USUAL_BINS}")
+    return UsageError(f"{said}: {first}:10 keeps the ten most frequent values and puts the rest together")
 
 
-def sliceable(predictions: Predictions) -> tuple[str, ...]:
+def sliceable(predictions: Predictions) -> tuple[Message, ...]:
     """Say of every metadata column how many values it has, and how it can be sliced by."""
-    return tuple(f"{name} ({_values_of(column, name)})" for name, column in predictions.metadata.items())
+    return tuple(_values_of(column, name) for name, column in predictions.metadata.items())
 
 
-def _values_of(column: Column, name: str) -> str:
+def _values_of(column: Column, name: str) -> Message:
     if column.categories is None:
         given = column.values[~np.isnan(column.values)]
         count, numeric = len(np.unique(given)), True
@@ -330,9 +343,11 @@ def _values_of(column: Column, name: str) -> str:
     else:
         count, numeric = len(column.categories), are_numbers(column.categories)
         missing = bool((column.values < 0).any())
-    said = f"{count:,} value{'s' * (count != 1)}"
+    said = [Message("sliceable.values", n=count)]
     if numeric and count > MOST_NUMBERS_APART:
-        said += f", numbers: {USUAL_BINS} bins, or name them as {name}:5"
+        said.append(Message("sliceable.numbers", bins=USUAL_BINS, name=name))
     elif count > MOST_VALUES:
-        said += f", too many to show apart: {name}:10 keeps the ten most frequent"
-    return said + (", some missing" if missing else "")
+        said.append(Message("sliceable.many", name=name))
+    if missing:
+        said.append(Message("sliceable.missing"))
+    return Message("sliceable.column", name=name, said=said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from evalreport.data.values import (
     dictionary_codes,
     floats,
     in_order,
-    shown,
     spelled_alike,
     used_only,
     whole,
 )
 from evalreport.errors import InputError, UsageError
 from evalreport.keys import Task
-from evalreport.records import FoundRecord, WarningRecord
+from evalreport.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, quoted
 
 MOST_SPELLINGS = 20 * MOST_CLASSES
 MOST_WHOLE_CLASSES = 20
@@ -99,10 +99,12 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
             expected="the same kind of columns in every file",
             remedy=f"give every model a column {column!r}, or none",
         )
-    return FoundTask(task=task, found=(FoundRecord("task", task, f"the files hold a column {column!r}"),))
+    return FoundTask(
+        task=task, found=(FoundRecord("task", task, Message("found.task.column", column=column)),)
+    )
 
 
-def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, str]:
+def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message]:
     """Say classes or numbers, and why (the contract's rule)."""
     truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
     if not len(truth):
@@ -119,30 +121,25 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, str]:
             raise _contradiction(
                 rows, "regression", "columns score and p_<label> belong to classes", "drop --task"
             )
-        return options.task, "asked for with --task"
+        return options.task, Message("found.task.asked")
     values, predictions = floats(as_numbers(truth)), floats(as_numbers(predicted))
     texts = truth.filter(~np.isfinite(values)).to_pylist()
     _refuse_unfinished_numbers(rows, values[np.isfinite(values)], texts, graded=graded)
     if texts:
-        return "binary", f"the true values are text, for example {shown(min(texts))}"
+        return "binary", Message("found.task.text", example=min(texts))
     if graded:
-        return "binary", "there are columns of scores or probabilities"
+        return "binary", Message("found.task.graded")
     if not _all_whole(values):
-        return "regression", "the true values are numbers with decimals"
+        return "regression", Message("found.task.decimals")
     if not _all_whole(predictions):
-        return "regression", "the predictions are not whole numbers"
-    many: tuple[Task, str] = (
-        "regression",
-        f"the values are whole numbers with more than {MOST_WHOLE_CLASSES} different ones",
-    )
-    if len(np.unique(np.concatenate([values, predictions]))) > MOST_WHOLE_CLASSES:
-        return many
+        return "regression", Message("found.task.predictions_not_whole")
     labels, said = _whole_set(truth), _whole_set(predicted)
-    if len(labels | said) > MOST_WHOLE_CLASSES:
-        return many
+    distinct = len(np.unique(np.concatenate([values, predictions])))
+    if max(distinct, len(labels | said)) > MOST_WHOLE_CLASSES:
+        return "regression", Message("found.task.many_whole", most=MOST_WHOLE_CLASSES)
     if not labels & said:
-        return "regression", "the predictions share no value with the true values"
-    return "binary", f"the values are at most {MOST_WHOLE_CLASSES} whole numbers, which the predictions share"
+        return "regression", Message("found.task.nothing_shared")
+    return "binary", Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
 
 
 def _all_whole(values: Floats) -> bool:
@@ -160,31 +157,37 @@ def _refuse_unfinished_numbers(rows: Rows, numbers: Floats, texts: list[str], *,
     fractions = not _all_whole(numbers) and len(numbers) > len(texts) and not graded
     wrong = texts if fractions else [label for label in texts if _NO_FINITE_NUMBER.fullmatch(label.strip())]
     if wrong:
-        raise no_number(rows, "y_true", wrong)
+        refuse_no_number(rows, "y_true", wrong)
 
 
-def no_number(rows: Rows, column: str, wrong: Sequence[str]) -> InputError:
-    """Return the error about the first row whose label is one of ``wrong``."""
+def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
+    """Refuse the first row whose label is one of ``wrong``.
+
+    Raises
+    ------
+    InputError
+        Always.
+    """
     array: Any = rows.truth if column == "truth" else rows.columns.get(column)
     if array is None:
-        return no_number(rows, "truth", wrong)
+        refuse_no_number(rows, "truth", wrong)
     texts = array.dictionary.to_pylist()
     codes = dictionary_codes(array)
     hits = np.flatnonzero(np.isin(codes, [code for code, text in enumerate(texts) if text in set(wrong)]))
     if not len(hits):
-        return no_number(rows, "truth", wrong)
-    return fault(
+        refuse_no_number(rows, "truth", wrong)
+    raise fault(
         rows,
         int(hits[0]),
         column,
-        f"{shown(texts[codes[hits[0]]])} is no finite number",
+        f"{quoted(texts[codes[hits[0]]])} is no finite number",
         expected="a finite number with a decimal point and without thousands separators, as in the other rows",
         remedy="correct the value, or remove the row; if these are labels, pass --task multiclass",
         count=len(hits),
     )
 
 
-def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
+def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     distinct = _distinct(rows, "y_true", "truth", "y_pred")
     if len(distinct) > MOST_SPELLINGS:
         # However the rest are spelled, these alone are too many: millions of numbers are no classes.
@@ -197,7 +200,7 @@ def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
         raise _contradiction(
             rows,
             "binary",
-            f"there are {len(classes)} classes: {', '.join(map(shown, classes[:5]))}",
+            f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}",
             "pass --task multiclass",
         )
     asked = whole(options.positive) if options.positive is not None else None
@@ -221,7 +224,7 @@ def _classification(rows: Rows, options: Options, why: str) -> FoundTask:
 def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
     if len(classes) > MOST_CLASSES:
         raise InputError(
-            f"there are {said}{len(classes)} classes, for example {', '.join(map(shown, classes[:3]))}",
+            f"there are {said}{len(classes)} classes, for example {', '.join(map(quoted, classes[:3]))}",
             file=rows.tables[0].name,
             column="y_true",
             expected=f"at most {MOST_CLASSES:,} classes",
@@ -230,8 +233,8 @@ def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
 
 
 def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
-    names = ", ".join(map(shown, classes[:10])) + (", ..." if len(classes) > 10 else "")
-    return FoundRecord("classes", names, "the labels of the true values, the predictions and the p_ columns")
+    names = ", ".join(map(quoted, classes[:10])) + (", ..." if len(classes) > 10 else "")
+    return FoundRecord("classes", names, Message("found.classes"))
 
 
 def _counterpart(label: str) -> str:
@@ -255,19 +258,17 @@ def _positive(
     if named is not None:
         for label in (named, asked):
             if label in classes:
-                return label, FoundRecord("positive class", str(label), "asked for with --positive"), []
-        raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(shown, classes))}")
+                return label, FoundRecord("positive class", str(label), Message("found.positive.asked")), []
+        raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(quoted, classes))}")
     lowered = {label.lower(): label for label in classes}
     for negative, positive in POSITIVE_PAIRS:
         if {negative, positive} == set(lowered):
             label = lowered[positive]
-            return label, FoundRecord("positive class", label, f"of {classes[0]!r} and {classes[1]!r}"), []
+            why = Message("found.positive.usual", a=classes[0], b=classes[1])
+            return label, FoundRecord("positive class", label, why), []
     label = classes[-1]
-    text = (
-        f"Taken as the positive class is {shown(label)}, the last in sorted order; name it with --positive."
-    )
-    record = FoundRecord("positive class", label, "the last in sorted order, since the labels do not say it")
-    return label, record, [WarningRecord("positive_class_guessed", text, (label,))]
+    record = FoundRecord("positive class", label, Message("found.positive.last"))
+    return label, record, [warning("positive_class_guessed", about=(label,), label=label)]
 
 
 def _distinct(rows: Rows, *columns: str) -> Any:

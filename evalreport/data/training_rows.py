@@ -8,11 +8,7 @@ import numpy as np
 
 from evalreport.data.predictions import Column, Predictions
 from evalreport.records import FoundRecord
-
-WHY = (
-    "they have no replicate, and the replicates' samples were drawn from these examples: so they are what the fit to"
-    " all the data says of the very rows that it was trained on (write part = train to say so)"
-)
+from evalreport.texts import Message
 
 
 def with_training_rows(predictions: Predictions) -> Predictions:
@@ -44,7 +40,8 @@ def with_training_rows(predictions: Predictions) -> Predictions:
     names = categories if "train" in categories else (*categories, "train")
     values = np.full(predictions.n, -1, dtype=np.int32) if part is None else part.values.copy()
     values[training] = names.index("train")
-    said = FoundRecord("training rows", f"{int(training.sum())} rows", WHY)
+    value = Message("found.training_rows.value", n=int(training.sum()))
+    said = FoundRecord("training rows", value, Message("found.training_rows.why"))
     return dataclasses.replace(
         predictions,
         keys={**predictions.keys, "part": Column(values, names)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,10 @@ from evalreport.data.ordering import code_ids
 from evalreport.data.outputs import label_numbers
 from evalreport.data.predictions import Indices
 from evalreport.data.task import FoundTask
-from evalreport.data.values import combined, recode, shown
+from evalreport.data.values import combined, recode
 from evalreport.errors import InputError
-from evalreport.records import FoundRecord, WarningRecord
+from evalreport.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, quoted
 
 
 def attach_truth(
@@ -51,9 +52,11 @@ def attach_truth(
     unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
     warnings: tuple[WarningRecord, ...] = ()
     if unused:
-        text = f"{table.told} holds {unused} of {len(ids)} true values whose ids no model predicts."
-        warnings = (WarningRecord("truth_without_prediction", text, (table.told,)),)
-    found = (FoundRecord("truth", table.told, "the true values are matched by id"),)
+        about = (table.told,)
+        warnings = (
+            warning("truth_without_prediction", about=about, file=table.told, n=unused, total=len(ids)),
+        )
+    found = (FoundRecord("truth", table.told, Message("found.truth")),)
     rows = dataclasses.replace(
         rows,
         truth=truth,
@@ -135,7 +138,7 @@ def _by_group(
             before = int(witness[alignment.group[wrong[0]]])
             first = given_by[0][0]
             said = first if _holds(rows, first, before) else column
-            raise _disagree(rows, (int(wrong[0]), column), (before, said), len(wrong))
+            _refuse_disagreement(rows, (int(wrong[0]), column), (before, said), len(wrong))
     assert by_group is not None
     by_cell: npt.NDArray[Any] = by_group[alignment.group[alignment.rows.max(axis=0)]]
     return by_cell
@@ -159,7 +162,7 @@ def _refuse_absent(rows: Rows, alignment: Alignment, values: npt.NDArray[Any]) -
             rows,
             row,
             "y_true",
-            f"the id {shown(rows.ids[row].as_py())} has no true value",
+            f"the id {quoted(rows.ids[row].as_py())} has no true value",
             expected="a true value for every example, in the prediction files or in the file of true values",
             remedy="add it, or remove the example from every file",
             count=int(absent.sum()),
@@ -171,20 +174,21 @@ def _holds(rows: Rows, column: str, row: int) -> bool:
     return array[row].as_py() is not None
 
 
-def _disagree(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> InputError:
+def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> NoReturn:
     def said(row: int, column: str) -> str:
-        return shown((rows.truth if column == "truth" else rows.columns["y_true"])[row].as_py())
+        return quoted((rows.truth if column == "truth" else rows.columns["y_true"])[row].as_py())
 
     here, there = said(*later), said(*before)
     alike = here.replace(" ", "").casefold() == there.replace(" ", "").casefold()
-    remedy = "find out which file belongs to another data set or version, and write it again"
-    return fault(
+    raise fault(
         rows,
         *later,
-        f"the true values of the id {shown(rows.ids[later[0]].as_py())} disagree: here {here}, "
+        f"the true values of the id {quoted(rows.ids[later[0]].as_py())} disagree: here {here}, "
         f"in {place_of(rows, *before)} {there}",
         expected="one true value for each example",
-        remedy="write them alike: they differ by capitals or spaces alone" if alike else remedy,
+        remedy="write them alike: they differ by capitals or spaces alone"
+        if alike
+        else "find out which file belongs to another data set or version, and write it again",
         count=count,
     )
 
@@ -203,7 +207,7 @@ def _same_length(rows: Rows, table: Table) -> Any:
 
 def _lacks(table: Table, column: str, expected: str) -> InputError:
     return InputError(
-        f"there is no column {column!r} beside {', '.join(map(shown, table.read.names[:8]))}",
+        f"there is no column {column!r} beside {', '.join(map(quoted, table.read.names[:8]))}",
         file=table.name,
         line=None if table.positional else 1,
         column=column,
@@ -229,7 +233,7 @@ def _twice(table: Table, ids: Any, codes: Indices) -> InputError:
     row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
     line, _ = table.read.locate(row, None)
     return InputError(
-        f"the id {shown(ids[row].as_py())} stands twice",
+        f"the id {quoted(ids[row].as_py())} stands twice",
         file=table.name,
         line=line,
         column="id",

@@ -69,7 +69,8 @@ class Room:
         raise InputError(
             problem,
             file=self.name,
-            expected=f"at most {_size(self.bytes_)} ({MOST_GROWTH} times the file's size, or this machine's memory)",
+            expected=f"at most {_size(self.bytes_)} ({MOST_GROWTH} times the file's size but never less than"
+            f" {_size(ALWAYS)}, and no more than this machine's memory)",
             remedy="check how the file was made; if it is right, say with --memory-limit how much it may take",
         )
 

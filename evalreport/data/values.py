@@ -237,12 +237,6 @@ def take(column: Column, rows: npt.NDArray[np.int64]) -> Column:
     return Column(np.where(rows < 0, empty, values).astype(column.values.dtype), column.categories)
 
 
-def shown(value: object) -> str:
-    """Quote a value from a file for a message, cut to 60 characters."""
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def _floats_as_text(array: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -12,6 +12,7 @@ from evalreport.engine.signed_ranks import LARGEST_EXACT, signed_rank_distributi
 from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,11 +30,11 @@ def cv_t(estimate: Estimate, level: float) -> Bounds:
     assert estimate.fits is not None
     values = estimate.fits.values
     if len(values) < 2 or np.isnan(values).any():
-        return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
+        return Bounds(None, None, Message("limits.few_folds"))
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     half = t_quantile((1 + level) / 2, len(values) - 1) * error
     centre = float(values.mean())
-    return Bounds(centre - half, centre + half, "training sets overlap, so this interval is too narrow")
+    return Bounds(centre - half, centre + half, Message("limits.overlapping"))
 
 
 @interval(
@@ -50,9 +51,9 @@ def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
     lower_limit = _limit_with_ties if tied else _limit
     low, least = (lower_limit(turned, level) for turned in (differences, -differences))
     if low is None or least is None:
-        return Bounds(None, None, f"{m} differences are too few for an interval at level {level:.4g}")
+        return Bounds(None, None, Message("limits.few_differences", total=m, level=level))
     if low == -least:
-        return Bounds(None, None, "too many differences are the same: this interval has no width")
+        return Bounds(None, None, Message("limits.ties"))
     return Bounds(low, -least)
 
 

@@ -10,10 +10,11 @@ from evalreport.intervals.normal import NOT_SMOOTH
 from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
-NO_WIDTH = "every bootstrap replicate has the same value: a bootstrap interval has no width here"
+NO_WIDTH = Message("limits.bootstrap_no_width")
 
 
 def _quantiles(estimate: Estimate, probabilities: Floats) -> tuple[float, float] | None:
@@ -27,9 +28,8 @@ def _quantiles(estimate: Estimate, probabilities: Floats) -> tuple[float, float]
 def _why_not(estimate: Estimate) -> Bounds:
     """Say why there are no bootstrap limits."""
     if estimate.replicates is None:
-        reason = "not resampled: a replicate of this metric costs too much on so many rows (--exact takes the time)"
-        return Bounds(None, None, reason)
-    return Bounds(None, None, "too few bootstrap replicates in which the value is defined")
+        return Bounds(None, None, Message("limits.not_resampled"))
+    return Bounds(None, None, Message("limits.few_replicates"))
 
 
 def _equal_tails(level: float) -> Floats:
@@ -81,14 +81,10 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     acceleration = estimate.acceleration
     if acceleration is None:
         percentile = bootstrap_percentile(estimate, level)
-        return Bounds(
-            percentile.low, percentile.high, percentile.reason or "no acceleration: percentile limits shown"
-        )
+        return Bounds(percentile.low, percentile.high, percentile.reason or Message("limits.no_acceleration"))
     share = _share_below(estimate)
     if not 0 < share < 1:
-        return Bounds(
-            None, None, "the value lies outside all bootstrap replicates: the bias correction is infinite"
-        )
+        return Bounds(None, None, Message("limits.infinite_bias"))
     z0 = special.ndtri(share)
     z = z0 + np.array([-1, 1]) * quantile(level)
     # Where a z reaches 1 the corrected point has run off to infinity; beyond, the formula would come back from the

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, clopper_pearson_limits, wilson_limits
 from evalreport.intervals.registry import Bounds
 from evalreport.metrics.estimate import Estimate
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,10 +38,7 @@ def from_class_recalls(estimate: Estimate, value_of: Callable[[Floats], Floats],
     moved = [t for k in range(len(table)) if table[k].sum() > 0 for t in _moved(table, k, level)]
     values = value_of(np.array(moved)) if moved else np.empty(0)
     values = np.append(values[~np.isnan(values)], estimate.value)
-    reason = (
-        "the value does not vary here: weakest Wilson interval of the class recalls, through the definition"
-    )
-    return Bounds(float(values.min()), float(values.max()), reason)
+    return Bounds(float(values.min()), float(values.max()), Message("limits.class_recalls"))
 
 
 def _moved(table: Floats, k: int, level: float) -> list[Floats]:
@@ -77,7 +75,7 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     n = estimate.n_units if estimate.n_effective is None else estimate.n_effective
     units = float(n if estimate.rarest is None else min(n, estimate.rarest))
     limits = wilson_limits(share * units, units, level)
-    reason = "Wilson's interval, as wide as a proportion's"
+    reason = Message("limits.as_proportion")
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
 
 
@@ -87,7 +85,7 @@ def of_average_precision(estimate: Estimate, level: float) -> Bounds:
     weighed = estimate.n_effective
     positives = float(estimate.positive.sum()) * (1.0 if weighed is None else weighed / estimate.n)
     limits = wilson_limits(estimate.value * positives, positives, level)
-    return Bounds(*limits, "the value does not vary here: Wilson's interval with n = number of positives")
+    return Bounds(*limits, Message("limits.positives"))
 
 
 def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
@@ -103,5 +101,4 @@ def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
         return Bounds(None, None, ALIKE)
     clusters = estimate.trials_effective
     limits = clopper_pearson_limits(clusters if estimate.value > NEGLIGIBLE else 0.0, clusters, level)
-    reason = "the same in every cluster: Clopper and Pearson's with n = effective number of clusters"
-    return Bounds(*limits, reason)
+    return Bounds(*limits, Message("limits.alike_clusters"))

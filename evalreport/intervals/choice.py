@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,17 +13,16 @@ import numpy.typing as npt
 from evalreport.intervals import boundary
 from evalreport.intervals.blocks import MOST_BLOCKS
 from evalreport.intervals.boundary import NEGLIGIBLE
-from evalreport.intervals.registry import INTERVALS, UNLIKE, Bounds, IntervalMethod
+from evalreport.intervals.registry import INTERVALS, UNLIKE, Bounds, IntervalMethod, Kind
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
 from evalreport.records import Interval
+from evalreport.texts import Message, Text, parts
 
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
 """Shown after the recommended one, unless others are named."""
 
-TRAINED_ONCE = (
-    "about these trained models: training noise not included, since the metric has no influence values"
-)
+TRAINED_ONCE = Message("limits.trained_once")
 """Said of a mean over training seeds whose interval is over the examples alone."""
 
 LEAST_LEVEL = 1e-3
@@ -39,103 +38,86 @@ number of classes, that of these limits does not: of many classes near a recall 
 
 TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
+NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
+    "folds": lambda _, e: e.of_folds,
+    "train_size": lambda _, e: e.fits is not None and not math.isnan(e.fits.test_train_ratio),
+    "seeds": lambda _, e: e.of_seeds,
+    "seed_influence": lambda _, e: e.crossed is not None,
+    "paired": lambda _, e: e.paired is not None,
+    "few_blocks": lambda _, e: e.paired is not None and len(e.paired) <= MOST_BLOCKS,
+    "independent_proportions": lambda _, e: e.independent is not None,
+    "some_interval": lambda _, e: not e.metric.no_interval,
+    "resampled": lambda _, e: e.metric.resampled,
+    "smooth": lambda m, e: e.metric.smooth or m.name in e.metric.intervals,
+    "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.least_of_a_class,
+    "several_units": lambda _, e: e.clusters != 1,
+    "influence": lambda _, e: e.derivative is not None,
+    "clusters": lambda _, e: e.clusters is not None and not e.over_datasets,
+    "weights": lambda _, e: e.weighted,
+    "equal_weights": lambda _, e: not e.weighted,
+    "independent": lambda _, e: e.clusters is None,
+    "independent_or_weighted": lambda _, e: e.clusters is None or e.weighted,
+    "independent_or_datasets": lambda _, e: e.clusters is None or e.over_datasets,
+    "proportion": lambda _, e: e.trials is not None or e.trials_effective is not None,
+    "jaccard": lambda _, e: e.jaccard is not None,
+    "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
+    "one_set": lambda _, e: not (e.over_datasets or e.is_unpaired),
+    "no_difference_of_roots": lambda _, e: not (e.is_difference and e.metric.root_of),
+    "losses": lambda m, e: m.name in e.metric.intervals,
+    "one_model": lambda _, e: not e.is_difference,
+    "few_classes": lambda _, e: e.table is None or len(e.table) <= MOST_CLASSES,
+    "class_recalls": lambda _, e: (
+        bool(e.metric.recall_slope) and (e.metric.family == "table" or e.quantity.average == "macro")
+    ),
+    "macro_f1": lambda m, e: m.name in e.metric.intervals and e.quantity.average == "macro",
+    "auc": lambda _, e: e.metric.is_auc,
+    "one_ranking": lambda _, e: e.positive is not None,
+    "agreement": lambda _, e: e.agreement is not None,
+}
+"""What kinds of intervals need of an estimate. What is said where it is missing is the text of the same name."""
 
-def lacks(method: IntervalMethod, estimate: Estimate) -> str | None:
+_ALIKE = ("some_interval", "equal_weights", "independent")
+_OF_CLASSES = (*_ALIKE, "one_set", "one_model", "few_classes")
+
+NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
+    "fits": ("folds",),
+    "trained_fits": ("folds", "train_size"),
+    "seeds": ("seeds", "seed_influence"),
+    "blocks": ("paired", "few_blocks"),
+    "independent_proportion": ("independent_proportions",),
+    "bootstrap": ("some_interval", "resampled", "smooth", "enough_of_a_class", "several_units"),
+    "smooth": ("some_interval",),
+    "clusters": ("some_interval", "influence", "clusters", "equal_weights"),
+    "weights": ("some_interval", "influence", "weights"),
+    "proportion": (*_ALIKE, "proportion"),
+    "weighted_proportion": ("some_interval", "independent_or_weighted", "proportion"),
+    "f1": (*_ALIKE, "jaccard"),
+    "mean": ("some_interval", "equal_weights", "independent_or_datasets", "mean"),
+    "losses": (*_ALIKE, "one_set", "no_difference_of_roots", "losses"),
+    "class_recalls": (*_OF_CLASSES, "class_recalls"),
+    "class_f1": (*_OF_CLASSES, "macro_f1"),
+    "auc": (*_ALIKE, "auc", "one_ranking", "one_model"),
+    "auc_or_difference": (*_ALIKE, "auc", "one_ranking"),
+    "paired_proportion": (*_ALIKE, "agreement"),
+}
+"""What each kind of interval needs; of several that are missing the first is said."""
+
+
+def lacks(method: IntervalMethod, estimate: Estimate) -> Text | None:
     """Say why a method is not honest for an estimate; None if it is."""
-    metric = estimate.metric
-    if method.kind == "fits":
-        if estimate.fits is None or not estimate.of_folds:
-            return "holds for folds and repeated hold-out, where training sets overlap"
-        known = method.name != "corrected_t" or not math.isnan(estimate.fits.test_train_ratio)
-        return None if known else "the number of training examples is not known: add a column train_size"
-    if method.kind == "seeds":
-        if not estimate.of_seeds:
-            return "holds for a mean over training seeds (column seed)"
-        known = estimate.crossed is not None
-        return None if known else "no influence values of each seed, or one example only"
-    if method.kind == "blocks":
-        if estimate.paired is None:
-            return "an interval of the mean of paired differences: by example, fold or data set"
-        few = len(estimate.paired) <= MOST_BLOCKS
-        return None if few else f"made for up to {MOST_BLOCKS} differences: all pairs of them are averaged"
-    if method.kind == "independent_proportion":
-        missing = "an interval of the difference of two proportions from independent test sets"
-        return None if estimate.independent is not None else missing
-    if metric.no_interval:
-        return metric.no_interval
-    if method.kind == "bootstrap" and not metric.resampled:
-        return "not resampled: each replicate would be a fit of its own"
-    if not metric.smooth and method.kind == "bootstrap" and method.name not in metric.intervals:
-        return "holds for smooth functions of the examples, and this is none"
-    few = estimate.rarest is not None and estimate.rarest < metric.least_of_a_class
-    if few and method.kind == "bootstrap":
-        return f"fewer than {metric.least_of_a_class} examples of a class: bootstrap limits are too narrow"
-    if method.kind == "bootstrap" and estimate.clusters == 1:
-        return "there is one unit only: nothing to draw again"
-    if method.kind in UNLIKE and estimate.derivative is None:
-        return "not a smooth function of the examples: no influence values"
-    reason = _unlike(method, estimate)
-    if reason is not None or method.kind in ("bootstrap", "smooth", *UNLIKE):
-        return reason
-    of_a_proportion = method.kind in ("proportion", "weighted_proportion")
-    if of_a_proportion and estimate.trials is None and estimate.trials_effective is None:
-        return "not a binomial proportion"
-    if method.kind == "f1" and estimate.jaccard is None:
-        return "holds for the F1 of one class only: its Jaccard index is a binomial proportion"
-    # The share of right answers is a mean, too.
-    proportion = metric.family == "table" and metric.proportion is not None
-    mean = "t" in metric.intervals or proportion or estimate.over_datasets
-    if method.kind in ("losses", "class_recalls", "class_f1"):
-        return _not_a_mean_of(method, estimate)
-    if method.kind == "mean" and not mean:
-        return "not a mean over the examples"
-    if method.kind == "auc" and metric.name != "roc_auc":
-        return "holds for the area under the ROC curve only"
-    if method.kind == "auc" and estimate.positive is None:
-        return "holds for one ranking of all examples: scores of several fits have no common scale"
-    if method.kind == "auc" and estimate.is_difference and method.name != "delong":
-        return "not an interval of a difference"
-    if method.kind == "paired_proportion" and estimate.agreement is None:
-        return "an interval of the difference of two paired proportions"
+    for name in NEEDS_OF_KIND[method.kind]:
+        if not NEEDS[name](method, estimate):
+            return _missing(name, estimate)
     return None
 
 
-def _not_a_mean_of(method: IntervalMethod, estimate: Estimate) -> str | None:
-    """Say why the value is none of the means that a method was made for."""
-    metric, average = estimate.metric, estimate.quantity.average
-    if estimate.over_datasets or estimate.is_unpaired:
-        return "holds for one set of examples"
-    if method.kind == "losses":
-        if estimate.is_difference and metric.root_of_mean:
-            return "not an interval of a difference of roots"
-        return None if method.name in metric.intervals else "not a mean of losses over the examples"
-    if estimate.is_difference:
-        return "not an interval of a difference"
-    if estimate.table is not None and len(estimate.table) > MOST_CLASSES:
-        return f"for up to {MOST_CLASSES} classes: of more the skewness adds up where it should cancel"
-    if method.kind == "class_f1":
-        macro = method.name in metric.intervals and average == "macro"
-        return None if macro else "holds for the macro mean of F1"
-    of_recalls = metric.recall_slope and (metric.family == "table" or average == "macro")
-    return None if of_recalls else "holds for means of the class recalls"
-
-
-def _unlike(method: IntervalMethod, estimate: Estimate) -> str | None:
-    """Say where a method takes examples for alike that are not, or for unlike that are."""
-    clustered = estimate.clusters is not None and not estimate.over_datasets
-    if method.kind == "clusters" and not clustered:
-        return "made for clusters (--cluster) and for ids that occur repeatedly"
-    if method.kind == "weights" and not estimate.weighted:
-        return "made for examples with weights (--weight)"
-    whatever = method.kind in ("bootstrap", "smooth", "weights")
-    if whatever or (method.kind == "weighted_proportion" and estimate.weighted):
-        return None
-    if estimate.weighted:
-        return "assumes that every example counts the same; here examples have weights"
-    if method.kind == "clusters" or (method.kind == "mean" and estimate.over_datasets):
-        return None
-    independent = estimate.clusters is None
-    return None if independent else "assumes independent examples; here whole clusters are drawn"
+def _missing(need: str, estimate: Estimate) -> Text:
+    if need == "some_interval":
+        return estimate.metric.no_interval
+    if need == "enough_of_a_class":
+        return Message("interval_needs.enough_of_a_class", least=estimate.metric.least_of_a_class)
+    most = {"few_blocks": MOST_BLOCKS, "few_classes": MOST_CLASSES}
+    return Message(f"interval_needs.{need}", **({"most": most[need]} if need in most else {}))
 
 
 def recommended(estimate: Estimate) -> str:
@@ -164,15 +146,18 @@ def recommended(estimate: Estimate) -> str:
     if estimate.is_difference:
         if estimate.agreement is not None:
             return "newcombe_paired"
-        own = {"newcombe_paired": "t", "bootstrap_bca": _whatever_the_units(metric)}
-        return own.get(metric.difference_interval, metric.difference_interval)
-    if metric.name == "roc_auc" and estimate.positive is not None:
+        own = INTERVALS[metric.difference_interval]
+        if own.kind == "bootstrap":
+            return _whatever_the_units(metric)
+        return own.name if own.of_one_value else "t"  # without the agreement table the difference is a mean
+    if metric.is_auc and estimate.positive is not None:
         smaller = min(int(estimate.positive.sum()), int((~estimate.positive).sum()))
-        return "logit" if smaller >= 30 and 0.05 <= estimate.value <= 0.95 else "newcombe_auc"
+        return "logit" if smaller >= 30 and 0.05 <= estimate.of_base.value <= 0.95 else "newcombe_auc"
     if estimate.trials is not None:
         return "wilson"
-    honest = (n for n in metric.intervals if n != "wilson" and lacks(INTERVALS[n], estimate) is None)
-    return next(honest, _whatever_the_units(metric))
+    honest = (m for n in metric.intervals if lacks(m := INTERVALS[n], estimate) is None)
+    others = (m.name for m in honest if m.kind != "weighted_proportion")
+    return next(others, _whatever_the_units(metric))
 
 
 def _whatever_the_units(metric: Metric) -> str:
@@ -191,10 +176,22 @@ def limits(estimate: Estimate, name: str, level: float) -> Interval:
         return Interval(name, level, None, None, reason)
     # Squares of numbers near the largest double become infinite, and such limits are said to be.
     with np.errstate(over="ignore", invalid="ignore"):
-        interval = _cut(name, level, method.function(estimate, level), estimate.range)
+        bounds = _on_own_scale(estimate, method.function(estimate.of_base, level))
+        interval = _cut(name, level, bounds, estimate.range)
     if estimate.sides is None or level < LEAST_LEVEL or _has_width(interval) or interval.low is None:
         return interval
     return _cut(name, level, _square_and_add(estimate, estimate.sides, level), estimate.range)
+
+
+def _on_own_scale(estimate: Estimate, bounds: Bounds) -> Bounds:
+    """Map limits of the metric that an estimate's is another scale of (``Metric.affine_of``)."""
+    scale = estimate.metric.affine_of
+    if scale is None or bounds.low is None or bounds.high is None:
+        return bounds
+    if estimate.is_difference:
+        scale = replace(scale, offset=0.0)
+    low, high = scale.limits(bounds.low, bounds.high)
+    return replace(bounds, low=low, high=high)
 
 
 def resolved(estimate: Estimate, name: str, level: float) -> Interval:
@@ -223,14 +220,12 @@ def _square_and_add(estimate: Estimate, sides: tuple[Estimate, Estimate], level:
     """
     first, second = (leading(side, level, estimate.value_of) for side in sides)
     if first.low is None or first.high is None or second.low is None or second.high is None:
-        return Bounds(
-            None, None, "no example changes the difference, and nothing else says how far it may be"
-        )
+        return Bounds(None, None, Message("limits.no_change"))
     a, b = (side.value for side in sides)
     return Bounds(
         estimate.value - math.hypot(a - first.low, second.high - b),
         estimate.value + math.hypot(first.high - a, b - second.low),
-        "no example changes the difference: the two models' own intervals, squared and added",
+        Message("limits.squared_and_added"),
     )
 
 
@@ -240,13 +235,13 @@ def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, floa
         or bounds.high is None
         or not (math.isfinite(bounds.low) and math.isfinite(bounds.high))
     ):
-        return Interval(name, level, None, None, bounds.reason or "the limits are infinite")
+        return Interval(name, level, None, None, bounds.reason or Message("limits.infinite"))
     low, high = (
         float(min(max(limit, value_range[0]), value_range[1])) for limit in (bounds.low, bounds.high)
     )
     reason = bounds.reason
     if reason is None and high - low <= NEGLIGIBLE * max(abs(low), abs(high)):
-        reason = "the limits meet: nothing varies here, or both lie at the edge of the range"
+        reason = Message("limits.meet")
     return Interval(name, level, low, high, reason)
 
 
@@ -281,17 +276,19 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
     if interval.low is None and estimate.standard_error:
         instead = limits(estimate, "normal", level)
         return replace(
-            instead, reason=f"normal approximation, since {interval.method} cannot be had: {interval.reason}"
+            instead, reason=Message("limits.normal_instead", method=interval.method, reason=interval.reason)
         )
     if estimate.clusters is not None and not estimate.over_datasets:
-        bounds = boundary.of_alike_clusters(estimate, level)
+        bounds = _on_own_scale(estimate, boundary.of_alike_clusters(estimate.of_base, level))
         method = interval.method if bounds.low is None else "clopper_pearson"
         return _cut(method, level, bounds, estimate.range)
     found = _without_spread(estimate, level, value_of)
     if found is None:
         return interval
     if interval.low is None and interval.reason:
-        found = replace(found, reason=f"{interval.reason}; {found.reason}")
+        found = replace(
+            found, reason=parts(interval.reason, found.reason) if found.reason else interval.reason
+        )
     return _cut("wilson" if found.low is not None else interval.method, level, found, estimate.range)
 
 
@@ -299,13 +296,14 @@ def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:
     """Say whether the leading interval is that of a proportion of independent examples that count the same."""
     method = INTERVALS[first.method]
     alike = method.kind in ("proportion", "weighted_proportion") and not estimate.weighted
+    alike = alike and estimate.metric.affine_of is None
     return alike and bool(estimate.trials) and lacks(method, estimate) is None
 
 
 def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | None) -> Bounds | None:
     found: list[Bounds] = []
-    if estimate.metric.name == "average_precision" and estimate.positive is not None:
-        found.append(boundary.of_average_precision(estimate, level))
+    if estimate.metric.mean_over_positives and estimate.positive is not None:
+        found.append(_on_own_scale(estimate, boundary.of_average_precision(estimate.of_base, level)))
     elif estimate.table is not None and value_of is not None:
         found.append(boundary.from_class_recalls(estimate, value_of, level))
     bounded = all(math.isfinite(limit) for limit in estimate.range)
@@ -315,8 +313,7 @@ def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | 
     if found:
         return max(found, key=_width)
     if estimate.standard_error == 0:
-        reason = "every example has the same loss and the range is not bounded: nothing says how far the value may be"
-        return Bounds(None, None, reason)
+        return Bounds(None, None, Message("limits.same_loss"))
     return None
 
 
@@ -339,7 +336,7 @@ def all_intervals(
         Names from ``INTERVALS``; empty for the default; ``("all",)`` for all that apply to one model's value.
     """
     if tuple(named) == ("all",):
-        names = [m.name for m in INTERVALS.values() if "paired" not in m.kind and "independent" not in m.kind]
+        names = [m.name for m in INTERVALS.values() if m.of_one_value]
     else:
         names = list(named) or list(DEFAULT_INTERVALS)
     first = leading(estimate, level, value_of)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,7 +28,7 @@ def wilson_recalls(estimate: Estimate, level: float) -> Bounds:
     assert table is not None
     held = np.flatnonzero(table.sum(axis=1))
     if not len(held):
-        return Bounds(None, None, "no class has an example")
+        return Bounds(None, None, Message("limits.no_class"))
     right, totals = table.diagonal()[held], table.sum(axis=1)[held]
     below, above = _distances(right, totals, level)
     n_classes = len(held) if estimate.metric.family == "table" else len(table)
@@ -54,7 +55,7 @@ def wilson_f1s(estimate: Estimate, level: float) -> Bounds:
     trials = table.sum(axis=0) + table.sum(axis=1) - right
     held = np.flatnonzero(trials)
     if not len(held):
-        return Bounds(None, None, "no class occurs")
+        return Bounds(None, None, Message("limits.no_class_occurs"))
     jaccard = right[held] / trials[held]
     below, above = _distances(right[held], trials[held], level)
     # F1 = 2 J / (1 + J) rises with J.

@@ -14,6 +14,7 @@ from evalreport.metrics.curves.ladder import Forecasts
 from evalreport.metrics.curves.registry import Points
 from evalreport.metrics.curves.tally import Tally
 from evalreport.metrics.units import Units
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def rejection_summaries(given: Forecasts, units: Units, level: float) -> tuple[C
             CurveSummaryRecord(
                 given.model, "accuracy_rejection", None, "risk", coverage, wrong / n, low, high,
                 None if low is None else level, None if low is None else "wilson",
-                None if units.plain else "examples weigh differently or come in clusters: no binomial interval",
+                None if units.plain else Message("limits.not_binomial"),
             )
         )  # fmt: skip
     return tuple(found)

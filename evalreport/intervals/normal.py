@@ -10,9 +10,10 @@ from evalreport.engine.distributions import root, t_quantile
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
+from evalreport.texts import Message
 
-NOT_SMOOTH = Bounds(None, None, "not a smooth function of the examples: no influence values")
-NO_SPREAD = "every example has the same influence: the standard error is 0, so this interval has no width"
+NOT_SMOOTH = Bounds(None, None, Message("limits.not_smooth"))
+NO_SPREAD = Message("limits.no_spread")
 
 
 @interval(
@@ -50,11 +51,11 @@ def hall(estimate: Estimate, level: float) -> Bounds:
         return NOT_SMOOTH
     error, df, value = estimate.corrected_error, estimate.df, estimate.value
     if error is None or df is None:
-        return Bounds(None, None, "one example: no estimate of the spread")
+        return Bounds(None, None, Message("limits.one_example"))
     quantile_of_t, a = t_quantile((1 + level) / 2, df), 6 * (estimate.acceleration or 0.0)
     highest, lowest = (_before_the_map(side, a) for side in (-quantile_of_t, quantile_of_t))
     reason = NO_SPREAD if error == 0 else None
-    if not estimate.metric.root_of_mean:
+    if not estimate.metric.root_of:
         return Bounds(value - lowest * error, value - highest * error, reason)
     # The error of the mean of squares is 2 value error; all is relative to it, so that no square overflows.
     relative = 2 * error / value if value > 0 else 0.0
@@ -104,7 +105,7 @@ def _student(estimate: Estimate, level: float) -> Bounds:
         return NOT_SMOOTH
     error, df, clustered = estimate.corrected_error, estimate.df, estimate.clusters is not None
     if error is None or df is None:
-        return Bounds(None, None, ONE_CLUSTER if clustered else "one example: no estimate of the spread")
+        return Bounds(None, None, ONE_CLUSTER if clustered else Message("limits.one_example"))
     if error == 0 and clustered and not estimate.over_datasets:
         return Bounds(None, None, ALIKE)
     half = t_quantile((1 + level) / 2, df) * error
@@ -131,45 +132,42 @@ def seeds_t(estimate: Estimate, level: float) -> Bounds:
 MOST_BY_CONVENTION = 0.05
 """Above this share of folds on which a metric is 0/0, their mean does not stand for the value of all of them."""
 
-FAR_FROM_POOLED = (
-    "the mean over folds is so far from the value of all folds together that its interval leaves that out: the folds"
-    " are too small for this metric"
+
+@interval(
+    "Corrected t over folds",
+    "trained_fits",
+    source="Nadeau and Bengio (2003), Mach Learn 52:239, equation 11",
 )
-
-
-@interval("Corrected t over folds", "fits", source="Nadeau and Bengio (2003), Mach Learn 52:239, equation 11")
 def corrected_t(estimate: Estimate, level: float) -> Bounds:
     """Mean over folds plus or minus t errors whose variance has the factor 1/J + n_test/n_train for shared training."""
     assert estimate.fits is not None
     values, ratio = estimate.fits.values, estimate.fits.test_train_ratio
     if len(values) < 2 or np.isnan(values).any():
         if estimate.fits.n_test.max() <= 1:
-            return Bounds(None, None, "a fold of one example has no value of this metric")
-        return Bounds(None, None, "fewer than two folds, or a fold in which the value is undefined")
+            return Bounds(None, None, Message("limits.fold_of_one"))
+        return Bounds(None, None, Message("limits.few_folds"))
     if estimate.fits.by_convention > MOST_BY_CONVENTION * len(values) and not estimate.is_difference:
-        share = f"{estimate.fits.by_convention} of {len(values)} folds"
-        return Bounds(
-            None, None, f"0/0 on {share}, which count 0: their mean is too low to stand for the value"
-        )
+        folds = estimate.fits.by_convention
+        return Bounds(None, None, Message("limits.by_convention", folds=folds, total=len(values)))
     error = math.sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
     half = t_quantile((1 + level) / 2, len(values) - 1) * error
     centre = float(values.mean())
     if not estimate.is_difference and abs(estimate.value - centre) > half > 0:
-        return Bounds(None, None, FAR_FROM_POOLED)
+        return Bounds(None, None, Message("limits.far_from_pooled"))
     return Bounds(centre - half, centre + half)
 
 
-FEW_OF_A_CLASS = Bounds(None, None, "fewer than two examples of a class: no variance of the placements")
+FEW_OF_A_CLASS = Bounds(None, None, Message("limits.few_of_a_class"))
 
 
-@interval("DeLong", "auc", source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837")
+@interval("DeLong", "auc_or_difference", source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837")
 def delong(estimate: Estimate, level: float) -> Bounds:
     """Area under the ROC curve plus or minus z standard errors of the placement values."""
     error = estimate.delong_error
     if error is None:
         return FEW_OF_A_CLASS
     half = quantile(level) * error
-    reason = "the placement values have no spread: this interval has no width" if error == 0 else None
+    reason = Message("limits.no_placement_spread") if error == 0 else None
     return Bounds(estimate.value - half, estimate.value + half, reason)
 
 
@@ -180,9 +178,7 @@ def logit(estimate: Estimate, level: float) -> Bounds:
     if error is None:
         return FEW_OF_A_CLASS
     if not 0 < value < 1 or error == 0:
-        return Bounds(
-            None, None, "the logit is infinite at an area of 0 or 1, and has no width without spread"
-        )
+        return Bounds(None, None, Message("limits.infinite_logit"))
     centre = math.log(value / (1 - value))
     half = quantile(level) * error / (value * (1 - value))
     return Bounds(1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre)))

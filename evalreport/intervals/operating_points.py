@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curve_records import OperatingPointRecord
+from evalreport.curve_records import EQUAL_ERRORS, OperatingPointRecord
 from evalreport.engine.tables import Counts
 from evalreport.intervals.choice import all_intervals
 from evalreport.intervals.curves import LEAST_USED, band
@@ -19,14 +19,16 @@ from evalreport.metrics.curves.tally import FIXED_FPR, FIXED_RECALL, Tally
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.units import Units
-from evalreport.numbers import digits_apart, number, percent, to_digits
+from evalreport.numbers import digits_apart
+from evalreport.texts import Message, Text, parts
 
 Floats = npt.NDArray[np.float64]
 
 RECHOSEN = "bootstrap_rechosen"
+CRITERIA = frozenset({"youden", "closest_topleft", "cost"})
+"""Those that are no metric."""
 RATES = "wilson_rates"
-NO_REPLICATES = "too few bootstrap replicates hold both classes"
-NOT_RESAMPLED = "its interval stands with the metric of that name; name it with --metric"
+NO_REPLICATES = Message("limits.few_with_both_classes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Limits:
     low: float | None = None
     high: float | None = None
     method: str | None = None
-    reason: str | None = None
+    reason: Text | None = None
 
 
 def operating_points(
@@ -72,7 +74,7 @@ def operating_points(
 
 def _record(
     ladder: Ladder, rung: int, limits: Limits, *, criterion: str, metric: str, value: float, level: float,
-    text: str, at: float | None = None, details: Mapping[str, float] | None = None,
+    text: Message, at: float | None = None, details: Mapping[str, float] | None = None,
 ) -> OperatingPointRecord:  # fmt: skip
     tp, fp, fn, tn = (float(part[rung]) for part in ladder.counts)
     return OperatingPointRecord(
@@ -97,13 +99,15 @@ def _record(
     )
 
 
-def _where(ladder: Ladder, rung: int) -> str:
-    """Say a threshold in words."""
+def _where(ladder: Ladder, rung: int) -> Message:
+    """Name a threshold."""
     if rung == 0:
-        return "above every score (no example called positive)"
+        return Message("operating_point.all_negative")
     every = ladder.thresholds
-    said = to_digits(float(every[rung - 1]), digits_apart([float(every[0]), float(every[-1])]))
-    return f"{said} (every example called positive)" if rung == len(ladder.thresholds) else said
+    digits = digits_apart([float(every[0]), float(every[-1])])
+    last = rung == len(ladder.thresholds)
+    key = "operating_point.all_positive" if last else "operating_point.threshold"
+    return Message(key, threshold=float(every[rung - 1]), digits=digits)
 
 
 # --- the best threshold by some criterion ----------------------------------------------------------------------------
@@ -126,19 +130,20 @@ def _best(
     if len(used):
         details["optimism"] = float(used.mean())
     slope = _slope(ladder, criterion, cost_ratio)
-    line = ""
+    text = Message(
+        "operating_point.best",
+        model=ladder.model, what=_what(criterion), value=value, threshold=_where(ladder, rung),
+    )  # fmt: skip
     if slope is not None:
-        details |= {"slope": slope, "offset": float(ladder.tpr[rung] - slope * ladder.fpr[rung])}
-        line = f"; the line TPR = {to_digits(slope)} FPR {_signed(details['offset'])} touches the ROC curve there"
-    text = f"{ladder.model}: {_words(criterion)} {number(value)} at threshold {_where(ladder, rung)}{line}."
+        offset = float(ladder.tpr[rung] - slope * ladder.fpr[rung])
+        details |= {"slope": slope, "offset": offset}
+        line = "operating_point.line_below" if offset < 0 else "operating_point.line"
+        text = parts(text, Message(line, slope=slope, offset=abs(offset)))
+    text = Message("operating_point.sentence", text=text)
     return _record(
         ladder, rung, limits, criterion=criterion.name, metric=criterion.metric, value=value, level=level,
         text=text, details=details,
     )  # fmt: skip
-
-
-def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'} {to_digits(abs(value))}".replace("-", "\u2212")
 
 
 def _slope(ladder: Ladder, criterion: Criterion, cost_ratio: float | None) -> float | None:
@@ -146,20 +151,16 @@ def _slope(ladder: Ladder, criterion: Criterion, cost_ratio: float | None) -> fl
     slope = ladder.negatives / ladder.positives
     if criterion.metric == "expected_cost":
         return None if not cost_ratio else slope / cost_ratio
-    return {"accuracy": slope, "error_rate": slope, "informedness": 1.0, "balanced_accuracy": 1.0}.get(
-        criterion.metric
-    )
+    if criterion.metric not in METRICS:
+        return None
+    return {"counts": slope, "rates": 1.0, "": None}[METRICS[criterion.metric].iso_slope]
 
 
-def _words(criterion: Criterion) -> str:
-    if criterion.name == "youden":
-        return "highest Youden index (TPR \u2212 FPR)"
-    if criterion.name == "closest_topleft":
-        return "smallest distance from the perfect corner of the ROC square"
-    if criterion.name == "cost":
-        return "lowest cost by example, in units of one false alarm,"
-    phrase = METRICS[criterion.metric].phrase
-    return f"{'highest' if criterion.greater_is_better else 'lowest'} {phrase}"
+def _what(criterion: Criterion) -> Message:
+    if criterion.name in CRITERIA:
+        return Message(f"operating_point.{criterion.name}")
+    key = "operating_point.highest" if criterion.greater_is_better else "operating_point.lowest"
+    return Message(key, metric=METRICS[criterion.metric].phrase)
 
 
 def _rechosen(
@@ -184,7 +185,7 @@ def _rechosen(
     if high - low > 1e-12:
         return Limits(low, high, RECHOSEN)
     if not units.plain:
-        return Limits(reason="every replicate chooses a threshold of the same value: no width")
+        return Limits(reason=Message("limits.same_threshold"))
     return _from_rates(ladder, criterion, rung, value, level)
 
 
@@ -197,10 +198,7 @@ def _from_rates(ladder: Ladder, criterion: Criterion, rung: int, value: float, l
     fp = wilson_limits(float(ladder.wrong[rung]), n, level)[1] * n
     counts = Counts(*(np.array([one]) for one in (tp, fp, p - tp, n - fp)))
     other = float(criterion.value(counts)[0])
-    reason = (
-        "no replicate differs: both error rates at the far end of Wilson's interval, through the definition"
-    )
-    return Limits(min(value, other), max(value, other), RATES, reason)
+    return Limits(min(value, other), max(value, other), RATES, Message("limits.rates"))
 
 
 # --- fixed points of the curve ---------------------------------------------------------------------------------------
@@ -212,12 +210,15 @@ def _equal_errors(ladder: Ladder, eer: Estimate | None, level: float) -> Operati
     share = -beyond[last - 1] / (beyond[last] - beyond[last - 1])
     value = float(ladder.fpr[last - 1] + share * (ladder.fpr[last] - ladder.fpr[last - 1]))
     rung = last if abs(beyond[last]) <= abs(beyond[last - 1]) else last - 1
-    limits = Limits(reason=NOT_RESAMPLED)
+    limits = Limits(reason=Message("limits.with_metric"))
     if eer is not None and eer.defined:
         first = all_intervals(eer, ("bootstrap_percentile",), level)[0]
         limits = Limits(first.low, first.high, first.method, first.reason)
-    text = f"{ladder.model}: FPR and FNR are equal, {number(value)}, near threshold {_where(ladder, rung)}."
-    return _record(ladder, rung, limits, criterion="eer", metric="eer", value=value, level=level, text=text)
+    where = _where(ladder, rung)
+    text = Message("operating_point.equal_errors", model=ladder.model, value=value, threshold=where)
+    return _record(
+        ladder, rung, limits, criterion=EQUAL_ERRORS, metric="eer", value=value, level=level, text=text
+    )
 
 
 def _at_false_positive_rates(tally: Tally, units: Units, level: float) -> list[OperatingPointRecord]:
@@ -232,8 +233,8 @@ def _at_false_positive_rates(tally: Tally, units: Units, level: float) -> list[O
             if limits is None
             else Limits(float(limits[0][place]), float(limits[1][place]), "bootstrap_percentile")
         )
-        text = f"{ladder.model}: at a false positive rate of {percent(fpr)} it finds {percent(round(value, 3))} of the"
-        text += f" positives, near threshold {_where(ladder, rung)}."
+        where = _where(ladder, rung)
+        text = Message("operating_point.at_fpr", model=ladder.model, rate=fpr, value=value, threshold=where)
         found.append(
             _record(
                 ladder, rung, of, criterion="fixed_fpr", metric="recall", value=value, level=level, text=text,
@@ -257,8 +258,8 @@ def _at_recall(
         if high - low <= 1e-12 and units.plain:
             (low, high), method = wilson_limits(tp, called, level), "wilson"
         limits = Limits(float(low), float(high), method)
-    text = f"{ladder.model}: to find {percent(recall)} of the positives it calls at threshold {_where(ladder, rung)},"
-    text += f" where {percent(round(value, 3))} of the calls are right."
+    where = _where(ladder, rung)
+    text = Message("operating_point.at_recall", model=ladder.model, rate=recall, value=value, threshold=where)
     return _record(
         ladder, rung, limits, criterion="fixed_recall", metric="precision", value=value, level=level, text=text,
         at=recall,

@@ -9,6 +9,7 @@ import numpy as np
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
+from evalreport.texts import Message
 
 
 def quantile(level: float) -> float:
@@ -52,9 +53,9 @@ def _counts(estimate: Estimate) -> tuple[float, float] | None:
     return estimate.successes, estimate.trials
 
 
-NO_TRIALS = Bounds(None, None, "no trials: the value is 0/0")
-ALIKE = "no variation between groups: nothing says how far the value may be"
-ONE_CLUSTER = "one cluster: no estimate of the spread"
+NO_TRIALS = Bounds(None, None, Message("limits.no_trials"))
+ALIKE = Message("limits.alike")
+ONE_CLUSTER = Message("limits.one_cluster")
 
 
 def clopper_pearson_limits(successes: float, trials: float, level: float) -> tuple[float, float]:
@@ -124,10 +125,11 @@ def jeffreys(estimate: Estimate, level: float) -> Bounds:
 @interval("Wilson on the Jaccard scale", "f1", source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial")
 def wilson_f1(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of J = TP / (TP + FP + FN), mapped to F1 = 2J / (1 + J)."""
-    if estimate.jaccard is None or estimate.jaccard[1] == 0:
+    rising = estimate.metric.monotone_of
+    if rising is None or estimate.jaccard is None or estimate.jaccard[1] == 0:
         return NO_TRIALS
     low, high = wilson_limits(*estimate.jaccard, level)
-    return Bounds(2 * low / (1 + low), 2 * high / (1 + high))
+    return Bounds(rising[1](low), rising[1](high))
 
 
 def _phi(a: float, b: float, c: float, d: float) -> float:

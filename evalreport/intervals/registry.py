@@ -8,12 +8,14 @@ from typing import Literal
 
 from evalreport.metrics.estimate import Estimate
 from evalreport.registry import Registry, summary_of
+from evalreport.texts import Text
 
 Kind = Literal[
     "proportion",
     "weighted_proportion",
     "f1",
     "auc",
+    "auc_or_difference",
     "mean",
     "losses",
     "class_recalls",
@@ -23,6 +25,7 @@ Kind = Literal[
     "weights",
     "bootstrap",
     "fits",
+    "trained_fits",
     "seeds",
     "blocks",
     "paired_proportion",
@@ -36,7 +39,7 @@ class Bounds:
 
     low: float | None
     high: float | None
-    reason: str | None = None
+    reason: Text | None = None
 
 
 Function = Callable[[Estimate, float], Bounds]
@@ -44,7 +47,7 @@ Function = Callable[[Estimate, float], Bounds]
 
 @dataclass(frozen=True, slots=True)
 class IntervalMethod:
-    """One registered interval: what it needs of an estimate is its ``kind``."""
+    """One registered interval: what it needs of an estimate is its ``kind`` (``choice.NEEDS_OF_KIND``)."""
 
     name: str
     label: str
@@ -52,6 +55,21 @@ class IntervalMethod:
     kind: Kind
     function: Function
     source: str
+
+    @property
+    def over_fits(self) -> bool:
+        """Whether it is of the mean over folds or repeats."""
+        return self.kind in ("fits", "trained_fits")
+
+    @property
+    def of_one_metric(self) -> bool:
+        """Whether it is made for one metric's single value, and stands first there where it stands at all."""
+        return self.kind in ("f1", "auc_or_difference")
+
+    @property
+    def of_one_value(self) -> bool:
+        """Whether it may be of one model's value; the others are of a difference of two proportions alone."""
+        return self.kind not in ("paired_proportion", "independent_proportion")
 
 
 UNLIKE = ("seeds", "clusters", "weights")
@@ -63,8 +81,8 @@ INTERVALS: Registry[IntervalMethod] = Registry("interval")
 def interval(label: str, kind: Kind, *, source: str = "") -> Callable[[Function], Function]:
     """Register a function of (estimate, level) that returns ``Bounds``."""
 
-    def decorate(function: Function) -> Function:
+    def _decorate(function: Function) -> Function:
         INTERVALS.add(IntervalMethod(function.__name__, label, summary_of(function), kind, function, source))
         return function
 
-    return decorate
+    return _decorate

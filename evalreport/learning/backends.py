@@ -11,11 +11,9 @@ from contextlib import closing, contextmanager
 
 from evalreport.errors import UsageError
 from evalreport.learning.examples import Examples
-from evalreport.learning.fitting import Failure, Fitted, Job, perform
+from evalreport.learning.fitting import Done, Job, in_worker, perform
 from evalreport.learning.plans import Plan
-from evalreport.learning.surroundings import listen_for_good, listening
-
-Done = tuple[int, Fitted | Failure]
+from evalreport.learning.surroundings import listening
 
 
 def perform_all(plan: Plan, examples: Examples, jobs: Sequence[Job]) -> Iterator[Done]:
@@ -65,12 +63,6 @@ def _joblib(examples: Examples, jobs: Sequence[Job], plan: Plan) -> Iterator[Don
 
 
 def _in_thread(place: int, examples: Examples, job: Job) -> Done:
-    return place, perform(examples, job)
-
-
-def in_worker(place: int, examples: Examples, job: Job) -> Done:
-    """Do one job in a process that does nothing else."""
-    listen_for_good()
     return place, perform(examples, job)
 
 

@@ -29,29 +29,18 @@ from evalreport.metrics.row_estimates import RowData
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import value_range, view
+from evalreport.texts import Message, Text
 
 Floats = npt.NDArray[np.float64]
 Values = Mapping[tuple[str, Quantity], Floats]
 
-NO_APPARENT = "needs the predictions of the fit to all the data on those data (part = train, replicate empty)"
-NO_WHOLE = (
-    "needs every replicate's predictions of all examples, those in its own sample too, with inbag counts that add up to"
-    " the number of examples"
-)
-NO_RATE = "there is no no-information rate for this metric, which .632+ is made of"
-INTERPOLATES = (
-    "the fit to all the data makes nearly no error on them, so this estimate is too low by more than its own error:"
-    " no interval; read the out-of-bag error"
-)
-OUT_OF_RANGE = (
-    "the replicates err less out of their samples than in them, by so much that the estimate lies outside the range of"
-    " the metric: no interval"
-)
-NO_SPREAD = "the estimate is the same for every example: nothing says how far it may be"
-OTHER_SIZE = (
-    "the replicates' samples are not as large as the data, and the weight .632 is that of samples which are; read the"
-    " out-of-bag error"
-)
+NO_APPARENT = Message("estimator.no_apparent")
+NO_WHOLE = Message("estimator.no_whole")
+NO_RATE = Message("estimator.no_rate")
+INTERPOLATES = Message("estimator.interpolates")
+OUT_OF_RANGE = Message("estimator.out_of_range")
+NO_SPREAD = Message("estimator.no_spread")
+OTHER_SIZE = Message("estimator.other_size")
 NEARLY_NONE = 0.1
 """An apparent error below this share of the out-of-bag error is next to none (docs/estimators.md)."""
 
@@ -63,7 +52,7 @@ class Estimated:
     value: float
     details: Mapping[str, Any]
     precision: Precision | None = None
-    reason: str | None = None
+    reason: Text | None = None
 
 
 def bootstrap_estimates(
@@ -186,7 +175,7 @@ def _no_limits(
     out_of_bag_error: float,
     value: float,
     limits: tuple[float, float],
-) -> str | None:
+) -> Message | None:
     """Say why no interval of an estimate would be honest; None where one may be."""
     if apparent is not None and interpolates(quantity, apparent, out_of_bag_error):
         return INTERPOLATES
@@ -214,7 +203,7 @@ def _bag_details(bag: OutOfBag) -> dict[str, Any]:
     }
 
 
-def _refused(reason: str, *names: str) -> dict[str, Estimated]:
+def _refused(reason: Message, *names: str) -> dict[str, Estimated]:
     return {name: Estimated(math.nan, {}, reason=reason) for name in names}
 
 
@@ -311,7 +300,7 @@ def _of_values(
     found["bootstrap_632"] = Estimated(bootstrap_632(whole, out), parts)
     assert replicates.apparent is not None
     table = view(predictions, model).of(replicates.apparent)
-    gamma = no_information_rate(table, quantity) if quantity.metric == "roc_auc" else None
+    gamma = no_information_rate(table, quantity) if definition(quantity).is_auc else None
     if gamma is None:
         return found | _refused(NO_RATE, "bootstrap_632plus")
     plus = bootstrap_632plus(whole, out, gamma, greater_is_better=True)

@@ -13,8 +13,6 @@ from evalreport.errors import UsageError
 from evalreport.learning.plans import Estimator, Task
 from evalreport.registry import unknown_name
 
-REFIT = "scikit-learn and joblib do the refitting: pip install 'evalreport[refit]'"
-
 
 def require_refit() -> None:
     """Check that the libraries which refitting needs are there.
@@ -28,7 +26,10 @@ def require_refit() -> None:
         try:
             importlib.import_module(library)
         except ImportError:
-            raise UsageError(f"{library} is not installed; {REFIT}") from None
+            raise UsageError(
+                f"{library} is not installed; scikit-learn and joblib do the refitting:"
+                " pip install 'evalreport[refit]'"
+            ) from None
 
 
 def build(estimator: Estimator, folder: Path, *, chosen: Mapping[str, Any], seed: int) -> Any:

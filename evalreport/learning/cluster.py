@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import UsageError
-from evalreport.learning.backends import in_worker
 from evalreport.learning.examples import Examples
-from evalreport.learning.fitting import Failure, Fitted, Job
+from evalreport.learning.fitting import Failure, Fitted, Job, in_worker
 from evalreport.learning.tasks import local_modules, versions
 
 SECONDS_TO_CONNECT = 10

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.algorithm_records import ChosenRecord, ErrorEstimateRecord
 from evalreport.data.predictions import Predictions
-from evalreport.intervals import leading
+from evalreport.intervals import INTERVALS, leading
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import table_function
@@ -87,7 +87,8 @@ def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> Erro
         if estimate.table is not None:
             value_of = as_tables(table_function(estimate.quantity, sample.predictions))
         interval = leading(estimate, level, value_of)
-        error = corrected_error(estimate) if interval.method == "corrected_t" else _own_error(estimate)
+        over_fits = INTERVALS[interval.method].over_fits
+        error = corrected_error(estimate) if over_fits else _own_error(estimate)
         low, high, method = interval.low, interval.high, interval.method if interval.low is not None else None
     return ErrorEstimateRecord(
         model=estimate.model,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.algorithm_records import DecompositionRecord, ExampleVarianceRecord
+from evalreport.algorithm_records import SQUARES_OF, DecompositionRecord, ExampleVarianceRecord
 from evalreport.config import Options
 from evalreport.curve_records import CurveRecord
 from evalreport.data.predictions import ModelOutputs, Predictions
@@ -237,6 +237,7 @@ def _most_variable(
     whole: Predictions, model: str, one: Decomposed, some: Held
 ) -> Iterator[ExampleVarianceRecord]:
     split = one.split
+    of_probabilities = SQUARES_OF.get(one.loss) == "probabilities"
     order = np.argsort(-split.variance, kind="stable")[:MOST_VARIABLE]
     assert whole.y_true is not None
     for i in order:
@@ -248,7 +249,7 @@ def _most_variable(
             id=str(whole.ids[int(some.examples[i])]),
             loss=one.loss,
             truth=_shown(whole, truth),
-            main_prediction=_shown(whole, main) if one.loss != "brier" else _probability(main, truth),
+            main_prediction=_probability(main, truth) if of_probabilities else _shown(whole, main),
             expected_loss=float(split.expected_loss[i]),
             bias=float(split.bias[i]),
             variance=float(split.variance[i]),

@@ -12,13 +12,20 @@ from evalreport.algorithm_records import ErrorEstimateRecord
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.keys import Task
-from evalreport.learning.bootstrap_errors import Estimated, bootstrap_estimates, values_by_part
+from evalreport.learning.bootstrap_errors import (
+    NO_APPARENT,
+    NO_WHOLE,
+    Estimated,
+    bootstrap_estimates,
+    values_by_part,
+)
 from evalreport.learning.cross_validation import split_records
 from evalreport.learning.replicates import Replicates, is_mean_of_losses, part_is, replicates_of
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.layout import parts_by
 from evalreport.metrics.quantities import Quantity, definition, parse
 from evalreport.metrics.sample import Sample, estimate_all, lacks
+from evalreport.texts import Message
 
 ESTIMATORS = (
     *("resubstitution", "holdout", "repeated_holdout", "cv", "stratified_cv", "loocv", "nested_cv"),
@@ -42,25 +49,20 @@ BESIDE: Mapping[Task, tuple[str, ...]] = {
 }
 """Estimated beside it, unless others are named."""
 
-MADE_BY: Mapping[str, tuple[str, str]] = {
-    "resubstitution": (
-        "there are no predictions of training rows (part = train)",
-        "train_predictions = true",
-    ),
-    "holdout": ("the layout is another one than one test set", 'scheme "holdout"'),
-    "repeated_holdout": ("there are no repeated hold-outs", 'scheme "repeated-holdout"'),
-    "cv": ("there are no folds that test every example once", 'scheme "kfold"'),
-    "stratified_cv": ("there are no stratified folds", 'scheme "stratified-kfold"'),
-    "loocv": ("there are no folds of one example each", 'scheme "leave-one-out"'),
-    "nested_cv": ("no column params or inner_fold tells of a search inside the folds", 'scheme "nested"'),
+MADE_BY: Mapping[str, tuple[Message, str]] = {
+    "resubstitution": (Message("estimator.no_training_rows"), "train_predictions = true"),
+    "holdout": (Message("estimator.no_holdout"), 'scheme "holdout"'),
+    "repeated_holdout": (Message("estimator.no_repeated_holdouts"), 'scheme "repeated-holdout"'),
+    "cv": (Message("estimator.no_folds"), 'scheme "kfold"'),
+    "stratified_cv": (Message("estimator.no_stratified_folds"), 'scheme "stratified-kfold"'),
+    "loocv": (Message("estimator.no_folds_of_one"), 'scheme "leave-one-out"'),
+    "nested_cv": (Message("estimator.no_search"), 'scheme "nested"'),
     **dict.fromkeys(
         ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus"),
-        ("there are no bootstrap replicates with inbag counts", 'scheme "bootstrap-oob"'),
+        (Message("estimator.no_replicates"), 'scheme "bootstrap-oob"'),
     ),
 }
 """Why an estimator is missing, and which plan of `evalreport resample` gives what it needs."""
-
-WEIGHTED = "examples weigh differently (--weight), which the bootstrap estimates do not take into account"
 
 
 def error_estimate_records(
@@ -153,16 +155,18 @@ def _of_replicates(
 ) -> dict[Key, ErrorEstimateRecord]:
     if options.weight is not None:
         names = ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus")
-        refused = Estimated(math.nan, {}, reason=WEIGHTED)
+        refused = Estimated(math.nan, {}, reason=Message("estimator.weighted"))
         made = {(m.name, quantities[0], name): refused for m in whole.models for name in names}
     else:
-        roots = [q for q in quantities if q.metric == "rmse"]
-        direct = [q for q in quantities if q.metric != "rmse"]
-        direct += [Quantity("mse")] if roots and Quantity("mse") not in direct else []
+        squares = {q: Quantity(root) for q in quantities if (root := definition(q).root_of)}
+        direct = list(dict.fromkeys((*(q for q in quantities if q not in squares), *squares.values())))
         cluster = _clusters(whole, replicates, options)
         made = bootstrap_estimates(whole, replicates, direct, cluster=cluster, level=options.confidence)
         made |= {
-            (m, roots[0], name): _root(e) for (m, q, name), e in made.items() if roots and q.metric == "mse"
+            (m, root, name): _root(e, square.metric)
+            for root, square in squares.items()
+            for (m, q, name), e in made.items()
+            if q == square
         }
     return {
         (m, q.spelled, name): _record(m, q, name, e) for (m, q, name), e in made.items() if q in quantities
@@ -176,27 +180,26 @@ def _clusters(whole: Predictions, replicates: Replicates, options: Options) -> n
     return np.unique(column.values[replicates.first], return_inverse=True)[1].astype(np.int64)
 
 
-def _root(estimate: Estimated) -> Estimated:
-    """Take the root of an estimate of the mean squared error; its error by the delta method."""
+def _root(estimate: Estimated, of: str) -> Estimated:
+    """Take the root of an estimate of a mean of squares; its error by the delta method."""
     if math.isnan(estimate.value) or estimate.value < 0:
         return Estimated(math.nan, {}, reason=estimate.reason)
     if estimate.value == 0:
-        return Estimated(0.0, {"root_of": "mse"}, reason=estimate.reason)
+        return Estimated(0.0, {"root_of": of}, reason=estimate.reason)
     value, precision = math.sqrt(estimate.value), estimate.precision
     if precision is not None and precision.low is not None and precision.high is not None:
         error = None if precision.standard_error is None else precision.standard_error / (2 * value)
         limits = (math.sqrt(max(precision.low, 0.0)), math.sqrt(precision.high))
         precision = type(precision)(error, *limits, precision.method)
-    return Estimated(value, {"root_of": "mse"}, precision, estimate.reason)
+    return Estimated(value, {"root_of": of}, precision, estimate.reason)
 
 
 def _record(model: str, quantity: Quantity, name: str, estimate: Estimated) -> ErrorEstimateRecord:
     precision = estimate.precision
     known = not math.isnan(estimate.value)
-    scheme = MADE_BY[name][1]
     reason = estimate.reason
-    if reason is not None and not known and reason.startswith("needs"):
-        reason += f"; `evalreport resample` makes them with {scheme}"
+    if not known and reason in (NO_APPARENT, NO_WHOLE):
+        reason = Message("missing_estimate.made_with", why=reason, scheme=MADE_BY[name][1])
     return ErrorEstimateRecord(
         model=model,
         estimator=name,
@@ -206,7 +209,7 @@ def _record(model: str, quantity: Quantity, name: str, estimate: Estimated) -> E
         low=None if precision is None else precision.low,
         high=None if precision is None else precision.high,
         details=estimate.details,
-        reason=reason if known or reason else "undefined on these data",
+        reason=reason if known or reason else Message("estimator.undefined"),
         interval_method=None if precision is None or precision.low is None else precision.method,
     )
 
@@ -252,11 +255,12 @@ def _missing(
             if (model.name, quantity.spelled, name) in found:
                 continue
             why, scheme = MADE_BY[name]
+            reason = Message("missing_estimate.made_with", why=why, scheme=scheme)
             if name in ("cv", "stratified_cv") and "loocv" in held:
-                why = "the folds are of one example each: see loocv"
+                reason = Message("missing_estimate.see_loocv", scheme=scheme)
             elif name in ("cv", "stratified_cv", "loocv") and "nested_cv" in held:
-                why = "the folds are the outer ones of a nested search: see nested_cv"
+                reason = Message("missing_estimate.see_nested_cv", scheme=scheme)
             elif name == "stratified_cv" and "cv" in held:
-                why = "the folds do not share the classes out evenly"
-            reason = lacks(model, quantity) or f"{why}; `evalreport resample` makes them with {scheme}"
+                reason = Message("missing_estimate.uneven_classes", scheme=scheme)
+            reason = lacks(model, quantity) or reason
             yield ErrorEstimateRecord(model.name, name, quantity.spelled, None, None, None, None, {}, reason)

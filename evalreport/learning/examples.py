@@ -13,19 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.folder import digest, is_file
-from evalreport.data.reading import Columns, file_format, read_file
+from evalreport.data.formats import read_file
+from evalreport.data.reading import Columns, file_format
 from evalreport.data.values import (
     combined,
     dictionary_codes,
     dictionary_numbers,
     floats,
     is_number,
-    shown,
     used_only,
 )
 from evalreport.errors import InputError, UsageError
 from evalreport.learning.plans import DataSource, Task
 from evalreport.learning.targets import header_of, read_target
+from evalreport.texts import Message, quoted
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -71,7 +72,7 @@ class Examples:
     times: Indices | None = None
     written: Mapping[str, tuple[str | None, ...]]
     sha256: str
-    said: tuple[str, ...] = ()
+    said: tuple[Message, ...] = ()
 
     @property
     def n(self) -> int:
@@ -100,9 +101,8 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
     path = folder / source.file
     name = str(path)
     if not is_file(path) or file_format(path) is None:
-        problem = "there is no such file" if not is_file(path) else "its format is not read"
         raise InputError(
-            problem,
+            "there is no such file" if not is_file(path) else "its format is not read",
             file=name,
             expected="a .csv, .tsv, .parquet, .arrow, .feather, .jsonl or .npz file of examples",
             remedy="correct [data] file; it is relative to the plan's folder",
@@ -111,9 +111,9 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
     said = []
     ids = _ids(read, roles["id"], name)
     if roles["id"] is not None and source.id is None:
-        said.append("ids: the column 'id' names the examples, so it is no feature")
+        said.append(Message("resample.ids"))
     kinds = read_target(read, source, name)
-    said.append(f"task: {kinds['task']} ({kinds.pop('why')})")
+    said.append(Message("resample.task", task=kinds["task"], why=kinds.pop("why")))
     features = _features(read, roles["features"], source)
     return Examples(
         name=name,
@@ -232,7 +232,7 @@ def _ids(read: Columns, header: str | None, name: str) -> tuple[str, ...]:
     seen: dict[str, int] = {}
     for row, value in enumerate(ids):
         if not value or value in seen:
-            problem = "the id is empty" if not value else f"the id {shown(value)} stands twice"
+            problem = "the id is empty" if not value else f"the id {quoted(value)} stands twice"
             raise InputError(
                 problem,
                 file=name,
@@ -262,7 +262,7 @@ def _time_codes(read: Columns, column: str, name: str) -> Indices:
     elif not all(_DATE.fullmatch(text) for text in texts):
         wrong = next(text for text in texts if not _DATE.fullmatch(text))
         raise InputError(
-            f"{shown(wrong)} is neither a number nor a date",
+            f"{quoted(wrong)} is neither a number nor a date",
             file=name,
             column=column,
             expected="numbers, or dates such as 2024-05-31 or 2024-05-31 12:00:00, all of one form",
@@ -302,6 +302,9 @@ def _features(read: Columns, headers: list[str], source: DataSource) -> Any:
     try:
         import pandas as pd
     except ImportError:
-        why = f"the feature {textual[0]!r} is text" if textual else "the plan asks for a data frame"
-        raise UsageError(f"{why}, which needs pandas: pip install pandas") from None
+        raise UsageError(
+            f"the feature {textual[0]!r} is text, which needs pandas: pip install pandas"
+            if textual
+            else "the plan asks for a data frame, which needs pandas: pip install pandas"
+        ) from None
     return pd.DataFrame(columns)

@@ -13,6 +13,7 @@ from evalreport.algorithm_records import LearningFitRecord
 from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.portable import dot, exp, log
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -67,16 +68,14 @@ def extrapolated(
     """
     sizes = np.array([point.x for point in points])
     if len(sizes) < LEAST_SIZES:
-        return _refused(
-            model, metric, level, f"fewer than {LEAST_SIZES} training sizes: nothing would check the fit"
-        )
+        return _refused(model, metric, level, Message("extrapolation.few_sizes", least=LEAST_SIZES))
     values = np.array([float(point.losses.mean()) for point in points])
     drawn = redrawn_errors(points, seed)
     away = drawn - drawn.mean(axis=0)
     covariance = np.einsum("bs,bt->st", away, away) / (REDRAWN - 1)
     scale = float(np.trace(covariance)) / len(sizes)
     if scale <= 0:
-        return _refused(model, metric, level, "the error does not vary: there is nothing to fit")
+        return _refused(model, metric, level, Message("extrapolation.constant"))
     # A ridge of one part in a thousand: draws of few examples leave the covariance nearly singular.
     root = cholesky(covariance + 1e-3 * scale * np.eye(len(sizes)))
     fit = power_law(sizes, values[None, :], root)
@@ -110,19 +109,19 @@ def extrapolated(
     )
 
 
-def _refused(model: str, metric: str, level: float, reason: str) -> LearningFitRecord:
+def _refused(model: str, metric: str, level: float, reason: Message) -> LearningFitRecord:
     return LearningFitRecord(model, metric, *(None,) * 9, level=level, reason=reason)
 
 
-def _why_not(b: float, c: float, p: float) -> str | None:
+def _why_not(b: float, c: float, p: float) -> Message | None:
     if b <= 0:
-        return "the error does not fall with the training size: no need for data follows from it"
+        return Message("extrapolation.not_falling")
     if p < LEAST_P:
-        return f"a power law does not fit these points (lack of fit: p = {p:.2g})"
+        return Message("extrapolation.no_fit", p=p)
     if c >= EXPONENTS[-2]:
-        return "the curve is flat beyond its first sizes: the exponent cannot be told"
+        return Message("extrapolation.flat")
     if c <= EXPONENTS[1]:
-        return "the curve does not bend within these sizes: where it would level off cannot be told"
+        return Message("extrapolation.straight")
     return None
 
 

@@ -20,7 +20,7 @@ from evalreport.learning.examples import Examples
 from evalreport.learning.parameters import count_parameters, vc_dimension
 from evalreport.learning.plans import Estimator
 from evalreport.learning.search import Search, search
-from evalreport.learning.surroundings import messages, one_thread
+from evalreport.learning.surroundings import listen_for_good, messages, one_thread
 
 Indices = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
@@ -105,6 +105,16 @@ def perform(examples: Examples, job: Job) -> Fitted | Failure:
         return replace(fitted, messages=tuple(dict.fromkeys(heard)))
     except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
         return Failure(said(error), "".join(traceback.format_exception(error)))
+
+
+Done = tuple[int, Fitted | Failure]
+"""The place of a task among the others, and its result."""
+
+
+def in_worker(place: int, examples: Examples, job: Job) -> Done:
+    """Do one task in a process that does nothing else."""
+    listen_for_good()
+    return place, perform(examples, job)
 
 
 def _fitted(examples: Examples, job: Job) -> Fitted:

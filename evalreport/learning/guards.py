@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from evalreport.learning.examples import Examples, same_features
 from evalreport.learning.splits import Fit
-from evalreport.records import WarningRecord
+from evalreport.records import WarningRecord, warning
+from evalreport.texts import Message
 
 FEW_IN_A_FOLD = 30
 Indices = npt.NDArray[np.int64]
@@ -41,22 +42,18 @@ def _duplicates(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningReco
     if not count:
         return
     first = examples.ids[int(np.argmax(hit))]
-    text = (
-        f"{int(hit.sum()):,} of {examples.n:,} examples (for example {first!r}) are tested by a model that was trained"
-        f" on one with the very same features, in {count} of {len(fits)} fits: if they are copies, the error is"
-        " estimated too low."
-    )
-    yield WarningRecord("duplicates_across_split", text)
+    yield warning(
+        "duplicates_across_split",
+        n=int(hit.sum()), total=examples.n, example=first, fits=count, all_fits=len(fits),
+    )  # fmt: skip
 
 
 def _small_folds(fits: Sequence[Fit]) -> Iterator[WarningRecord]:
     sizes = [len(fit.test) for fit in fits if "fold" in fit.keys]
     # Of leave-one-out everybody knows; no fold of it is looked at by itself.
     if sizes and 1 < min(sizes) < FEW_IN_A_FOLD:
-        text = (
-            f"The smallest fold tests {min(sizes)} examples, fewer than {FEW_IN_A_FOLD}: take fewer folds, or"
-        )
-        yield WarningRecord("small_folds", text + " repeat them.")
+        text = Message("planned_folds.small", n=min(sizes), least=FEW_IN_A_FOLD)
+        yield WarningRecord("small_folds", text)
 
 
 def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
@@ -71,8 +68,8 @@ def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[Warnin
         and len(np.unique(examples.codes[fit.test])) < len(classes)
     ]
     if lacking:
-        text = f"{len(lacking)} of {len(fits)} folds lack a class: recall or AUC may be undefined there; set"
-        yield WarningRecord("class_missing_in_fold", text + " stratify = true.")
+        text = Message("planned_folds.lack_class", n=len(lacking), total=len(fits))
+        yield WarningRecord("class_missing_in_fold", text)
 
 
 def _missing_in_training(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
@@ -81,5 +78,4 @@ def _missing_in_training(examples: Examples, fits: Sequence[Fit]) -> Iterator[Wa
     count = len(np.unique(examples.codes))
     lacking = sum(len(np.unique(examples.codes[fit.train])) < count for fit in fits)
     if lacking:
-        text = f"{lacking} of {len(fits)} training samples lack a class: no model can learn it from them."
-        yield WarningRecord("class_missing_in_training", text)
+        yield warning("class_missing_in_training", n=lacking, total=len(fits))

@@ -35,7 +35,8 @@ from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.sample import estimate_all, lacks
 from evalreport.metrics.units import units_of
 from evalreport.metrics.views import value_range
-from evalreport.records import FoundRecord, WarningRecord
+from evalreport.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,12 +53,7 @@ def at_one_point(predictions: Predictions) -> Predictions:
     chosen, warnings = chosen_points(predictions, series)
     table = at_points(predictions, series, chosen)
     at = ", ".join(f"{name} {point.x:g}" for name, point in chosen.items())
-    why = (
-        "the largest of the learning curve"
-        if series.axis == "train_size"
-        else "the least error on these examples"
-    )
-    said = FoundRecord(series.axis.replace("_", " "), at, f"{why}: where the models are compared")
+    said = FoundRecord(series.axis.replace("_", " "), at, Message(f"curve_point.{series.axis}"))
     return replace(table, found=(*table.found, said), warnings=(*table.warnings, *warnings))
 
 
@@ -79,10 +75,8 @@ def chosen_points(
         losses = [_test_loss(predictions, series, name, point) for point in points]
         chosen[name] = points[int(np.nanargmin(losses))] if not np.isnan(losses).all() else points[-1]
     several = [name for name, points in series.points.items() if len(points) > 1]
-    at = ", ".join(f"{name} at {chosen[name].x:g}" for name in several[:6])
-    text = f"The models are compared at the complexity where each errs least on these very examples ({at}):"
-    text += " so chosen, the figures flatter them. Choose it inside the training data, as nested cross-validation does."
-    return chosen, (WarningRecord("complexity_chosen_on_test", text, tuple(several)),)
+    at = [Message("curve_point.model", model=name, x=chosen[name].x) for name in several[:6]]
+    return chosen, (warning("complexity_chosen_on_test", about=tuple(several), points=tuple(at)),)
 
 
 def _test_loss(predictions: Predictions, series: Series, name: str, point: Point) -> float:

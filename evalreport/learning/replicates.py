@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.metrics.fits import LABEL_MEANS, is_mean_over_examples
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.views import ModelView, view
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-LABEL_LOSSES = LABEL_MEANS
 
 ANOTHER_SIZE = 0.1
 """Samples whose mean size differs from the number of examples by more than this share are of another size."""
@@ -137,7 +134,7 @@ def _placed(example: Rows, rows: Rows, examples: Rows) -> Rows | None:
 
 def is_mean_of_losses(quantity: Quantity) -> bool:
     """Say whether a quantity is a mean of one number for each example."""
-    return is_mean_over_examples(quantity)
+    return definition(quantity).is_mean
 
 
 def example_losses(view_of_model: ModelView, quantity: Quantity) -> Floats:
@@ -148,11 +145,9 @@ def example_losses(view_of_model: ModelView, quantity: Quantity) -> Floats:
     quantity
         One for which ``is_mean_of_losses`` holds, and which the model's outputs allow.
     """
-    if quantity.metric in LABEL_LOSSES:
-        right = np.asarray(view_of_model.y_pred == view_of_model.true, dtype=np.float64)
-        return right if quantity.metric == "accuracy" else 1.0 - right
-    columns: Any = definition(quantity).columns
-    return np.asarray(columns(view_of_model)[:, 1], dtype=np.float64)
+    numbers_of = definition(quantity).per_example
+    assert numbers_of is not None
+    return np.asarray(numbers_of(view_of_model), dtype=np.float64)
 
 
 def model_losses(predictions: Predictions, model: ModelOutputs, quantity: Quantity) -> Floats:

@@ -30,8 +30,10 @@ from evalreport.learning.prediction_tables import (
 from evalreport.learning.splits import fits_of
 from evalreport.learning.targets import guessed_positive
 from evalreport.learning.tasks import Task, check_models, models_of, tasks_of, versions
+from evalreport.metrics import METRICS
 from evalreport.publishing import Kind, publish
 from evalreport.records import WarningRecord
+from evalreport.texts import Message, say
 
 Progress = Callable[[str, float], None]
 SCHEMA = "evalreport/resample/1"
@@ -116,7 +118,7 @@ def resample(
     check_models(settled)
     settled = _with_selection(settled, examples)
     for line in (*examples.said, _own_code(settled)):
-        announce(line)
+        announce(str(line))
     for estimator in settled.estimators:
         check_buildable(estimator, settled.folder, examples.task)
     fits = fits_of(examples, settled.scheme, settled.seed)
@@ -127,7 +129,7 @@ def resample(
     with open_journal(journal_path(output)) as journal:
         reused = sum(task.key in journal.found for task in tasks)
         if reused:
-            announce(f"{reused} of {len(tasks)} fits were finished before and are kept")
+            announce(say("resample.reused", n=reused, total=len(tasks)))
         outcomes = _carry_out(settled, examples, tasks, journal, progress)
         written = _write(settled, examples, tasks, outcomes, output, warnings, reused, done)
         if not written.failures:
@@ -140,14 +142,14 @@ def _with_selection(plan: Plan, examples: Examples) -> Plan:
     """Say what a search is decided by, where the plan does not."""
     regression = examples.task == "regression"
     select = plan.scheme.select or ("mse" if regression else "accuracy")
-    if (select in ("accuracy", "log_loss")) == regression:
+    if examples.task not in METRICS[select].tasks:
         raise UsageError(f"[scheme] select {select!r} does not suit the task {examples.task}")
     return replace(plan, scheme=replace(plan.scheme, select=select))
 
 
-def _own_code(plan: Plan) -> str:
+def _own_code(plan: Plan) -> Message:
     paths = dict.fromkeys(path for estimator in plan.estimators for path in estimator.factory)
-    return f"running the code that the plan names: {', '.join(paths)}"
+    return Message("resample.own_code", paths=tuple(paths))
 
 
 def _check_output(output: Path) -> None:
@@ -218,7 +220,7 @@ def _write(
             },
             "fits": len(tasks),
             "failures": [{"model": f.model, "fit": dict(f.fit), "error": f.error} for f in failures],
-            "warnings": [asdict(warning) for warning in warnings],
+            "warnings": [asdict(warning) | {"text": str(warning.text)} for warning in warnings],
             "estimators_warned": list(said),
         }
         files[places["record"]] = _json(record)

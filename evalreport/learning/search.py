@@ -75,7 +75,7 @@ def search(
         loss = float(losses.mean())
         if best is None or loss < best[0]:
             best = (loss, candidate, inner)
-    assert best is not None, "a grid has a candidate"
+    assert best is not None
     return best[1], best[2]
 
 
@@ -83,16 +83,35 @@ def _losses(model: Any, examples: Examples, rows: Indices, select: Selection) ->
     """Return the loss of each row."""
     features = examples.features
     features = features[rows] if isinstance(features, np.ndarray) else features.iloc[rows]
-    target = examples.target[rows]
-    if select == "log_loss":
-        proba = np.asarray(model.predict_proba(features), dtype=np.float64)
-        place = {label: column for column, label in enumerate(np.asarray(model.classes_).tolist())}
-        own = [
-            proba[row, place[label]] if label in place else 0.0 for row, label in enumerate(target.tolist())
-        ]
-        return np.asarray(-np.log(np.maximum(own, _SMALLEST)))
-    predicted = np.asarray(model.predict(features)).reshape(len(rows))
-    if select == "accuracy":
-        return np.asarray(predicted != target, dtype=np.float64)
-    errors = np.abs(predicted.astype(np.float64) - target)
-    return np.asarray(errors**2 if select == "mse" else errors)
+    return np.asarray(_LOSSES[select](model, features, examples.target[rows]), dtype=np.float64)
+
+
+def _log_losses(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    proba = np.asarray(model.predict_proba(features), dtype=np.float64)
+    place = {label: column for column, label in enumerate(np.asarray(model.classes_).tolist())}
+    own = [proba[row, place[label]] if label in place else 0.0 for row, label in enumerate(target.tolist())]
+    return np.asarray(-np.log(np.maximum(own, _SMALLEST)))
+
+
+def _predicted(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.asarray(model.predict(features)).reshape(len(target))
+
+
+def _wrong(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    return np.asarray(_predicted(model, features, target) != target)
+
+
+def _absolute_errors(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return np.asarray(np.abs(_predicted(model, features, target).astype(np.float64) - target))
+
+
+def _squared_errors(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return np.asarray(_absolute_errors(model, features, target) ** 2)
+
+
+_LOSSES: Mapping[Selection, Callable[[Any, Any, npt.NDArray[Any]], npt.NDArray[Any]]] = {
+    "accuracy": _wrong,
+    "log_loss": _log_losses,
+    "mse": _squared_errors,
+    "mae": _absolute_errors,
+}

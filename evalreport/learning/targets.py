@@ -16,12 +16,12 @@ from evalreport.data.values import (
     in_order,
     is_number,
     is_whole,
-    shown,
     spelled_alike,
     used_only,
 )
 from evalreport.errors import InputError, UsageError
 from evalreport.learning.plans import DataSource, Task
+from evalreport.texts import Message, quoted
 
 
 def read_target(read: Columns, source: DataSource, name: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def read_target(read: Columns, source: DataSource, name: str) -> dict[str, Any]:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(
-                f"{shown(labels[codes[row]])} is no finite number",
+                f"{quoted(labels[codes[row]])} is no finite number",
                 file=name,
                 line=read.locate(row, None)[0],
                 column=header,
@@ -67,16 +67,16 @@ def read_target(read: Columns, source: DataSource, name: str) -> dict[str, Any]:
     return {**_classes(labels, codes, task, source, name), "why": why}
 
 
-def _task(labels: list[str], named: Task | None) -> tuple[Task, str]:
+def _task(labels: list[str], named: Task | None) -> tuple[Task, Message]:
     if named is not None:
-        return named, "as the plan says"
+        return named, Message("resample.as_planned")
     count = len(set(spelled_alike(labels).values()))
     several: Task = "multiclass" if count > 2 else "binary"
     if not all(map(is_number, labels)):
-        return several, f"the target is text, for example {shown(min(labels))}"
+        return several, Message("resample.text_target", example=min(labels))
     if all(map(is_whole, labels)) and count <= MOST_WHOLE_CLASSES:
-        return several, f"the target holds {count} whole numbers"
-    return "regression", "the target is numbers"
+        return several, Message("resample.whole_target", n=count)
+    return "regression", Message("resample.number_target")
 
 
 def _classes(
@@ -86,7 +86,7 @@ def _classes(
     classes = in_order(spelling.values())
     if len(classes) < 2 or len(classes) > MOST_CLASSES or (task == "binary" and len(classes) > 2):
         wanted = "two classes" if task == "binary" else f"2 to {MOST_CLASSES:,} classes"
-        few = ", ".join(map(shown, classes[:3])) + (", ..." if len(classes) > 3 else "")
+        few = ", ".join(map(quoted, classes[:3])) + (", ..." if len(classes) > 3 else "")
         raise InputError(
             f"the target holds {len(classes)} class{'es' * (len(classes) > 1)} ({few})",
             file=name,

@@ -12,13 +12,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import evalreport
 from evalreport.errors import UsageError
 from evalreport.learning.examples import Examples, data_digest
 from evalreport.learning.fitting import Job
 from evalreport.learning.plans import Estimator, Plan, axis, describe
 from evalreport.learning.search import Search
 from evalreport.learning.splits import Fit, seed_of
+from evalreport.version import __version__
 
 _FORM = 2
 
@@ -150,7 +150,7 @@ def versions() -> dict[str, str]:
     """Return the versions that the predictions depend on."""
     libraries = ("numpy", "scikit-learn", "scipy")
     return {
-        "evalreport": evalreport.__version__,
+        "evalreport": __version__,
         "python": platform.python_version(),
         **{name: version(name) for name in libraries},
     }

@@ -11,6 +11,7 @@ from evalreport.engine.derivative import ratio
 from evalreport.engine.tables import Counts
 from evalreport.metrics.labels import npv, precision, recall, specificity
 from evalreport.metrics.registry import binary_table, table
+from evalreport.texts import Message
 
 Array = npt.NDArray[Any]
 
@@ -24,8 +25,10 @@ def _n(c: Counts) -> Array:
 @binary_table(
     "Informedness",
     "TP / (TP + FN) + TN / (TN + FP) - 1",
+    iso_slope="rates",
+    criterion="youden",
     range=(-1.0, 1.0),
-    undefined="no example is positive, or none is negative",
+    undefined=Message("undefined.informedness"),
     source="Youden (1950), Cancer 3:32; Powers (2011), J Mach Learn Technol 2:37",
 )
 def informedness(c: Counts) -> Array:
@@ -45,7 +48,7 @@ def informedness(c: Counts) -> Array:
     "Markedness",
     "TP / (TP + FP) + TN / (TN + FN) - 1",
     range=(-1.0, 1.0),
-    undefined="no example is predicted positive, or none is predicted negative",
+    undefined=Message("undefined.markedness"),
     source="Powers (2011), J Mach Learn Technol 2:37",
 )
 def markedness(c: Counts) -> Array:
@@ -61,6 +64,7 @@ def markedness(c: Counts) -> Array:
     "(TP + FN) / n",
     greater_is_better=None,
     proportion=lambda c: (c.tp + c.fn, _n(c)),
+    one_sided=True,
     **TWO_CLASSES,
 )
 def prevalence(c: Counts) -> Array:
@@ -73,6 +77,7 @@ def prevalence(c: Counts) -> Array:
     "TP / n",
     greater_is_better=None,
     proportion=lambda c: (c.tp, _n(c)),
+    one_sided=True,
     source="Agrawal, Imielinski and Swami (1993), SIGMOD, section 2",
     **TWO_CLASSES,
 )
@@ -85,7 +90,8 @@ def rule_support(c: Counts) -> Array:
     "Rule confidence",
     "TP / (TP + FP)",
     proportion=lambda c: (c.tp, c.tp + c.fp),
-    undefined="no example is predicted positive (TP + FP = 0)",
+    one_sided=True,
+    undefined=Message("undefined.precision"),
     source="Agrawal, Imielinski and Swami (1993), SIGMOD, section 2",
     **TWO_CLASSES,
 )
@@ -98,7 +104,8 @@ def rule_confidence(c: Counts) -> Array:
     "Rule lift",
     "(TP / (TP + FP)) / ((TP + FN) / n)",
     range=(0.0, float("inf")),
-    undefined="no example is positive, or none is predicted positive",
+    one_sided=True,
+    undefined=Message("undefined.rule_lift"),
     source="Brin, Motwani, Ullman and Tsur (1997), SIGMOD, there called interest",
     **TWO_CLASSES,
 )

@@ -19,6 +19,7 @@ from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView
 from evalreport.records import BaselineRecord
+from evalreport.texts import Message, Text
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +39,7 @@ class Baseline:
     """
 
     name: str
-    text: str
+    text: Message
     shares: Floats | None
     certain: bool = False
 
@@ -100,23 +101,21 @@ def _rules(predictions: Predictions, units: Units) -> Iterator[Baseline]:
     if predictions.y_true is None or not len(predictions.y_true):
         return
     if predictions.task == "regression":
-        yield Baseline("mean_truth", "always answers the mean of the true values of this test set", None)
+        yield Baseline("mean_truth", Message("baseline.mean"), None)
         return
     totals, k = _class_weights(predictions, units), len(predictions.classes)
     largest = int(totals.argmax())
     most = predictions.classes[largest]
     one = (np.arange(k) == largest).astype(np.float64)
-    yield Baseline("majority_class", f"always answers {most}, the most frequent class", one, certain=True)
-    text = "guesses each class as often as it occurs (and gives it that probability), whatever the example"
-    yield Baseline("random_prevalence", text, totals / totals.sum())
-    half = "one half" if k == 2 else f"1 in {k}"
-    text = f"guesses each class with probability {half}, whatever the example"
+    yield Baseline("majority_class", Message("baseline.majority", name=most), one, certain=True)
+    yield Baseline("random_prevalence", Message("baseline.prevalence"), totals / totals.sum())
+    text = Message("baseline.coin") if k == 2 else Message("baseline.even", classes=k)
     yield Baseline("random_even", text, np.full(k, 1 / k))
 
 
 def _value(
     baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units
-) -> tuple[float, str | None]:
+) -> tuple[float, Text | None]:
     metric = definition(quantity)
     if metric.family in ("table", "binary_table"):
         assert baseline.shares is not None

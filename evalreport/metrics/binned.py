@@ -6,7 +6,7 @@ same bins where losses hardly vary inside them, else from the losses themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +24,8 @@ from evalreport.engine.multinomial import Bytes
 from evalreport.engine.portable import Whole, column_sums, weighted_sums, whole_numbers
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import weighted_mean
 from evalreport.records import FoundRecord
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
@@ -91,7 +91,7 @@ def can_be_binned(key: Key, bins: Mapping[str, Bins]) -> bool:
     metric = definition(key[1])
     if metric.family == "ranking":
         return metric.binned is not None and key[0] in bins
-    return metric.family == "moments" and metric.function is weighted_mean
+    return metric.family == "moments" and metric.is_mean
 
 
 def binned(bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> Binned:
@@ -152,10 +152,10 @@ def said_of_bins(
     if not ranked:
         return None
     most = max(len(part.wins) for key in ranked for part in bins[key[0]])
-    why = f"more than {most_exact:,} rows: values come from all rows, replicates from bins of neighbouring scores"
+    why = Message("bins.why", n=most_exact)
     if single:
-        why += _said_of_shares(shares_of_ranks(bins, estimates))
-    return FoundRecord("resampling of ranks", f"histogram of up to {most:,} bins", why)
+        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(shares_of_ranks(bins, estimates))))
+    return FoundRecord("resampling of ranks", Message("bins.histogram", n=most), why)
 
 
 def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
@@ -163,7 +163,7 @@ def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
     return key[0] in bins and metric.family == "ranking" and metric.binned is not None
 
 
-def _said_of_shares(found: Mapping[Share, float]) -> str:
+def _of_shares(found: Mapping[Share, float]) -> Iterator[Message]:
     """Say what lies inside bins: left out, added, or more than can be added to first order."""
     by_quantity: dict[str, list[float]] = {}
     close: dict[str, list[str]] = {}
@@ -172,15 +172,11 @@ def _said_of_shares(found: Mapping[Share, float]) -> str:
         if share > FIRST_ORDER_SHARE:
             close.setdefault(a if a == b else f"{a} - {b}", []).append(quantity.spelled)
     left = {name: max(every) for name, every in by_quantity.items() if max(every) <= NEGLIGIBLE_SHARE}
-    said = ": within 0.02 standard errors of resampling the rows themselves"
+    yield Message("bins.within")
     if left:
-        most = max(left.values())
-        said += (
-            f"; variation inside bins is left out for {', '.join(left)} (at most {most:.0e} of the variance)"
-        )
-    if added := [name for name in by_quantity if name not in left]:
-        said += f"; variation inside bins is added by a linear approximation for {', '.join(added)}"
+        yield Message("bins.left_out", names=tuple(left), share=max(left.values()), digits=1)
+    if added := tuple(name for name in by_quantity if name not in left):
+        yield Message("bins.added", names=added)
     if close:
-        names = "; ".join(f"{models} in {', '.join(names)}" for models, names in close.items())
-        said += f"; that is not enough for models that hardly differ in rank ({names}): --exact resamples the rows"
-    return said
+        pairs = [Message("bins.pair", models=models, names=names) for models, names in close.items()]
+        yield Message("bins.close", pairs=pairs)

@@ -13,16 +13,12 @@ from evalreport.engine.derivative import ratio
 from evalreport.engine.portable import dot, log, log1p
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
+from evalreport.texts import Message
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 BINS = 10
-
-NO_INTERVAL = (
-    "an average of absolute gaps is biased upwards, and its bootstrap replicates more so: percentile limits of a"
-    " well calibrated model cover the true value about 1 time in 100 where they should 95 times"
-)
 
 
 # --- calibration errors by bin --------------------------------------------------------------------------------------
@@ -65,7 +61,7 @@ BINNED: dict[str, Any] = {
     "greater_is_better": False,
     "smooth": False,
     "intervals": (),
-    "no_interval": NO_INTERVAL,
+    "no_interval": Message("no_interval.calibration_error"),
 }
 
 
@@ -110,27 +106,27 @@ class Logits:
 
     logit: Floats
     y: Floats
-    reason: str
+    reason: Message | None
 
 
 def _logits(view: ModelView) -> Logits:
     p, y = _forecast(view)
     if ((p <= 0) | (p >= 1)).any():
-        return Logits(np.empty(len(p)), y, "a probability is exactly 0 or 1: its logit is infinite")
+        return Logits(np.empty(len(p)), y, Message("undefined.certain"))
     logit = log(p) - log1p(-p)
     return Logits(logit, y, _no_fit(logit, y == 1))
 
 
-def _no_fit(logit: Floats, positive: npt.NDArray[np.bool_]) -> str:
-    """Say why the likelihood has no single maximum; empty where it has one."""
+def _no_fit(logit: Floats, positive: npt.NDArray[np.bool_]) -> Message | None:
+    """Say why the likelihood has no single maximum; None where it has one."""
     if positive.all() or not positive.any():
-        return "the truth holds one class only"
+        return Message("undefined.one_class")
     if np.ptp(logit) == 0:
-        return "all probabilities are equal"
+        return Message("undefined.constant")
     low, high = logit[~positive], logit[positive]
     if high.min() >= low.max() or high.max() <= low.min():
-        return "the probabilities separate the classes: the fit runs to infinity"
-    return ""
+        return Message("undefined.separated")
+    return None
 
 
 def calibration_line(state: Logits, weights: Floats) -> Floats:

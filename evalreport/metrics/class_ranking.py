@@ -11,6 +11,7 @@ from evalreport.engine.class_ranks import Areas, ClassRanks, class_ranks, placem
 from evalreport.engine.derivative import ratio
 from evalreport.metrics.registry import Chosen, rows
 from evalreport.metrics.views import ModelView
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,6 +27,7 @@ RANKED: dict[str, Any] = {
     "tasks": ("multiclass",),
     "needs": "probabilities",
     "test": "bootstrap_difference",
+    "shown_with": "scores",
 }
 
 
@@ -62,8 +64,9 @@ def _against_rest_derivative(chosen: Chosen, weights: Floats) -> Floats:
     "ROC AUC, one vs rest",
     "P(p_k of an example of class k > p_k of another) + P(tie) / 2, averaged over classes",
     averages=("macro", "weighted"),
+    headline=True,
     derivative=_against_rest_derivative,
-    undefined="the truth lacks a class, so that class has no ROC curve",
+    undefined=Message("undefined.auc_ovr"),
     source="Provost and Domingos (2001), CeDER working paper IS-00-04; Fawcett (2006), section 9.2",
     **RANKED,
 )
@@ -97,7 +100,7 @@ def _against_each_derivative(state: ClassRanks, weights: Floats) -> Floats:
     "ROC AUC, one vs one",
     "mean over ordered pairs (k, j) of P(p_k of class k > p_k of class j) + P(tie) / 2",
     derivative=_against_each_derivative,
-    undefined="the truth lacks a class, so its pairs have no ROC curve",
+    undefined=Message("undefined.auc_ovo"),
     source="Hand and Till (2001), Mach Learn 45:171, equation 7",
     **RANKED,
 )

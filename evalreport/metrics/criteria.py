@@ -21,6 +21,7 @@ from evalreport.metrics.quantities import Quantity, definition, named_criteria
 from evalreport.metrics.registry import Function, register
 from evalreport.metrics.views import ModelView, view
 from evalreport.records import MetricRecord
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,7 +32,7 @@ CRITERION: dict[str, Any] = {
     "smooth": False,
     "extensive": True,
     "intervals": (),
-    "no_interval": "a criterion of the training rows, not a mean over test examples: it has no interval",
+    "no_interval": Message("no_interval.criterion"),
     "range": (-math.inf, math.inf),
 }
 LIKELIHOOD_TASKS = ("binary", "multiclass", "regression")
@@ -67,15 +68,31 @@ class TrainingFit:
     eta: float
 
 
+def _lacks_parameters(_: TrainingFit) -> Message:
+    return Message("lacks.parameters")
+
+
+def _lacks_noise_or_parameters(fit: TrainingFit) -> Message:
+    return Message("lacks.noise" if fit.noise == 0 else "lacks.parameters")
+
+
+def _lacks_vc_dimension(_: TrainingFit) -> Message:
+    return Message("lacks.vc_dimension")
+
+
 def _criterion(
-    label: str, formula: str, tasks: tuple[str, ...], source: str
+    label: str, formula: str, tasks: tuple[str, ...], source: str, why_undefined: Function
 ) -> Callable[[Function], Function]:
     fields = {"label": label, "formula": formula, "tasks": tasks, "source": source, **CRITERION}
-    return lambda function: register(function, **fields)
+    return lambda function: register(function, why_undefined=why_undefined, **fields)
 
 
 @_criterion(
-    "AIC", "e_T + 2 (d / N) s^2", LIKELIHOOD_TASKS, "Akaike (1974); Hastie et al. (2009), equation 7.30"
+    "AIC",
+    "e_T + 2 (d / N) s^2",
+    LIKELIHOOD_TASKS,
+    "Akaike (1974); Hastie et al. (2009), equation 7.30",
+    _lacks_noise_or_parameters,
 )
 def aic(fit: TrainingFit) -> float:
     """Akaike's criterion per training example: training error plus twice the parameters' share of the noise.
@@ -85,6 +102,8 @@ def aic(fit: TrainingFit) -> float:
     >>> aic(TrainingFit(100, 5, np.nan, 0.2, 0.25, np.nan, np.nan, 0.05))
     0.225
     """
+    if fit.noise == 0:
+        return math.nan
     return fit.error + 2 * fit.parameters / fit.n * fit.noise
 
 
@@ -93,13 +112,22 @@ def aic(fit: TrainingFit) -> float:
     "(N / s^2) (e_T + ln N (d / N) s^2)",
     LIKELIHOOD_TASKS,
     "Schwarz (1978), Ann Stat 6:461; Hastie et al. (2009), equation 7.36",
+    _lacks_noise_or_parameters,
 )
 def bic(fit: TrainingFit) -> float:
     """Schwarz's criterion: training error and ln N for each parameter, in units of the noise."""
+    if fit.noise == 0:
+        return math.nan
     return fit.n / fit.noise * (fit.error + math.log(fit.n) * fit.parameters / fit.n * fit.noise)
 
 
-@_criterion("MDL", "-ln L + (d / 2) ln N", LIKELIHOOD_TASKS, "Rissanen (1978), Automatica 14:465")
+@_criterion(
+    "MDL",
+    "-ln L + (d / 2) ln N",
+    LIKELIHOOD_TASKS,
+    "Rissanen (1978), Automatica 14:465",
+    _lacks_parameters,
+)
 def mdl(fit: TrainingFit) -> float:
     """Description length of the training targets and of the parameters, (1/2) ln N nats a parameter."""
     return -fit.log_likelihood + fit.parameters / 2 * math.log(fit.n)
@@ -110,6 +138,7 @@ def mdl(fit: TrainingFit) -> float:
     "e_T + sqrt((VC (ln(2N / VC) + 1) - ln(eta / 4)) / N)",
     ("binary", "multiclass"),
     "Vapnik (1995), The Nature of Statistical Learning Theory, section 3.4",
+    _lacks_vc_dimension,
 )
 def vc_bound(fit: TrainingFit) -> float:
     """Error rate on new examples that is not exceeded with probability 1 - eta, from the VC dimension.
@@ -121,6 +150,8 @@ def vc_bound(fit: TrainingFit) -> float:
     >>> round(vc_bound(TrainingFit(1000, 3, 3, 0, 1, 0, 0.0, 0.05)), 4)
     0.164
     """
+    if not fit.vc_dimension > 0:
+        return math.nan
     capacity = fit.vc_dimension * (math.log(2 * fit.n / fit.vc_dimension) + 1)
     return fit.error_rate + math.sqrt((capacity - math.log(fit.eta / 4)) / fit.n)
 
@@ -211,15 +242,12 @@ def _log_losses(whole: ModelView) -> Floats:
 def _record(
     training: Predictions, model: ModelOutputs, quantity: Quantity, noise: float, eta: float
 ) -> MetricRecord:
-    value, reason = math.nan, "needs training predictions (part = train); test predictions are refused"
+    metric = definition(quantity)
+    value, reason = math.nan, Message("lacks.training")
     if training.n:
         fit = _fit(training, model, noise, eta)
-        reason = "needs one vc_dimension" if quantity.metric == "vc_bound" else "needs one n_parameters"
-        reason += " for the model, and its predictions (or log_likelihood) of the training rows"
-        if noise == 0 and quantity.metric in ("aic", "bic"):
-            reason = "the model with the most parameters leaves no residual on the training rows: the noise is unknown"
-        elif not (quantity.metric == "vc_bound" and not fit.vc_dimension > 0):
-            value = float(definition(quantity).function(fit))
+        assert metric.why_undefined is not None
+        value, reason = float(metric.function(fit)), metric.why_undefined(fit)
     known = math.isfinite(value)
     return MetricRecord(
         model=model.name,
@@ -232,5 +260,5 @@ def _record(
         n=training.n,
         reason=None if known else reason,
         intervals=(),
-        formula=definition(quantity).formula if known else None,
+        formula=metric.formula if known else None,
     )

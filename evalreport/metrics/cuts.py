@@ -14,13 +14,12 @@ from evalreport.engine.derivative import ratio
 from evalreport.engine.steps import Climb, Steps, steps_of
 from evalreport.metrics.registry import PROPORTION_INTERVALS, rows
 from evalreport.metrics.views import ModelView
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
 FIRST = 10.0
 """How many examples the metrics ``..._at_10`` look at."""
-
-NOT_TEN = "there are fewer than ten examples"
 
 
 def _steps(view: ModelView) -> Steps:
@@ -43,7 +42,7 @@ RANKED: dict[str, Any] = {
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
     greater_is_better=False,
-    undefined="the truth holds one class only",
+    undefined=Message("undefined.one_class"),
     least_of_a_class=20,
     **RANKED,
 )
@@ -69,10 +68,7 @@ def eer(state: Steps, weights: Floats) -> Floats:
     "Best accuracy",
     "max over thresholds t of the accuracy of score >= t",
     resampled=False,
-    no_interval=(
-        "the threshold is chosen on the examples that it is judged on: the value is too high on average, the"
-        " replicates more so, and percentile limits cover about 75 times in 100 where they should 95"
-    ),
+    no_interval=Message("no_interval.max_accuracy"),
     **RANKED | {"intervals": ()},
 )
 def max_accuracy(state: Steps, weights: Floats) -> Floats:
@@ -109,7 +105,7 @@ def _first_hits(state: Steps, weights: Floats) -> tuple[Floats, Floats]:
     "Precision at 10",
     "positives among the 10 highest scores / 10",
     proportion=lambda state, weights: (_first_hits(state, weights)[0][0], FIRST),
-    undefined=NOT_TEN,
+    undefined=Message("undefined.few_examples"),
     extensive=True,
     **RANKED | {"intervals": PROPORTION_INTERVALS},
 )
@@ -127,7 +123,7 @@ def precision_at_10(state: Steps, weights: Floats) -> Floats:
 @rows(
     "Recall at 10",
     "positives among the 10 highest scores / positives",
-    undefined="no example is positive, or " + NOT_TEN,
+    undefined=Message("undefined.recall_at_10"),
     extensive=True,
     **RANKED,
 )
@@ -144,7 +140,7 @@ def recall_at_10(state: Steps, weights: Floats) -> Floats:
 @rows(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
-    undefined=NOT_TEN,
+    undefined=Message("undefined.few_examples"),
     extensive=True,
     **RANKED,
 )
@@ -160,7 +156,7 @@ def f1_at_10(state: Steps, weights: Floats) -> Floats:
 @rows(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
-    undefined="no example is positive",
+    undefined=Message("undefined.no_positive"),
     **RANKED,
 )
 def r_precision(state: Steps, weights: Floats) -> Floats:

@@ -14,6 +14,7 @@ from evalreport.engine.effective import Freedom, freedom, freedom_of_clusters
 from evalreport.metrics.crossed import Crossed, SeedTerm, crossed, seed_term
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Metric
+from evalreport.texts import Message, Text, parts
 
 Floats = npt.NDArray[np.float64]
 
@@ -114,7 +115,7 @@ class Estimate:
     model: str
     quantity: Quantity
     value: float
-    reason: str | None
+    reason: Text | None
     n: int
     range: tuple[float, float]
     derivative: Floats | None = None
@@ -143,6 +144,31 @@ class Estimate:
     def metric(self) -> Metric:
         """The registered metric."""
         return definition(self.quantity)
+
+    @cached_property
+    def of_base(self) -> Estimate:
+        """The same on the scale of the metric that this one's is another scale of (``affine_of``), else itself."""
+        scale = self.metric.affine_of
+        if scale is None:
+            return self
+        if self.is_difference:
+            scale = replace(scale, offset=0.0)
+        low, high = (scale.back(limit) for limit in self.range)
+        fits, sides, by_fit = self.fits, self.sides, self.by_fit
+        found = replace(
+            self,
+            quantity=replace(self.quantity, metric=scale.of),
+            value=scale.back(self.value),
+            range=(min(low, high), max(low, high)),
+            derivative=None if self.derivative is None else self.derivative / scale.slope,
+            replicates=None if self.replicates is None else scale.back(self.replicates),
+            paired=None if self.paired is None else self.paired / scale.slope,
+            fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
+            by_fit=None if by_fit is None else lambda: by_fit() / scale.slope,
+            sides=None if sides is None else (sides[0].of_base, sides[1].of_base),
+            value_of=None,
+        )
+        return found.of_base
 
     @property
     def of_folds(self) -> bool:
@@ -305,11 +331,11 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     if a.fits is not None and b.fits is not None and a.fits.names == b.fits.names:
         by_fit = _subtracted_by_fit(a.by_fit, b.by_fit)
         fits = replace(a.fits, values=a.fits.values - b.fits.values)
-    reasons = [f"{e.model}: {e.reason}" for e in (a, b) if e.reason]
+    reasons = [Message("undefined.of_model", model=e.model, reason=e.reason) for e in (a, b) if e.reason]
     return replace(
         a,
         value=a.value - b.value,
-        reason="; ".join(reasons) or None,
+        reason=parts(*reasons) if reasons else None,
         range=(low - high, high - low),
         derivative=derivative,
         replicates=replicates,

@@ -14,7 +14,6 @@ from evalreport.metrics.estimate import Fits
 from evalreport.metrics.label_estimates import LabelTables, table_function
 from evalreport.metrics.layout import FOLDED, Layout, Parts
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import weighted_mean
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 
@@ -23,9 +22,6 @@ Key = tuple[str, Quantity]
 
 KINDS = {"bootstrap": "replicates", "seeds": "seeds", "datasets": "datasets"}
 """What the single fits are, by design; else folds."""
-
-LABEL_MEANS = ("error_rate", "accuracy")
-"""Metrics of the confusion table that are means over examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,7 @@ def with_fits(sample: Sample) -> Sample:
     kind = KINDS.get(design, "folds")
     if kind == "folds" and sizes.n_test.max() <= 1:
         # On one example F1 is whether it was found, and RMSE the absolute error: the mean over folds is another metric.
-        for key in [key for key in values if not is_mean_over_examples(key[1])]:
+        for key in [key for key in values if not definition(key[1]).is_mean]:
             values[key] = np.full(layout.fits.count, np.nan)
     repeat, fold = (_coded(layout.fits, column) for column in ("repeat", "fold"))
     names = tuple(dict(name).get("seed", "") for name in layout.fits.names) if kind == "seeds" else ()
@@ -79,11 +75,6 @@ def with_fits(sample: Sample) -> Sample:
     return replace(sample, estimates=estimates)
 
 
-def is_mean_over_examples(quantity: Quantity) -> bool:
-    """Say whether a quantity is a mean of one number for each example, so that it has a value on a single one."""
-    return definition(quantity).function is weighted_mean or quantity.metric in LABEL_MEANS
-
-
 def _coded(parts: Parts, column: str) -> npt.NDArray[np.int64]:
     """Return each part's code in one key column, in the order of the names; 0 where the column is not held."""
     found = [dict(name).get(column, "") for name in parts.names]
@@ -104,11 +95,10 @@ def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
     if size is not None:
         first = [int(rows[0]) for rows in parts.rows()]
         n_train = np.asarray(size.values, dtype=np.float64)[first]
-        n_train = np.where(n_train > 0, n_train, np.nan)  # nothing is trained on no example
     elif predictions.design in ("cross-validation", "5x2cv"):
         repeats = _coded(parts, "repeat")
         n_train = np.bincount(repeats, weights=n_test)[repeats] - n_test
-    return FitSizes(n_test, n_train)
+    return FitSizes(n_test, np.where(n_train > 0, n_train, np.nan))  # nothing is trained on no example
 
 
 def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:

@@ -35,7 +35,7 @@ def filled_in(estimate: Estimate, code: int | None) -> str | None:
         tp, true, predicted = margins_of(table)[:, code]
         tn = table.sum() - true - predicted + tp
         counts = dict(zip(COUNTS, (tp, predicted - tp, true - tp, tn), strict=True)) | {"n": table.sum()}
-    elif estimate.metric.name in ("accuracy", "error_rate"):
+    elif estimate.metric.family == "table" and estimate.metric.proportion is not None:
         right, n = np.trace(table), table.sum()
         counts = {"right": right, "wrong": n - right, "n": n}
     else:

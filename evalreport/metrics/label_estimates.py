@@ -17,6 +17,7 @@ from evalreport.engine.tables import Cells, Codes, Counts, distinct_cells, margi
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.layout import Parts
 from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import METRICS
 from evalreport.metrics.units import Units, within
 from evalreport.metrics.views import value_range
 
@@ -151,6 +152,7 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
         return lambda m: slopes_at(lambda moved: zero_where_undefined(function(moved)), m, 2)
 
     def slopes(m: Floats) -> Floats:
+        """Return the derivatives at margins m (..., 3, K), by the same entries."""
         counts = one_vs_rest(m)
         if quantity.average is None:
             chosen: slice | list[int] = [class_code(quantity, predictions)]
@@ -258,9 +260,12 @@ def _proportion(
         if counts_of is not None:
             successes, trials = (float(count) for count in counts_of(point[0]))
             return {"successes": successes, "trials": trials}
-        if definition(quantity).name == "f1" and quantity.average is None:
-            counts = _counts(point[0], class_code(quantity, predictions))
-            return {"jaccard": (float(counts.tp), float(counts.tp + counts.fp + counts.fn))}
+        below = definition(quantity).monotone_of
+        if below is not None and quantity.average is None:
+            proportion = METRICS[below[0]].proportion
+            assert proportion is not None
+            found = proportion(_counts(point[0], class_code(quantity, predictions)))
+            return {"jaccard": (float(found[0]), float(found[1]))}
         return {}
     if counts_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
         return {}
@@ -279,7 +284,7 @@ def _successes_and_trials(
     metric = definition(quantity)
     proportion = metric.proportion
     # Every example is one TP, or one FP and one FN: micro precision, recall and F1 are accuracy.
-    if quantity.average == "micro" and metric.name in ("precision", "recall", "f1"):
+    if quantity.average == "micro" and metric.micro_is_accuracy:
         return lambda m: (m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
     if proportion is None or quantity.average is not None:
         return None

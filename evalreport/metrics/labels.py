@@ -14,6 +14,8 @@ import numpy.typing as npt
 from evalreport.engine.derivative import ratio
 from evalreport.engine.tables import Counts
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, binary_table, table
+from evalreport.metrics.views import Floats, ModelView
+from evalreport.texts import Message
 
 Array = npt.NDArray[Any]
 
@@ -29,6 +31,40 @@ def _wrong(right: float, n: float) -> tuple[float, float]:
     return n - right, n
 
 
+def _right_labels(view: ModelView) -> Floats:
+    """1 for each example whose predicted label is the true one, else 0, (n,)."""
+    return np.asarray(view.y_pred == view.true, dtype=np.float64)
+
+
+def _wrong_labels(view: ModelView) -> Floats:
+    return 1.0 - _right_labels(view)
+
+
+def _right_over_pairs(view: ModelView) -> float:
+    """Chance that a true class and a prediction, each drawn by itself, are the same."""
+    assert view.true is not None
+    classes, counts = np.unique(view.true, return_counts=True)
+    said = np.array([np.mean(view.y_pred == code) for code in classes])
+    return float((counts / counts.sum() * said).sum())
+
+
+def _wrong_over_pairs(view: ModelView) -> float:
+    return 1.0 - _right_over_pairs(view)
+
+
+def _accuracy_of_counts(c: Counts) -> Array:
+    return ratio(c.tp + c.tn, c.tp + c.fp + c.fn + c.tn)
+
+
+def _balanced_accuracy_of_counts(c: Counts) -> Array:
+    return np.asarray((ratio(c.tp, c.tp + c.fn) + ratio(c.tn, c.tn + c.fp)) / 2)
+
+
+def _mcc_of_counts(c: Counts) -> Array:
+    product = (c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn)
+    return ratio(c.tp * c.tn - c.fp * c.fn, np.sqrt(product))
+
+
 @table(
     "Accuracy",
     "right / n",
@@ -36,6 +72,12 @@ def _wrong(right: float, n: float) -> tuple[float, float]:
     intervals=(*PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
     difference_interval="newcombe_paired",
     test="mcnemar_midp",
+    per_example=_right_labels,
+    mean_over_pairs=_right_over_pairs,
+    of_counts=_accuracy_of_counts,
+    share_of_right=True,
+    iso_slope="counts",
+    headline=True,
 )
 def accuracy(margins: Array) -> Array:
     """Share of examples whose predicted class is the true class."""
@@ -48,6 +90,9 @@ def accuracy(margins: Array) -> Array:
     greater_is_better=False,
     proportion=_wrong,
     intervals=(*PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
+    per_example=_wrong_labels,
+    mean_over_pairs=_wrong_over_pairs,
+    iso_slope="counts",
 )
 def error_rate(margins: Array) -> Array:
     """Share of examples whose predicted class is not the true class."""
@@ -65,6 +110,8 @@ def _class_recalls(margins: Array) -> tuple[Array, Array]:
     "mean of the class recalls",
     intervals=OF_RECALLS,
     recall_slope=1.0,
+    of_counts=_balanced_accuracy_of_counts,
+    iso_slope="rates",
 )
 def balanced_accuracy(margins: Array) -> Array:
     """Mean of the class recalls, over the classes that the truth holds."""
@@ -88,7 +135,9 @@ def mean_per_class_error(margins: Array) -> Array:
     "MCC",
     "(right n - sum true_k predicted_k) / sqrt((n^2 - sum predicted_k^2) (n^2 - sum true_k^2))",
     range=(-1.0, 1.0),
-    undefined="all examples are of one class, or all are predicted as one class",
+    undefined=Message("undefined.mcc"),
+    of_counts=_mcc_of_counts,
+    headline=True,
     source="Gorodkin (2004), Comput Biol Chem 28:367, equation 8; Matthews (1975) for two classes",
 )
 def mcc(margins: Array) -> Array:
@@ -110,7 +159,7 @@ def _chance_corrected(agreement: Array, chance: Array) -> Array:
     "Cohen's kappa",
     "(p_o - p_e) / (1 - p_e), p_e = sum true_k predicted_k / n^2",
     range=(-1.0, 1.0),
-    undefined="truth and predictions hold one and the same class only (p_e = 1)",
+    undefined=Message("undefined.chance"),
     source="Cohen (1960), Educ Psychol Meas 20:37",
 )
 def cohen_kappa(margins: Array) -> Array:
@@ -124,7 +173,7 @@ def cohen_kappa(margins: Array) -> Array:
     "Scott's pi",
     "(p_o - p_e) / (1 - p_e), p_e = sum ((true_k + predicted_k) / 2n)^2",
     range=(-1.0, 1.0),
-    undefined="truth and predictions hold one and the same class only (p_e = 1)",
+    undefined=Message("undefined.chance"),
     source="Scott (1955), Public Opin Q 19:321",
 )
 def scott_pi(margins: Array) -> Array:
@@ -138,7 +187,9 @@ def scott_pi(margins: Array) -> Array:
     "Precision",
     "TP / (TP + FP)",
     proportion=lambda c: (c.tp, c.tp + c.fp),
-    undefined="no example is predicted positive (TP + FP = 0)",
+    micro_is_accuracy=True,
+    one_sided=True,
+    undefined=Message("undefined.precision"),
 )
 def precision(c: Counts) -> Array:
     """Share of the positive predictions that are right."""
@@ -151,7 +202,9 @@ def precision(c: Counts) -> Array:
     proportion=lambda c: (c.tp, c.tp + c.fn),
     intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
     recall_slope=1.0,
-    undefined="no example is positive (TP + FN = 0)",
+    micro_is_accuracy=True,
+    one_sided=True,
+    undefined=Message("undefined.recall"),
 )
 def recall(c: Counts) -> Array:
     """Share of the positive examples that are found (sensitivity, true positive rate)."""
@@ -162,7 +215,8 @@ def recall(c: Counts) -> Array:
     "Specificity",
     "TN / (TN + FP)",
     proportion=lambda c: (c.tn, c.tn + c.fp),
-    undefined="no example is negative (TN + FP = 0)",
+    one_sided=True,
+    undefined=Message("undefined.specificity"),
 )
 def specificity(c: Counts) -> Array:
     """Share of the negative examples that are predicted negative (true negative rate)."""
@@ -173,7 +227,8 @@ def specificity(c: Counts) -> Array:
     "NPV",
     "TN / (TN + FN)",
     proportion=lambda c: (c.tn, c.tn + c.fn),
-    undefined="no example is predicted negative (TN + FN = 0)",
+    one_sided=True,
+    undefined=Message("undefined.npv"),
 )
 def npv(c: Counts) -> Array:
     """Share of the negative predictions that are right (negative predictive value)."""
@@ -185,7 +240,8 @@ def npv(c: Counts) -> Array:
     "FP / (FP + TN)",
     greater_is_better=False,
     proportion=lambda c: (c.fp, c.fp + c.tn),
-    undefined="no example is negative (FP + TN = 0)",
+    one_sided=True,
+    undefined=Message("undefined.fpr"),
 )
 def fpr(c: Counts) -> Array:
     """Share of the negative examples that are predicted positive (fall-out, false acceptance rate)."""
@@ -199,7 +255,8 @@ def fpr(c: Counts) -> Array:
     proportion=lambda c: (c.fn, c.fn + c.tp),
     intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
     recall_slope=-1.0,
-    undefined="no example is positive (FN + TP = 0)",
+    one_sided=True,
+    undefined=Message("undefined.fnr"),
 )
 def fnr(c: Counts) -> Array:
     """Share of the positive examples that are missed (miss rate, false rejection rate)."""
@@ -259,7 +316,11 @@ def f_beta(c: Counts, *, beta: float | None = None, alpha: float | None = None) 
     "F1",
     "2 TP / (2 TP + FP + FN)",
     intervals=("wilson_f1", "wilson_f1s", *SMOOTH_INTERVALS),
-    undefined="no example is positive or predicted positive (TP + FP + FN = 0)",
+    monotone_of=("jaccard", lambda j: 2 * j / (1 + j)),
+    micro_is_accuracy=True,
+    headline=True,
+    figures=("count-sets", "f1-at-recall"),
+    undefined=Message("undefined.f1"),
     source="van Rijsbergen (1979), Information Retrieval, chapter 7",
 )
 def f1(c: Counts) -> Array:
@@ -267,13 +328,13 @@ def f1(c: Counts) -> Array:
     return f_beta(c, beta=1.0)
 
 
-@binary_table("F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", undefined="TP + FP + FN = 0")
+@binary_table("F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", undefined=Message("undefined.f_beta"))
 def f0_5(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which precision counts twice as much."""
     return f_beta(c, beta=0.5)
 
 
-@binary_table("F2", "5 TP / (5 TP + 4 FN + FP)", undefined="TP + FP + FN = 0")
+@binary_table("F2", "5 TP / (5 TP + 4 FN + FP)", undefined=Message("undefined.f_beta"))
 def f2(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which recall counts twice as much."""
     return f_beta(c, beta=2.0)
@@ -283,7 +344,7 @@ def f2(c: Counts) -> Array:
     "Jaccard index",
     "TP / (TP + FP + FN)",
     proportion=lambda c: (c.tp, c.tp + c.fp + c.fn),
-    undefined="no example is positive or predicted positive (TP + FP + FN = 0)",
+    undefined=Message("undefined.f1"),
 )
 def jaccard(c: Counts) -> Array:
     """Positives found, among those that are positive or predicted positive."""

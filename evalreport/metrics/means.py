@@ -11,11 +11,12 @@ from evalreport.engine.derivative import ratio
 from evalreport.engine.portable import log
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, mean_loss, moments
 from evalreport.metrics.views import Floats, ModelView
+from evalreport.texts import Message
 
 Array = npt.NDArray[Any]
 
 INFINITE = (0.0, float("inf"))
-SQUARES = "squared errors"
+SQUARES = Message("losses.squared")
 CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
 
@@ -26,7 +27,9 @@ CLIP = 1e-15
     tasks=("binary", "multiclass"),
     needs="probabilities",
     range=INFINITE,
-    losses="logarithmic losses",
+    losses=Message("losses.logarithmic"),
+    infinite_at="zero_probability",
+    headline=True,
     less_moved="brier",
 )
 def log_loss(view: ModelView) -> Floats:
@@ -48,7 +51,8 @@ def log_loss(view: ModelView) -> Floats:
     needs="probabilities",
     range=(0.0, 2.0),
     binary_range=(0.0, 1.0),
-    losses="squared errors of the probabilities",
+    losses=Message("losses.probabilities"),
+    headline=True,
     source="Brier (1950), Mon Weather Rev 78:1",
 )
 def brier(view: ModelView) -> Floats:
@@ -74,6 +78,14 @@ def complement_mse(view: ModelView) -> Floats:
     return np.asarray((1 - view.p_true) ** 2)
 
 
+def _squares_over_pairs(view: ModelView) -> float:
+    """Add the two variances and the squared distance of the means: the mean of (y_i - h_j)^2 over all i, j."""
+    assert view.true is not None
+    assert view.y_pred is not None
+    y, h = (np.asarray(values, dtype=np.float64) for values in (view.true, view.y_pred))
+    return float(y.var() + h.var() + (y.mean() - h.mean()) ** 2)
+
+
 @mean_loss(
     "MSE",
     "mean (prediction - truth)^2",
@@ -82,6 +94,7 @@ def complement_mse(view: ModelView) -> Floats:
     range=INFINITE,
     losses=SQUARES,
     less_moved="mae",
+    mean_over_pairs=_squares_over_pairs,
 )
 def mse(view: ModelView) -> Floats:
     """Mean squared error."""
@@ -94,7 +107,8 @@ def mse(view: ModelView) -> Floats:
     tasks=("regression",),
     needs="values",
     range=INFINITE,
-    losses="absolute errors",
+    losses=Message("losses.absolute"),
+    headline=True,
     less_moved="medae",
 )
 def mae(view: ModelView) -> Floats:
@@ -108,9 +122,10 @@ def mae(view: ModelView) -> Floats:
     tasks=("regression",),
     needs="values",
     range=INFINITE,
-    losses="relative errors",
+    losses=Message("losses.relative"),
+    infinite_at="zero_truth",
     less_moved="mae",
-    undefined="a true value is 0, so the relative error is infinite",
+    undefined=Message("undefined.zero_truth"),
 )
 def mape(view: ModelView) -> Floats:
     """Mean absolute error relative to the size of the true value, as a fraction."""
@@ -141,6 +156,9 @@ def bias_error(view: ModelView) -> Floats:
     range=(-float("inf"), float("inf")),
     greater_is_better=True,
     intervals=("t", *PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
+    share_of_right=True,
+    turnable=True,
+    headline=True,
 )
 def mean_outcome(view: ModelView) -> Floats:
     """Mean of the outcomes that were judged elsewhere (0/1: the share of successes)."""
@@ -156,6 +174,8 @@ def mean_outcome(view: ModelView) -> Floats:
     range=(-float("inf"), float("inf")),
     greater_is_better=True,
     intervals=("t", *SMOOTH_INTERVALS),
+    turnable=True,
+    headline=True,
 )
 def mean_value(view: ModelView) -> Floats:
     """Mean of the scores that were computed elsewhere, one a data set (or fold)."""
@@ -179,7 +199,8 @@ def _squared_errors(view: ModelView) -> Floats:
     intervals=("hall", *SMOOTH_INTERVALS),
     losses=SQUARES,
     less_moved="mae",
-    root_of_mean=True,
+    root_of="mse",
+    headline=True,
 )
 def rmse(sums: Array) -> Array:
     """Square root of the mean squared error, in the target's units."""
@@ -206,7 +227,9 @@ def squared_errors_and_truth(view: ModelView) -> Floats:
     range=(-float("inf"), 1.0),
     losses=SQUARES,
     less_moved="mae",
-    undefined="all true values are equal",
+    undefined=Message("undefined.true_equal"),
+    uninformed=0.0,
+    headline=True,
 )
 def r2(sums: Array) -> Array:
     """Share of the squared variation about the mean that is explained; negative where the mean predicts better."""

@@ -16,6 +16,7 @@ from evalreport.engine.portable import weighted_sums
 from evalreport.metrics.means import log_loss
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, mean_loss, rows
 from evalreport.metrics.views import ModelView
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 Loss = Callable[[ModelView], Floats]
@@ -45,6 +46,7 @@ def _top_k(k: int) -> Callable[[Loss], Any]:
         greater_is_better=True,
         intervals=("t", *PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
         least_classes=k + 1,
+        shown_with="scores",
     )
 
 
@@ -85,7 +87,7 @@ VALUE_ONLY: dict[str, Any] = {
     range=(0.0, float("inf")),
     greater_is_better=False,
     extensive=True,
-    no_interval="a sum that grows with the number of examples, shown as a value only: read the log loss's interval",
+    no_interval=Message("no_interval.deviance"),
     source="McCullagh and Nelder (1989), Generalized Linear Models, section 2.3",
     **VALUE_ONLY,
 )
@@ -150,8 +152,9 @@ def lagrange(x: Floats) -> Floats:
     "mean over pairs of 1 / (1 + exp(-10 (p(positive) - p(negative))))",
     prepare=_forecasts,
     tasks=("binary",),
-    undefined="the truth holds one class only",
-    no_interval="shown as a value only: a smoothed training objective, and the ROC AUC is what it stands for",
+    undefined=Message("undefined.one_class"),
+    shown_with="scores",
+    no_interval=Message("no_interval.soft_auc"),
     source="Yan, Dodier, Mozer and Wolniewicz (2003), ICML, equation 5, in its logistic form",
     **VALUE_ONLY,
 )

@@ -21,9 +21,6 @@ PRIMARY: dict[Task, str] = {
 }
 """The primary metric by task, unless one is named."""
 
-TURNED = ("mean_outcome", "mean_value")
-"""The metrics whose direction only the user knows."""
-
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -54,9 +51,10 @@ def definition(quantity: Quantity) -> Metric:
 
 def greater_is_better(quantity: Quantity, *, lower_is_better: bool = False) -> bool:
     """Say whether a larger value is better; ``--lower-is-better`` turns outcomes and values round, nothing else."""
-    if lower_is_better and quantity.metric in TURNED:
-        return False
-    return definition(quantity).greater_is_better is True
+    metric = definition(quantity)
+    if lower_is_better and metric.turnable:
+        return metric.greater_is_better is False
+    return metric.greater_is_better is True
 
 
 def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:

@@ -18,6 +18,7 @@ from evalreport.engine.histogram import (
 )
 from evalreport.engine.memory import running_sum
 from evalreport.metrics.registry import SMOOTH_INTERVALS, ranking
+from evalreport.texts import Message
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -54,10 +55,13 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     "P(score of a positive > score of a negative) + P(tie) / 2",
     derivative=_roc_auc_derivative,
     binned=binned_roc_auc,
+    area="roc",
+    uninformed=0.5,
+    headline=True,
     intervals=("logit", "newcombe_auc", "delong", *SMOOTH_INTERVALS),
     difference_interval="delong",
     test="delong",
-    undefined="the truth holds one class only",
+    undefined=Message("undefined.one_class"),
     source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837, equation 1",
 )
 def roc_auc(positives: Array, negatives: Array) -> Array:
@@ -91,7 +95,10 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     "sum over thresholds of (R_k - R_(k-1)) P_k",
     derivative=_average_precision_derivative,
     binned=binned_average_precision,
-    undefined="no example is positive",
+    area="precision_recall",
+    mean_over_positives=True,
+    headline=True,
+    undefined=Message("undefined.no_positive"),
 )
 def average_precision(positives: Array, negatives: Array) -> Array:
     """Mean of the precision at each positive example, taken over the distinct thresholds (step sum)."""
@@ -146,8 +153,9 @@ def _binned_partial_auc(bins: Bins, weights: BinWeights) -> Floats:
     "A = area under the ROC curve for FPR in [0, 0.1]; (1 + (A - 0.005) / 0.095) / 2",
     derivative=_partial_auc_derivative,
     binned=_binned_partial_auc,
+    area="partial_roc",
     range=((1 - MOST_FALSE_POSITIVES / (2 - MOST_FALSE_POSITIVES)) / 2, 1.0),
-    undefined="the truth holds one class only",
+    undefined=Message("undefined.one_class"),
     source="McClish (1989), Med Decis Making 9:190",
 )
 def partial_auc(positives: Array, negatives: Array) -> Array:
@@ -187,7 +195,8 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     "sum over thresholds of (R_k - R_(k-1)) (P_k + P_(k-1)) / 2, from (0, P_1)",
     derivative=_pr_auc_derivative,
     binned=binned_pr_auc,
-    undefined="no example is positive",
+    area="precision_recall",
+    undefined=Message("undefined.no_positive"),
     source="Davis and Goadrich (2006), ICML, on why straight lines flatter the curve; Boyd, Eng and Page (2013)",
 )
 def pr_auc(positives: Array, negatives: Array) -> Array:

@@ -7,7 +7,7 @@ glossary entry in the report) follows from that function.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,21 +16,54 @@ import numpy.typing as npt
 from evalreport.engine.derivative import ratio
 from evalreport.keys import Task
 from evalreport.registry import Registry, summary_of
+from evalreport.texts import Text
 
 Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]
 Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "training"]
 Average = Literal["macro", "micro", "weighted"]
+Area = Literal["", "roc", "partial_roc", "precision_recall"]
+IsoSlope = Literal["", "counts", "rates"]
+Infinite = Literal["", "zero_probability", "zero_truth"]
 Function = Callable[..., Any]
-
 
 BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
 SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
 PROPORTION_INTERVALS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys")
 
 
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """A metric that is another one on another scale: slope times that one's value plus offset.
+
+    Attributes
+    ----------
+    of
+        The name of the other metric, the base.
+    slope
+        Not 0; below 0 the direction turns round.
+    """
+
+    of: str
+    slope: float
+    offset: float
+
+    def forward(self, value: Any) -> Any:
+        """Return the values on this scale of values of the base, a number or an array."""
+        return self.slope * value + self.offset
+
+    def back(self, value: Any) -> Any:
+        """Return the values of the base from values on this scale, a number or an array."""
+        return (value - self.offset) / self.slope
+
+    def limits(self, low: float, high: float) -> tuple[float, float]:
+        """Return limits of the base on this scale, in ascending order."""
+        first, second = self.forward(low), self.forward(high)
+        return (first, second) if self.slope > 0 else (second, first)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One registered metric.
+    """One registered metric and what holds for it: everything else asks these properties, never the name.
 
     Attributes
     ----------
@@ -63,6 +96,12 @@ class Metric:
     derivative
         Ranking: closed form by group, (d positives, d negatives), each (g,), from the two weights. Rows: closed
         form by example, (n,), from the state and weights (n,). None where there is none.
+    per_example
+        Means over the examples only: maps a ``ModelView`` to the numbers (n,) whose mean the value is.
+    mean_over_pairs
+        Means only, where there is a formula: maps a ``ModelView`` to the mean over every truth with every prediction.
+    of_counts
+        Tables only, where it is faster: the value of two classes as a function of ``Counts``.
     binned
         Ranking only: the values (b,) from ``Bins`` and their ``BinWeights``, for replicates of very many rows.
     resampled
@@ -79,22 +118,54 @@ class Metric:
     undefined
         When 0/0 occurs, in words; the value is then 0 by the field's convention, with this as the reason.
     why_undefined
-        Rows only: maps a state to the reason where there is more than one.
+        Rows: maps a state to the reason where there is more than one. Training: maps a ``TrainingFit`` to it.
     no_interval
         Why no interval of one model's value is honest; empty where ``intervals`` are.
     losses, less_moved
         Moments only: what the second column holds, where these are losses that are none negative; and the metric
         that single large ones move less.
-    root_of_mean
-        True where the value is the root of a mean of squares over the examples.
+    affine_of
+        Where it is another metric on another scale: intervals are then that one's, mapped (decorator ``affine``).
+    monotone_of
+        Where a class's value rises with a metric of the family ``binary_table`` that is a proportion: its name, and the
+        function that maps its value to this one's.
+    root_of
+        Where it is the root of a mean of squares over the examples: the name of that mean.
     recall_slope
         Where the value rises or falls in a straight line with the mean of the class recalls: by how much.
+    micro_is_accuracy
+        Whether its micro average is the share of right answers.
+    share_of_right
+        Whether it is the share of right answers: of predicted labels, or of outcomes where all are 0 or 1.
+    area
+        Which area under a curve it is. DeLong's error and Newcombe's interval are those of ``roc``, the whole area.
+    mean_over_positives
+        Whether it is a mean of one number for each positive example.
+    uninformed
+        Value of a model that tells no example from another (a random order, the mean of the truth), whatever the
+        data; None where it depends on them.
+    infinite_at
+        What makes a single example's term infinite: a probability of 0 of the true class, or a true value of 0.
+    one_sided
+        Whether it counts one kind of error only: any value can be bought with the other kind, so no threshold is best.
+    iso_slope
+        Straight lines of the ROC square along which it does not change: of slope N/P (``counts``) or 1 (``rates``).
+    criterion
+        Where the threshold of its best value is always looked for: what that is called in the results.
+    turnable
+        Whether only the user knows its direction: ``--lower-is-better`` turns it round.
     extensive
         True where the value depends on how many examples there are, not only on their distribution.
     least_of_a_class
         With fewer examples of the rarest class its bootstrap intervals do not hold.
     least_classes
         Left out of a run that does not name it where there are fewer classes: it says nothing there.
+    headline
+        Whether the report shows it open; the others are folded unless the user names them.
+    shown_with
+        The heading of the report that it stands under, where that is not what it needs.
+    figures
+        Names of the pictures that explain it in the report's methods.
     source
         Paper, equation or page.
     """
@@ -114,6 +185,9 @@ class Metric:
     columns: Function | None = None
     prepare: Function | None = None
     derivative: Function | None = None
+    per_example: Function | None = None
+    mean_over_pairs: Function | None = None
+    of_counts: Function | None = None
     resampled: bool = True
     binned: Function | None = None
     proportion: Function | None = None
@@ -121,17 +195,52 @@ class Metric:
     difference_interval: str = "bootstrap_bca"
     test: str = "permutation"
     smooth: bool = True
-    undefined: str = ""
+    undefined: Text = ""
     why_undefined: Function | None = None
-    no_interval: str = ""
-    losses: str = ""
+    no_interval: Text = ""
+    losses: Text = ""
     less_moved: str = ""
-    root_of_mean: bool = False
+    affine_of: Affine | None = None
+    monotone_of: tuple[str, Function] | None = None
+    root_of: str = ""
     recall_slope: float = 0.0
+    micro_is_accuracy: bool = False
+    share_of_right: bool = False
+    area: Area = ""
+    mean_over_positives: bool = False
+    uninformed: float | None = None
+    infinite_at: Infinite = ""
+    one_sided: bool = False
+    iso_slope: IsoSlope = ""
+    criterion: str = ""
+    turnable: bool = False
     extensive: bool = False
     least_of_a_class: int = 0
     least_classes: int = 0
+    headline: bool = False
+    shown_with: Needs | None = None
+    figures: tuple[str, ...] = ()
     source: str = ""
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is a mean of one number for each example, so that it has a value on a single one."""
+        return self.per_example is not None
+
+    @property
+    def is_auc(self) -> bool:
+        """Whether it is the whole area under the ROC curve, or that area on another scale."""
+        return self.area == "roc"
+
+    @property
+    def may_be_proportion(self) -> bool:
+        """Whether some interval of a binomial proportion is honest for it, on data where it is one."""
+        return not {*PROPORTION_INTERVALS}.isdisjoint(self.intervals)
+
+    @property
+    def heading(self) -> str:
+        """The heading of the report that it stands under: what it needs, unless it names another."""
+        return self.shown_with or self.needs
 
     @property
     def replicates_hold(self) -> bool:
@@ -201,7 +310,7 @@ def mean_loss(
 ) -> Callable[[Function], Function]:
     """Register the mean of a per-example loss: the decorated function maps a ``ModelView`` to (n,)."""
 
-    def decorate(loss: Function) -> Function:
+    def _decorate(loss: Function) -> Function:
         def columns(view: Any) -> npt.NDArray[np.float64]:
             losses = loss(view)
             # Each column lies together in memory.
@@ -220,11 +329,12 @@ def mean_loss(
             formula=formula,
             family="moments",
             columns=columns,
+            per_example=loss,
             greater_is_better=greater_is_better,
             **given,
         )
 
-    return decorate
+    return _decorate
 
 
 def ranking(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
@@ -237,3 +347,97 @@ def rows(label: str, formula: str, *, prepare: Function, **fields: Any) -> Calla
     """Register a function of (state, weights), the weights (b, n), returning (b,)."""
     given = {"prepare": prepare, **fields}
     return lambda function: register(function, label=label, formula=formula, family="rows", **given)
+
+
+def affine(label: str, formula: str, *, of: str, **fields: Any) -> Callable[[Function], Function]:
+    """Register a metric that is another one on another scale: the decorated function maps that one's value to this.
+
+    Everything that holds of the base holds of it: its range, derivative, tests and intervals, the limits of which are
+    mapped. What differs is given in ``fields``.
+
+    Parameters
+    ----------
+    of
+        The name of the base, which is registered already.
+
+    Raises
+    ------
+    ValueError
+        Where the function is not a straight line with a slope.
+
+    Examples
+    --------
+    A correlation in [-1, 1] put on the scale of [0, 1]:
+
+    >>> affine_map(lambda mcc: (mcc + 1) / 2, "mcc")
+    Affine(of='mcc', slope=0.5, offset=0.5)
+    """
+
+    def _decorate(function: Function) -> Function:
+        METRICS.add(_on_another_scale(function, affine_map(function, of), label, formula, fields))
+        return function
+
+    return _decorate
+
+
+def affine_map(function: Function, of: str) -> Affine:
+    """Return the slope and the offset of a straight line, from its values at 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        Where the value at 2 is off that line, or the slope is 0.
+    """
+    offset = float(function(0.0))
+    found = Affine(of, float(function(1.0)) - offset, offset)
+    if not found.slope or abs(float(function(2.0)) - found.forward(2.0)) > 1e-9 * abs(found.slope):
+        raise ValueError(f"{function!r} is no straight line with a slope of the value of {of!r}")
+    return found
+
+
+def _on_another_scale(
+    function: Function, scale: Affine, label: str, formula: str, fields: dict[str, Any]
+) -> Metric:
+    """Return the base with everything that is on its scale mapped; the intervals' functions are given the base."""
+    base = METRICS[scale.of]
+
+    def valued(of_base: Function | None) -> Function | None:
+        return None if of_base is None else lambda *state: scale.forward(of_base(*state))
+
+    def sloped(of_base: Function) -> Function:
+        def slopes(*state: Any) -> Any:
+            found = of_base(*state)
+            parts = found if isinstance(found, tuple) else (found,)
+            scaled = tuple(scale.slope * part for part in parts)
+            return scaled if isinstance(found, tuple) else scaled[0]
+
+        return slopes
+
+    better = base.greater_is_better
+    own: dict[str, Any] = {
+        "name": function.__name__,
+        "label": label,
+        "formula": formula,
+        "summary": summary_of(function),
+        "function": valued(base.function),
+        "derivative": None if base.derivative is None else sloped(base.derivative),
+        "per_example": valued(base.per_example),
+        "mean_over_pairs": valued(base.mean_over_pairs),
+        "of_counts": valued(base.of_counts),
+        "binned": valued(base.binned),
+        "range": scale.limits(*base.range),
+        "binary_range": None if base.binary_range is None else scale.limits(*base.binary_range),
+        "greater_is_better": better if better is None or scale.slope > 0 else not better,
+        "uninformed": None if base.uninformed is None else scale.forward(base.uninformed),
+        "recall_slope": scale.slope * base.recall_slope,
+        "affine_of": scale,
+        # True of the base itself only.
+        "monotone_of": None,
+        "root_of": "",
+        "share_of_right": False,
+        "micro_is_accuracy": False,
+        "headline": False,
+        "figures": (),
+        "criterion": "",
+    }
+    return replace(base, **{**own, **fields})

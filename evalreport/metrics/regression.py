@@ -14,6 +14,7 @@ from evalreport.engine.portable import dot, weighted_sums
 from evalreport.metrics.means import INFINITE, SQUARES, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
+from evalreport.texts import Message
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -35,7 +36,7 @@ def _truth_and_prediction(view: ModelView) -> Floats:
     "R² (correlation)",
     "squared Pearson correlation of truth and prediction",
     columns=_truth_and_prediction,
-    undefined="all true values or all predictions are equal",
+    undefined=Message("undefined.all_equal"),
     source="Kvålseth (1985), Am Stat 39:279, the sixth of his eight definitions",
     **VALUES,
 )
@@ -60,7 +61,7 @@ def r2_correlation(sums: Array) -> Array:
     greater_is_better=False,
     losses=SQUARES,
     less_moved="rae",
-    undefined="all true values are equal",
+    undefined=Message("undefined.true_equal"),
     source="Witten, Frank and Hall (2011), Data Mining, table 5.8",
     **VALUES,
 )
@@ -117,7 +118,7 @@ def _rae_derivative(state: Deviations, weights: Floats) -> Floats:
     derivative=_rae_derivative,
     range=INFINITE,
     greater_is_better=False,
-    undefined="all true values are equal",
+    undefined=Message("undefined.true_equal"),
     source="Witten, Frank and Hall (2011), Data Mining, table 5.8",
     test="bootstrap_difference",
     **VALUES,
@@ -162,10 +163,7 @@ def medae(state: Sorted, weights: Floats) -> Floats:
     smooth=False,
     resampled=False,
     intervals=(),
-    no_interval=(
-        "the largest of n errors says nothing of larger ones to come, and no resample holds a larger one:"
-        " the bootstrap fails for a maximum"
-    ),
+    no_interval=Message("no_interval.max_error"),
     test="bootstrap_difference",
     **VALUES,
 )

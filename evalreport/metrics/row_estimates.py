@@ -25,13 +25,14 @@ from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.units import Units, by_seed
 from evalreport.metrics.views import undefined, value_range
 from evalreport.records import FoundRecord
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 MOST_EXACT_ROWS = 200_000
 """Up to so many rows the replicates of rank metrics come from the rows themselves."""
 
-TOO_LARGE = "the numbers are too large to be squared and added"
+TOO_LARGE = Message("undefined.too_large")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +300,7 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
 
 def _successes(key: Key, columns: Columns, data: RowData) -> dict[str, float | None]:
     """Return successes and trials, or how many trials count, where the mean is one of zeros and ones: a proportion."""
-    if "wilson" not in definition(key[1]).intervals or not np.isin(columns[:, 1], (0, 1)).all():
+    if not definition(key[1]).may_be_proportion or not np.isin(columns[:, 1], (0, 1)).all():
         return {}
     assert not sparse.issparse(columns)
     if data.units.plain and data.layout.pooled.count == 1:

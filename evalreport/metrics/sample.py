@@ -21,11 +21,12 @@ from evalreport.metrics.registry import Chosen, Metric
 from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, RowData, row_estimates
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, undefined, view
+from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
-ONE_EXAMPLE = "a fold of one example has no value of this metric: take more examples to a fold"
+ONE_EXAMPLE = Message("undefined.fold_of_one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,16 @@ class Sample:
         """Kish's effective number of examples, however often each is predicted; None where they weigh the same."""
         rows = self.units.n_effective
         return None if rows is None else rows * self.predictions.n_examples / self.predictions.n
+
+    def per_example(self, model: str, quantity: Quantity) -> Floats | None:
+        """Return the numbers (n,), one a row, whose mean a model's value is; None where it is no such mean."""
+        metric = definition(quantity)
+        if metric.per_example is None:
+            return None
+        if metric.affine_of is None and (model, quantity) in self.rows.columns:
+            return np.asarray(self.rows.columns[model, quantity][:, 1])
+        outputs = next(m for m in self.predictions.models if m.name == model)
+        return np.asarray(metric.per_example(view(self.predictions, outputs)))
 
     @property
     def label_models(self) -> tuple[str, ...]:
@@ -118,22 +129,17 @@ def _of_one(layout: Layout) -> bool:
     return layout.ranked.count > 1 and int(np.bincount(layout.ranked.codes).max()) == 1
 
 
-def lacks(outputs: ModelOutputs, quantity: Quantity) -> str | None:
+def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
     """Say why a model cannot have a quantity, or return None if it can."""
+    given = {
+        "labels": outputs.y_pred,
+        "scores": outputs.score,
+        "probabilities": outputs.proba,
+        "values": outputs.y_pred,
+        "outcomes": outputs.outcome,
+    }
     needs = definition(quantity).needs
-    if needs == "labels" and outputs.y_pred is None:
-        return (
-            "the model gives bare scores and no threshold, so no predicted labels; give y_pred or --threshold"
-        )
-    if needs == "scores" and outputs.score is None:
-        return "the model gives labels only: a ranking needs scores or probabilities"
-    if needs == "probabilities" and outputs.proba is None:
-        return "the model gives no probabilities (p_<label> columns)"
-    if needs == "values" and outputs.y_pred is None:
-        return "the model gives no predicted values"
-    if needs == "outcomes" and outputs.outcome is None:
-        return "the model gives no outcomes"
-    return None
+    return Message(f"lacks.{needs}") if needs in given and given[needs] is None else None
 
 
 def prepare_rows(

@@ -12,6 +12,7 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import Quantity, definition
 from evalreport.metrics.registry import Metric
+from evalreport.texts import Text
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,13 +61,13 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
 
 def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]:
     """Return the range of a metric on these data."""
-    if metric.name == "mean_outcome":
+    if metric.share_of_right and metric.needs == "outcomes":
         outcomes = [m.outcome for m in predictions.models if m.outcome is not None]
         return (0.0, 1.0) if all(np.isin(o, (0, 1)).all() for o in outcomes) else metric.range
     return metric.binary_range if metric.binary_range and predictions.task == "binary" else metric.range
 
 
-def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: str) -> Estimate:
+def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: Text) -> Estimate:
     """Return the estimate of a quantity that a model does not have, with the reason."""
     value_limits = value_range(definition(key[1]), predictions)
     return Estimate(key[0], key[1], np.nan, reason, predictions.n_examples, value_limits)

@@ -8,6 +8,7 @@ from typing import Any
 from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, own_id, with_legend
 from evalreport.plots.style import FAINT, MUTED, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import say
 
 DEPTH = 0.24
 """Height of the strip of counts below the diagram."""
@@ -49,8 +50,8 @@ def reliability(results: Results, model: str, ax: Any | None = None, *, name: st
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     axes.set_xticks(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"])
     axes.set_yticks(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"])
-    axes.set_xlabel("Mean forecast probability")
-    axes.set_ylabel("Share that came true", y=0.6)
+    axes.set_xlabel(say("chart.forecast"))
+    axes.set_ylabel(say("chart.came_true"), y=0.6)
     axes.set_title(name if name is not None else model, fontsize=9, parse_math=False)
     return axes
 
@@ -100,5 +101,5 @@ def accuracy_rejection(
     for index, model in enumerate(results.models):
         curve = curve_of(results, model, "accuracy_rejection", None)
         draw_curve(axes, curve, index, name_of(names, model), told=model in told)
-    axes.set(xlim=(-0.01, 1.01), xlabel="Share of the examples rejected", ylabel="Accuracy on the rest")
+    axes.set(xlim=(-0.01, 1.01), xlabel=say("chart.rejected"), ylabel=say("chart.accuracy_of_rest"))
     return with_legend(axes, legend, "lower right")

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from evalreport.plots.style import FAINT, GRID, INK, MUTED, axes_or_new, mark_of
+from evalreport.texts import named, say
 
 MANY = 60
 """From so many audits on, markers are small and intervals thin."""
@@ -45,12 +46,12 @@ class Look:
     data: bool = False
 
 
-# What is marked below the values, the gravest first: field of a look, marker, word.
+# What is marked below the values, the gravest first: field of a look, marker.
 MARKED = (
-    ("failed", "X", "gate failed"),
-    ("undecided", "P", "gate undecided"),
-    ("alarm", "v", "worse than accepted"),
-    ("data", "D", "data changed"),
+    ("failed", "X"),
+    ("undecided", "P"),
+    ("alarm", "v"),
+    ("data", "D"),
 )
 
 
@@ -80,11 +81,12 @@ def control(
         part.set_gid(f"{key}--control-{number}")
     kinds = [kind for kind in MARKED if any(getattr(look, kind[0]) for look in looks)]
     _make_room(axes, looks, strips=len(kinds))
-    for row, (field, marker, word) in enumerate(reversed(kinds)):
+    for row, (field, marker) in enumerate(reversed(kinds)):
         times = [look.time for look in looks if getattr(look, field)]
         height = 0.05 + 0.075 * row
         axes.plot(
-            times, [height] * len(times), marker=marker, markersize=6, color=INK, linestyle="none", label=word,
+            times, [height] * len(times), marker=marker, markersize=6, color=INK, linestyle="none",
+            label=named("chart", field),
             transform=axes.get_xaxis_transform(), clip_on=False,
         )  # fmt: skip
     _label_times(axes)
@@ -106,14 +108,14 @@ def _label_times(axes: Any) -> None:
 
 def _draw_limits(axes: Any, looks: Sequence[Look]) -> None:
     """Draw the accepted value and its limits, anew from each acceptance on."""
-    named = False
+    labelled = False
     for part in _stretches(looks):
         times = [look.time for look in part]
         lower, upper, centre = (
             [getattr(look, name) for look in part] for name in ("lower", "upper", "centre")
         )
-        words = ("limits of one audit", "accepted value") if not named else (None, None)
-        named = True
+        words = (say("chart.limits"), say("chart.accepted")) if not labelled else (None, None)
+        labelled = True
         axes.fill_between(times, lower, upper, color=FAINT, linewidth=0, zorder=0, label=words[0])
         for edge in (lower, upper):
             axes.plot(times, edge, color=GRID, linewidth=1.0, zorder=1)
@@ -139,7 +141,7 @@ def _draw_values(axes: Any, looks: Sequence[Look], index: int) -> list[Any]:
     times = [time for time, *_ in known]
     parts = axes.plot(
         times, [value for _, value, *_ in known], color=mark.colour, marker=mark.marker, linewidth=1.2 if few else 0.5,
-        markersize=5 if few else 2.6, zorder=4, label="value and interval",
+        markersize=5 if few else 2.6, zorder=4, label=say("chart.value"),
     )  # fmt: skip
     limits = [(time, low, high) for time, _, low, high in known if low is not None and high is not None]
     if limits:
@@ -159,7 +161,8 @@ def _draw_values(axes: Any, looks: Sequence[Look], index: int) -> list[Any]:
     if pinned:
         parts += axes.plot(
             [look.time for look in pinned], [look.value for look in pinned], marker="o", markersize=11,
-            markerfacecolor="none", markeredgecolor=mark.colour, linestyle="none", zorder=5, label="accepted run",
+            markerfacecolor="none", markeredgecolor=mark.colour, linestyle="none", zorder=5,
+            label=say("chart.accepted_run"),
         )  # fmt: skip
     return list(parts)
 

@@ -10,6 +10,7 @@ from evalreport.curve_records import CurveRecord
 from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.style import BEHIND, INK, MUTED, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import say
 
 MOST_TOLD, FIRST = 6, 4
 """Of more models than the one number, so many as the other are drawn in colour: lines of twelve tell nothing."""
@@ -84,7 +85,7 @@ def roc(
         rates = _rates(results, model, label)
         if rates is not None:
             _draw_point(axes, rates[1], rates[0], index, name_of(names, model), told=model in told)
-    _unit_square(axes, "False positive rate", "True positive rate")
+    _unit_square(axes, say("chart.false_positive_rate"), say("chart.true_positive_rate"))
     return with_legend(axes, legend, "lower right")
 
 
@@ -118,7 +119,7 @@ def precision_recall(
         rates = _rates(results, model, label)
         if rates is not None and rates[2] is not None:
             _draw_point(axes, rates[0], rates[2], index, name_of(names, model), told=model in told)
-    _unit_square(axes, "Recall", "Precision")
+    _unit_square(axes, say("chart.recall"), say("chart.precision"))
     return with_legend(axes, legend, "best")
 
 
@@ -238,10 +239,12 @@ def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
 
 
 def _draw_equal_accuracy(axes: Any, results: Results, model: str, index: int) -> None:
-    """Draw the line of equal accuracy that touches a model's curve, inside the square."""
-    for point in results.operating_points:
-        if (point.model, point.criterion, point.metric) != (model, "best", "accuracy"):
-            continue
+    """Draw the line of equal accuracy that touches a model's curve, inside the square.
+
+    Accuracy is the first of the metrics whose best threshold is looked for, and such a line is straight.
+    """
+    best = (p for p in results.operating_points if (p.model, p.criterion) == (model, "best"))
+    for point in list(best)[:1]:
         slope, offset = point.details.get("slope"), point.details.get("offset")
         if slope is None or offset is None:
             continue
@@ -282,7 +285,7 @@ def with_legend(axes: Any, wanted: bool, place: str) -> Any:
     others = [line for line in named if line.get_label() == OTHERS]
     entries = [(line, str(line.get_label())) for line in named if line.get_label() != OTHERS]
     if others:
-        entries.append((others[0], f"{len(others)} others" if entries else f"{len(others)} models"))
+        entries.append((others[0], say("chart.others" if entries else "chart.models", n=len(others))))
     if not wanted or not entries:
         return axes
     legend = axes.legend(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
+from evalreport.texts import say
 
 BIAS, VARIANCE, NOISE = mark_of(0).colour, mark_of(1).colour, mark_of(4).colour
 FEW_BETWEEN = 10.0
@@ -99,7 +100,7 @@ def _legend(axes: Any, names: tuple[str, str], noise: bool) -> None:
         Patch(facecolor=VARIANCE, edgecolor=PAPER, hatch="////", label=names[1]),
     ]
     if noise:
-        handles.insert(0, Patch(facecolor=NOISE, edgecolor=PAPER, hatch="....", label="noise"))
+        handles.insert(0, Patch(facecolor=NOISE, edgecolor=PAPER, hatch="....", label=say("chart.noise")))
     axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
 
 
@@ -184,12 +185,14 @@ def replicate_predictions(
     """
     axes, mark = axes_or_new(ax), mark_of(predicted.index)
     axes.plot(*predicted.truth, marker="o", linestyle="none", color=MUTED, markersize=2.6, markeredgewidth=0,
-              label="truth", zorder=1)  # fmt: skip
+              label=say("chart.truth"), zorder=1)  # fmt: skip
     for number, (x, y) in enumerate(predicted.replicates):
         line = axes.plot(x, y, color=mark.colour, linewidth=0.6, alpha=0.35, zorder=2,
-                         label="single replicates" if number == 0 else None)[0]  # fmt: skip
+                         label=say("chart.replicates") if number == 0 else None)[0]  # fmt: skip
         line.set_gid(f"{predicted.key}--replicate-{number}")
-    mean = axes.plot(*predicted.mean, color=INK, linewidth=1.8, zorder=3, label="mean of the replicates")[0]
+    mean = axes.plot(
+        *predicted.mean, color=INK, linewidth=1.8, zorder=3, label=say("chart.mean_of_replicates")
+    )[0]
     mean.set_gid(f"{predicted.key}--mean")
     axes.set_xlabel(axis_label, parse_math=False)
     if legend:

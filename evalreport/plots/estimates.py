@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport.plots.curves import name_of
-from evalreport.plots.primary import words
 from evalreport.plots.style import FAINT, INK, axes_or_new, mark_of
+from evalreport.registry import words
 from evalreport.results import Results
 
 

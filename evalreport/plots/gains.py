@@ -8,6 +8,7 @@ from typing import Any
 from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, prevalence_of, with_legend
 from evalreport.plots.style import MUTED, axes_or_new
 from evalreport.results import Results
+from evalreport.texts import say
 
 DASHED: Any = (0, (3, 2))
 
@@ -51,8 +52,7 @@ def gain(
             axes, curve_of(results, model, "gain", None), index, name_of(names, model), told=model in told
         )
     axes.set(
-        xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel="Share of the examples called",
-        ylabel="Share of the positives found",
+        xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel=say("chart.called"), ylabel=say("chart.positives_found"),
     )  # fmt: skip
     return with_legend(axes, legend, "lower right")
 
@@ -81,6 +81,6 @@ def lift(
         draw_curve(
             axes, curve_of(results, model, "lift", None), index, name_of(names, model), told=model in told
         )
-    axes.set(xlim=(-0.01, 1.01), xlabel="Share of the examples called", ylabel="Lift")
+    axes.set(xlim=(-0.01, 1.01), xlabel=say("chart.called"), ylabel=say("chart.lift"))
     axes.set_ylim(bottom=0)
     return with_legend(axes, legend, "upper right")

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.texts import say
+
 LEAST, LARGEST = 1e-290, 1e300
 """Axes that end beyond are not drawn: the distance of two such numbers may be more, or less, than a double holds."""
 
@@ -76,7 +78,7 @@ def _drawn(function: Callable[[Any], Any], ax: Any) -> None:
             return
         ax.clear()
         ax.set_axis_off()
-        ax.text(0.5, 0.5, "out of any axis's reach", ha="center", va="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, say("chart.out_of_reach"), ha="center", va="center", transform=ax.transAxes)
 
 
 def _share(axes: Sequence[Any]) -> None:

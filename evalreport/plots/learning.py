@@ -8,11 +8,13 @@ from typing import Any
 
 from evalreport.plots.curves import name_of
 from evalreport.plots.decomposition import logarithmic
-from evalreport.plots.primary import ranked, words
+from evalreport.plots.primary import ranked
 from evalreport.plots.style import PAPER, axes_or_new, mark_of
+from evalreport.registry import words
 from evalreport.results import Results
+from evalreport.texts import say
 
-AXES = {"train_size": "Training examples", "complexity": "Complexity"}
+AXES = {"train_size": "chart.training_examples", "complexity": "chart.complexity"}
 LEAST_POINTS = 2
 
 
@@ -63,7 +65,7 @@ def learning(
     if isinstance(source, Results):
         curves: Sequence[LearningCurve] = learning_rows(source, names)
         of_curves = source.learning_curves
-        x_label = x_label or (AXES[of_curves[0].axis] if of_curves else "")
+        x_label = x_label or (say(AXES[of_curves[0].axis]) if of_curves else "")
         y_label = y_label or (words(of_curves[-1].metric) if of_curves else "")
         legend = legend and bool(curves)
     else:
@@ -98,13 +100,13 @@ def _draw(axes: Any, curve: LearningCurve, *, both: bool) -> None:
         parts.append(axes.fill_between(along, bottom, top, color=mark.colour, alpha=0.13, linewidth=0))
     parts += axes.plot(
         [p[0] for p in curve.test], [p[1] for p in curve.test], color=mark.colour, marker=mark.marker,
-        linestyle="solid", linewidth=1.5, markersize=4, label=_named(curve.label, "test", both),
+        linestyle="solid", linewidth=1.5, markersize=4, label=_named(curve.label, say("chart.test"), both),
     )  # fmt: skip
     if curve.train:
         parts += axes.plot(
             [p[0] for p in curve.train], [p[1] for p in curve.train], color=mark.colour, marker=mark.marker,
             markerfacecolor=PAPER, linestyle=(0, (1.2, 1.4)), linewidth=1.1, markersize=3.6,
-            label=_named(curve.label, "training", both),
+            label=_named(curve.label, say("chart.training"), both),
         )  # fmt: skip
     for x, value, *_ in curve.test:
         if curve.used is not None and x == curve.used and len(curve.test) > 1:

@@ -15,9 +15,11 @@ from evalreport.plots.decomposition import (
     replicate_predictions,
     stacked_parts,
 )
-from evalreport.plots.primary import ranked, words
+from evalreport.plots.primary import ranked
 from evalreport.plots.style import axes_or_new
+from evalreport.registry import words
 from evalreport.results import Results
+from evalreport.texts import say
 
 
 def bias_variance(
@@ -51,8 +53,17 @@ def bias_variance(
         label = name_of(names, r.model) + (f", {place_of(r):g}" if several else "")
         key = f"m{results.models.index(r.model)}"
         bars.append(Bar(label, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, key))
-    terms = ("bias", "net variance") if shown == "0-1" else ("bias\u00b2", "variance")
-    return stacked_parts(bars, ax, axis_label=f"Expected loss ({words(shown)})", names=terms)
+    terms = (
+        (say("chart.bias"), say("chart.net_variance"))
+        if shown == "0-1"
+        else (say("chart.bias_squared"), say("chart.variance"))
+    )
+    return stacked_parts(
+        bars,
+        ax,
+        axis_label=say("chart.expected_loss_in", metric=words(shown)),
+        names=terms,
+    )
 
 
 def bias_variance_course(
@@ -81,7 +92,9 @@ def bias_variance_course(
     records = sorted(own, key=lambda r: place_of(r) or 0.0)
     if records:
         by_size = records[0].complexity is None
-        course(course_of(records), axes, axis_label="Training size" if by_size else "Complexity")
+        course(
+            course_of(records), axes, axis_label=say("chart.training_size" if by_size else "chart.complexity")
+        )
     axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
     return axes
 

@@ -12,9 +12,9 @@ from evalreport.plots.curves import name_of
 from evalreport.plots.primary import paired_on_primary, primary_words, ranked
 from evalreport.plots.style import FAINT, INK, MUTED, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import say
 
 MOST_PAIRS = 15
-SHORT = {"undecided": " n.d.", "non-inferior": " not worse", "equivalent": " equivalent"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def forest(
     """
     if isinstance(source, Results):
         rows: Sequence[Difference] = difference_rows(source, names)
-        axis_label = axis_label or f"Difference in {primary_words(source)}"
+        axis_label = axis_label or say("chart.difference", metric=primary_words(source))
         margin = source.options.get("margin") if margin is None else margin
     else:
         rows = source
@@ -125,7 +125,9 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
     decimals = decimals_of(widths)
     rows = []
     for a, b, paired in found:
-        text = number(paired.difference, decimals, signed=True) + SHORT.get(paired.verdict or "", "")
+        text = number(paired.difference, decimals, signed=True)
+        if paired.verdict not in (None, "better", "worse"):
+            text += f" {say(f'chart.pair.{paired.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
         i, j = results.models.index(a), results.models.index(b)
         key = f"m{i}" if results.baseline is not None else f"m{i}_m{j}"

@@ -11,9 +11,8 @@ from evalreport.plots.curves import name_of
 from evalreport.plots.primary import paired_on_primary, ranked
 from evalreport.plots.style import FAINT, INK, MUTED, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import named, say
 
-WORDS = {"better": "better", "worse": "worse", "undecided": "n.d.", "non-inferior": "not worse",
-         "equivalent": "equivalent"}  # fmt: skip
 STRONGEST = 4.0
 """From p = 10^-4 on a cell is as dark as it gets."""
 
@@ -69,11 +68,11 @@ def p_values(results: Results, ax: Any | None = None, *, names: Mapping[str, str
 
 def _cell(axes: Any, i: int, j: int, key: str, paired: Any, *, written: bool) -> None:
     p = None if paired is None else paired.p
-    colour, alpha, text = FAINT, 1.0, "no test"
+    colour, alpha, text = FAINT, 1.0, say("chart.no_test")
     if p is not None:
         strength = min(-math.log10(max(p, 1e-300)), STRONGEST) / STRONGEST
         colour, alpha = mark_of(0).colour, round(0.04 + 0.46 * strength, 3)
-        word = WORDS.get(paired.verdict or "", "")
+        word = named("chart.pair", paired.verdict or "", "")
         text = f"{word}\n{p_value(p)}" if word else p_value(p)
     cell = axes.fill_between([j - 0.48, j + 0.48], i - 0.48, i + 0.48, color=colour, alpha=alpha, linewidth=0)
     cell.set_gid(f"{key}--p")

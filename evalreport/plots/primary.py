@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord
+from evalreport.registry import words
 from evalreport.results import Results
-
-SHORT_FOR = frozenset(
-    [
-        *("f1", "f2", "mcc", "npv", "fpr", "fnr", "roc", "auc", "pr", "eer", "ece", "mce"),
-        *("r2", "mse", "rmse", "mae", "mape", "rae", "rrse", "aic", "bic", "mdl"),
-    ]
-)
-"""Words that are written in capitals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +24,6 @@ def ranked(results: Results) -> list[str]:
     """Give the models, the first in rank first; those without a rank follow by name."""
     rank = {record.model: record.rank for record in results.ranking}
     return sorted(results.models, key=lambda model: (rank.get(model, len(rank) + 1), model))
-
-
-def words(metric: str) -> str:
-    """Give a metric's name as words: ``f1_macro`` becomes ``F1 macro``."""
-    return " ".join(part.upper() if part in SHORT_FOR else part for part in metric.split("_"))
 
 
 def primary_words(results: Results) -> str:

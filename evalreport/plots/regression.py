@@ -8,6 +8,7 @@ from evalreport.curve_records import ResidualRecord
 from evalreport.plots.curves import name_of, own_id
 from evalreport.plots.style import INK, MUTED, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import say
 
 DASHED: Any = (0, (3, 2))
 
@@ -47,7 +48,7 @@ def predicted_true(results: Results, model: str, ax: Any | None = None, *, name:
         ends = [*record.true, *record.predicted]
         low, high = min(ends), max(ends)
         axes.plot([low, high], [low, high], color=MUTED, linewidth=0.8, linestyle=DASHED, zorder=1)
-    return _finished(axes, "True", "Predicted", name, model)
+    return _finished(axes, say("chart.true"), say("chart.predicted"), name, model)
 
 
 def residuals(results: Results, model: str, ax: Any | None = None, *, name: str | None = None) -> Any:
@@ -71,7 +72,7 @@ def residuals(results: Results, model: str, ax: Any | None = None, *, name: str 
         means = [p - t for p, t in zip(record.bin_predicted, record.bin_true, strict=True)]
         line = axes.plot(record.bin_predicted, means, color=INK, linewidth=1.4, zorder=4)[0]
         line.set_gid(own_id(axes, index, "mean"))
-    return _finished(axes, "Predicted", "Predicted − true", name, model)
+    return _finished(axes, say("chart.predicted"), say("chart.residual"), name, model)
 
 
 def value_calibration(results: Results, model: str, ax: Any | None = None, *, name: str | None = None) -> Any:
@@ -106,7 +107,7 @@ def value_calibration(results: Results, model: str, ax: Any | None = None, *, na
             marker=mark.marker, markersize=4.5,
         )[0]  # fmt: skip
         line.set_gid(own_id(axes, index, "line"))
-    return _finished(axes, "Mean prediction", "Mean true value", name, model)
+    return _finished(axes, say("chart.mean_prediction"), say("chart.mean_true"), name, model)
 
 
 def _record(results: Results, model: str) -> ResidualRecord | None:

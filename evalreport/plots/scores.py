@@ -8,6 +8,7 @@ from evalreport.numbers import count
 from evalreport.plots.curves import name_of, own_id
 from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import say
 
 
 def score_histogram(results: Results, model: str, ax: Any | None = None, *, name: str | None = None) -> Any:
@@ -42,7 +43,7 @@ def score_histogram(results: Results, model: str, ax: Any | None = None, *, name
     axes = axes_or_new(ax)
     index = results.models.index(model)
     mark = mark_of(index)
-    highest, label = 0.0, "Score"
+    highest, label = 0.0, say("chart.score")
     for record in (r for r in results.score_histograms if r.model == model):
         side = 1 if record.positive else -1
         shares = [side * number / record.n if record.n else 0.0 for number in record.counts]
@@ -58,12 +59,12 @@ def score_histogram(results: Results, model: str, ax: Any | None = None, *, name
             transform=axes.transAxes,
         )  # fmt: skip
         if record.scale == "probability" and record.positive:
-            label = f"Probability of {name_of(None, record.true)}"
+            label = say("chart.probability_of", label=name_of(None, record.true))
     axes.axhline(0.0, color=MUTED, linewidth=0.8)
     room = 1.3 * highest or 1.0
     axes.set_ylim(-room, room)
     axes.yaxis.set_major_formatter(lambda share, _: f"{abs(share):.3g}")
     axes.set_xlabel(label, parse_math=False)
-    axes.set_ylabel("Share of the class")
+    axes.set_ylabel(say("chart.share_of_class"))
     axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
     return axes

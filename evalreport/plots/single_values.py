@@ -7,9 +7,11 @@ from typing import Any
 
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import name_of, own_id
-from evalreport.plots.primary import ranked, values_of, words
+from evalreport.plots.primary import ranked, values_of
 from evalreport.plots.style import INK, MUTED, axes_or_new, mark_of
+from evalreport.registry import words
 from evalreport.results import Results
+from evalreport.texts import say
 
 
 def values(
@@ -60,7 +62,7 @@ def values(
             parts += axes.plot(
                 [low, high], [place] * 2, color=mark.colour, linewidth=2.0, solid_capstyle="butt"
             )
-        text = "no value"
+        text = say("chart.no_value")
         if record.value is not None:
             parts += axes.plot(
                 [record.value],

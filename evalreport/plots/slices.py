@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport.plots.curves import name_of
-from evalreport.plots.primary import is_metric, values_of, words
+from evalreport.plots.primary import is_metric, values_of
 from evalreport.plots.style import FAINT, INK, MUTED, PAPER, axes_or_new, mark_of
+from evalreport.registry import words
 from evalreport.results import Results
+from evalreport.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def slice_values(
 
 def _draw_row(axes: Any, row: SliceValue, place: int, index: int) -> list[Any]:
     if row.value is None:
-        return [axes.text(0.01, place, "no value", color=MUTED, va="center", fontsize=7, parse_math=False,
+        return [axes.text(0.01, place, say("chart.no_value"), color=MUTED, va="center", fontsize=7, parse_math=False,
                           transform=axes.get_yaxis_transform())]  # fmt: skip
     mark = mark_of(index)
     colour = mark.colour if row.judged else MUTED

@@ -11,6 +11,7 @@ from evalreport.plots.curves import name_of
 from evalreport.plots.primary import is_metric, primary_words, ranked
 from evalreport.plots.style import INK, MUTED, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import say
 
 MOST_PAIRS = 15
 
@@ -50,7 +51,7 @@ def strip(
     """
     if isinstance(source, Results):
         rows: Sequence[Strip] = strips(source, names)
-        axis_label = axis_label or f"Difference in {primary_words(source)}"
+        axis_label = axis_label or say("chart.difference", metric=primary_words(source))
     else:
         rows = source
     axes = axes_or_new(ax)

@@ -6,11 +6,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from evalreport.curve_records import EQUAL_ERRORS
 from evalreport.numbers import number, to_digits
 from evalreport.plots.curves import curve_of, draw_curve, in_colour, name_of, own_id, with_legend
-from evalreport.plots.primary import words
 from evalreport.plots.style import BEHIND, INK, PAPER, axes_or_new, mark_of
+from evalreport.registry import words
 from evalreport.results import Results
+from evalreport.texts import say
 
 SKEWED = 0.05
 """Scores from 0 on whose errors are equal below this share of the largest are drawn on a logarithmic axis."""
@@ -37,7 +39,8 @@ def error_rates(
     """
     axes = axes_or_new(ax)
     index = results.models.index(model)
-    point = next((p for p in results.operating_points if (p.model, p.criterion) == (model, "eer")), None)
+    own = (p for p in results.operating_points if p.model == model)
+    point = next((p for p in own if p.criterion == EQUAL_ERRORS), None)
     rates = [curve_of(results, model, kind, None) for kind in ("far", "frr")]
     at = None if point is None else point.threshold
     logarithmic = rates[0] is not None and _is_skewed(rates[0].x, at)
@@ -55,7 +58,7 @@ def error_rates(
         line.set_gid(own_id(axes, index, part))
     if point is not None and point.value is not None and at is not None:
         _draw_equal_errors(axes, max(at, 1e-300) if logarithmic else at, point.value, index)
-    axes.set(ylim=(-0.02, 1.02), xlabel="Threshold", ylabel="Error rate")
+    axes.set(ylim=(-0.02, 1.02), xlabel=say("chart.threshold"), ylabel=say("chart.error_rate"))
     axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])
     if logarithmic and rates[0] is not None:
         _decades(axes, _positive(rates[0].x))
@@ -137,5 +140,5 @@ def sweep(
         if curve_of(results, model, "reliability", None) is not None:
             curve = curve_of(results, model, f"sweep_{metric}", None)
             draw_curve(axes, curve, index, name_of(names, model), shape="steps-pre", told=model in told)
-    axes.set(xlim=(-0.01, 1.01), xlabel="Threshold", ylabel=words(metric))
+    axes.set(xlim=(-0.01, 1.01), xlabel=say("chart.threshold"), ylabel=words(metric))
     return with_legend(axes, legend, "best")

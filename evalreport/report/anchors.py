@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from html import escape
 
-from evalreport.report.texts import say
+from evalreport.texts import say
 
 PART = re.compile(
     r'<section id="(?P<section>[\w-]+)"'
@@ -50,6 +50,7 @@ def _anchoring() -> Callable[[re.Match[str]], str]:
         return candidate
 
     def replacement(match: re.Match[str]) -> str:
+        """Return what takes the place of one match, and remember the section or figure that it begins."""
         nonlocal section, figure
         if match["section"]:
             section = match["section"]

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from evalreport.texts import Text
+
 LONGEST_NAME = 40
 LONGEST_RUN = 160
 LEAST_KEPT = 4
@@ -20,7 +22,7 @@ def code_point(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
-def visible(text: str) -> str:
+def visible(text: Text) -> str:
     r"""Write every character that has no shape as its code point, and cut endless words in the middle.
 
     Zero-width joiners stay between letters, where scripts need them.
@@ -30,6 +32,7 @@ def visible(text: str) -> str:
     >>> visible("a\u202eb\x00")
     'aU+202EbU+0000'
     """
+    text = str(text)
     if text.isascii() and text.isprintable() and len(text) <= LONGEST_RUN:
         return text
     shown = "".join(

@@ -24,8 +24,8 @@ from evalreport.report.page import (
     source,
 )
 from evalreport.report.sections import Described
-from evalreport.report.texts import group_of, in_words, named, say
 from evalreport.report.view import View
+from evalreport.texts import group_of, in_words, named, say
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -14,6 +14,7 @@ from evalreport.report.page import environment, rendered
 from evalreport.report.sections import audit, history, leaderboard, methods, reproducibility, slices, verdict
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, comparison_between
+from evalreport.texts import Message
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 # What Markdown reads as a mark; and what makes a link of a bare address.
@@ -82,7 +83,7 @@ def escaped(value: Any) -> Any:
     >>> escaped("<b> a|b *c* @me [x](y)")
     '&lt;b&gt; a\\|b \\*c\\* \\@me \\[x\\](y)'
     """
-    if not isinstance(value, str):
+    if not isinstance(value, (str, Message)):
         return value
     text = "".join(ENTITIES.get(c, c) for c in visible(value))
     return BACKSLASHED.sub(r"\\\1", text)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalreport.numbers import percent
 from evalreport.report.characters import visible
-from evalreport.report.texts import named, say
-from evalreport.results import Results
+from evalreport.texts import named, say
+
+if TYPE_CHECKING:
+    from evalreport.results import Results  # which shows itself in a notebook by this package
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,11 @@ def level_of_pairs(results: Results) -> str:
 def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
     """Say in which direction the metric is better; values of unknown kind go by the run's option."""
     known = entry("metric", key.metric)
-    if lower_is_better and key.metric in {"mean_outcome", "mean_value"}:
-        return False
-    return known is None or known.greater_is_better is not False
+    if known is None:
+        return True
+    if lower_is_better and known.turnable:
+        return known.greater_is_better is False
+    return known.greater_is_better is not False
 
 
 def find_key(spelled: str, known: list[MetricKey]) -> MetricKey:

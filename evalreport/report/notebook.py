@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from evalreport.report.page import environment, rendered
 from evalreport.report.sections import leaderboard, verdict
 from evalreport.report.view import view_of
-from evalreport.results import Results
+
+if TYPE_CHECKING:
+    from evalreport.results import Results
 
 
 def leaderboard_html(results: Results) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
 from evalreport.report.brand import TOKEN, TemplateError, check_templates
 from evalreport.report.characters import visible
-from evalreport.report.texts import say
+from evalreport.texts import Message, say
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -75,7 +75,7 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
 
 def _visible(value: Any) -> Any:
     """Make plain text visible; mark-up of our own (it has ``__html__``) is left as it is."""
-    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return visible(value) if isinstance(value, (str, Message)) and not hasattr(value, "__html__") else value
 
 
 def rendered(env: Sandbox, template: str, context: dict[str, Any]) -> str:

@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator
 
 from evalreport import numbers
 from evalreport.records import ComparisonRecord
-from evalreport.report.texts import has, named, say
+from evalreport.report.naming import entry
 from evalreport.report.view import View, key_of, text_of
+from evalreport.texts import coded, has, joined, named, say
 
-INDEPENDENT_EXAMPLES = frozenset(
-    {"mcnemar_midp", "mcnemar_exact", "mcnemar", "mcnemar_corrected", "delong", "paired_t", "permutation",
-     "bootstrap_difference", "cr2_t", "weighted_t", "two_proportions_z", "wilcoxon", "sign", "cochran_q",
-     "binomial_exact"}
-)  # fmt: skip
+ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
 FEW_DISCORDANT = 25
 FEW_OF_A_CLASS = 30
 FEW_RESAMPLES = 1000
@@ -42,7 +39,8 @@ def holds_here(view: View, test: str) -> str:
 
 
 def _of_examples(view: View, test: str) -> Iterator[str]:
-    if test not in INDEPENDENT_EXAMPLES or view.results.design == "datasets":
+    known = entry("test", test)
+    if known is None or not known.of_examples or view.results.design == "datasets":
         return
     cluster = view.results.options.get("cluster")
     if cluster:
@@ -52,13 +50,12 @@ def _of_examples(view: View, test: str) -> Iterator[str]:
 
 
 def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Iterator[str]:
-    check = _NUMBERS.get(test)
+    known = entry("test", test)
+    check = None if known is None else _LARGE_SAMPLES if known.large_samples else _NUMBERS.get(known.needs)
     if check is not None:
         yield from check(view)
-    lacking = sum(
-        r.p_value is None and r.test != "bayes_correlated_t" and r.reason is not None for r in records
-    )
-    if lacking and not test.startswith("bayes"):
+    lacking = sum(r.p_value is None and r.reason is not None for r in records)
+    if lacking and not (known is not None and known.bayesian):
         yield say("reasons.refused", n=lacking, total=numbers.count(len(records)))
 
 
@@ -104,20 +101,20 @@ def _weights(view: View) -> Iterator[str]:
         yield say("reasons.effective", number=numbers.number(found[0], 1))
 
 
+_LARGE_SAMPLES = _discordant
 _NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {
-    "mcnemar": _discordant,
-    "mcnemar_corrected": _discordant,
-    "delong": _class_sizes,
-    "bootstrap_difference": _resamples,
-    "paired_t": _examples,
-    "cr2_t": _clusters,
-    "weighted_t": _weights,
+    "placements": _class_sizes,
+    "replicates": _resamples,
+    "losses": _examples,
+    "clusters": _clusters,
+    "weights": _weights,
 }
+"""What the results show of the numbers that a test rests on, by what it needs."""
 
 
 def _of_cautions(view: View, records: list[ComparisonRecord]) -> Iterator[str]:
     """Yield what stands against the test in this layout (its measured size among it), each once."""
     for record in records:
-        for part in (record.caution or "").split("; "):
-            if part and not part.startswith(("exploratory", "null hypothesis")):
+        for part in joined(record.caution or ""):
+            if part and coded(part)[0] not in ABOUT_NO_ASSUMPTION:
                 yield text_of(view, part)

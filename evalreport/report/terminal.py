@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from evalreport import numbers
 from evalreport.report.naming import listed
 from evalreport.report.sections import leaderboard, verdict
-from evalreport.report.texts import has, named, say
 from evalreport.report.view import (
     View,
     comparison_between,
@@ -17,6 +16,7 @@ from evalreport.report.view import (
     view_of,
 )
 from evalreport.results import Results
+from evalreport.texts import has, named, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

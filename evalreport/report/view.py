@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evalreport.numbers import decimals_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
-from evalreport.results import Results
+from evalreport.texts import Text
+
+if TYPE_CHECKING:
+    from evalreport.results import Results
 
 SHORT_NAME = 24
 
@@ -177,9 +181,10 @@ def _verdict_turned(record: VerdictRecord) -> VerdictRecord:
     )
 
 
-def text_of(view: View, text: str) -> str:
+def text_of(view: View, text: Text) -> str:
     """Show a sentence from the results with long model names cut as everywhere else."""
+    shown = str(text)
     for model in view.models:
         if model.id and model.id != model.name:
-            text = text.replace(model.id, model.name)
-    return visible(text)
+            shown = shown.replace(model.id, model.name)
+    return visible(shown)

@@ -132,7 +132,8 @@ def _made(
     results: Results, options: OutputOptions, data: bytes
 ) -> tuple[dict[str, bytes], dict[str, OutputError]]:
     """Make every asked output in memory, by its name in the folder; say of each other one why it cannot be made."""
-    from evalreport.report.texts import catalogue_of, speaking
+    from evalreport.report.translation import catalogue_of
+    from evalreport.texts import speaking
 
     given = {FILES["json"]: data} if "json" in options.formats else {}
     names = [FILES[form] for form in options.formats if form != "json"]
@@ -181,8 +182,9 @@ def _by_templates(
 ) -> Documents:
     """Give the ways to make the documents, in a process that knows nothing yet."""
     from evalreport.report.sections import describe
-    from evalreport.report.texts import catalogue_of, speaking
+    from evalreport.report.translation import catalogue_of
     from evalreport.report.view import view_of
+    from evalreport.texts import speaking
 
     def spoken(make: Callable[..., Any], *made: Any) -> Any:
         with speaking(catalogue):

@@ -25,6 +25,7 @@ from evalreport.slices.disparities import disparity_records, large_enough
 from evalreport.slices.groups import Group, Sampler, group_of, rows_by_slice
 from evalreport.slices.order import comparisons_within, reversals
 from evalreport.slices.sides import Side, compared_quantities, sides_of
+from evalreport.texts import Message
 
 Progress = Callable[[float], None]
 
@@ -122,7 +123,7 @@ def _metric_records(
         for record in metric_records(sample, options)
     ]
     held = {m.name for s in group.samples for m in s.predictions.models}
-    why = "the model has no example in this slice"
+    why = Message("too_small.absent")
     found += [
         MetricRecord(m.name, q.metric, q.average, q.label, group.name, None, None, 0, why, ())
         for m in predictions.models

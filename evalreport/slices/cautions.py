@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from evalreport.config import Options
 from evalreport.data.slicing import Division
-from evalreport.numbers import count
-from evalreport.records import DisparityRecord, FoundRecord, Slice, WarningRecord
+from evalreport.records import DisparityRecord, FoundRecord, Slice, WarningRecord, warning
 from evalreport.slices.sides import Side
+from evalreport.texts import Message, Text
 
 MOST_NAMED = 8
 
@@ -24,8 +24,8 @@ def slice_warnings(
     for division in divisions:
         if len(division.values) == 1:
             value = division.values[0]
-            text = f"Every example has the value {value} of {division.column}: there is nothing to compare."
-            yield WarningRecord("one_slice", text, (division.column,), level="info")
+            about = (division.column,)
+            yield warning("one_slice", about=about, level="info", value=value, column=division.column)
         else:
             yield from _small(division, [s for s in sides if s.name.column == division.column])
 
@@ -36,28 +36,31 @@ def _flagged(
     # The widest first: what a reader sees of a long list.
     ordered = sorted(flagged, key=lambda r: -abs(r.difference or 0.0))
     tests = len({(r.model, r.slice) for r in rows if r.p_adjusted is not None})
-    adjusted = f"adjusted ({options.correction})" if options.correction != "none" else "not adjusted"
-    text = " ".join(r.text or "" for r in ordered[:3])
+    said = [r.text for r in ordered[:3]]
     if len(ordered) > 3:
-        text += f" {count(len(ordered) - 3)} more of {division.column} stand in the report."
-    several = f" p-values are {adjusted} over all {count(tests)} slices and models." if tests > 1 else ""
+        said.append(Message("disparity.more", n=len(ordered) - 3, column=division.column))
+    if tests > 1 and options.correction != "none":
+        said.append(Message("disparity.adjusted", correction=options.correction, n=tests))
+    elif tests > 1:
+        said.append(Message("disparity.not_adjusted", n=tests))
     about = tuple(dict.fromkeys([division.column, *(r.slice.value for r in ordered)]))
-    return WarningRecord("slice_differs", text + several, about)
+    return warning("slice_differs", about=about, said=tuple(said))
 
 
 def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]:
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Text] = {}
     for side in sides:
         if side.small is not None:
             reasons.setdefault(side.name.value, side.small)
     if not reasons:
         return
-    listed = [f"{value} ({reason})" for value, reason in reasons.items()]
-    more = f" and {count(len(listed) - MOST_NAMED)} more" if len(listed) > MOST_NAMED else ""
-    text = f"Slices of {division.column} that are too small to be judged, shown without a flag: "
-    yield WarningRecord(
-        "small_slices", text + "; ".join(listed[:MOST_NAMED]) + more + ".", (division.column, *reasons)
-    )
+    about, column = (division.column, *reasons), division.column
+    listed = [Message("too_small.listed", value=value, reason=reason) for value, reason in reasons.items()]
+    shown, more = tuple(listed[:MOST_NAMED]), len(listed) - MOST_NAMED
+    if more > 0:
+        yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
+    else:
+        yield warning("small_slices", "all", about=about, column=column, listed=shown)
 
 
 def judged_slices(sides: Sequence[Side]) -> frozenset[Slice]:
@@ -68,8 +71,10 @@ def judged_slices(sides: Sequence[Side]) -> frozenset[Slice]:
 
 def found_of(division: Division) -> FoundRecord:
     """Say how a column was divided."""
-    values = "; ".join(division.values[:MOST_NAMED])
-    if len(division.values) > MOST_NAMED:
-        values += f"; and {count(len(division.values) - MOST_NAMED)} more"
-    how = division.how or f"{count(len(division.values))} value{'s' * (len(division.values) != 1)}"
-    return FoundRecord(f"slices of {division.column}", values, how)
+    n = len(division.values)
+    values = Message("division.values", names=division.values[:MOST_NAMED])
+    if n > MOST_NAMED:
+        values = Message("division.values_more", names=division.values[:MOST_NAMED], n=n - MOST_NAMED)
+    return FoundRecord(
+        f"slices of {division.column}", values, division.how or Message("sliceable.values", n=n)
+    )

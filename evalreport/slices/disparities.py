@@ -15,18 +15,19 @@ from typing import Literal
 from evalreport.comparisons.multiplicity import adjust
 from evalreport.config import Options
 from evalreport.metrics.quantities import Quantity, definition
-from evalreport.numbers import decimals_of, interval, number, p_phrase
+from evalreport.numbers import decimals_of
 from evalreport.records import DisparityRecord
 from evalreport.slices import limits as by
 from evalreport.slices.limits import Limits
 from evalreport.slices.sides import Side, direction
 from evalreport.slices.spread import Shares, independent_errors
+from evalreport.texts import Message, Text, parts
 
 Reference = Literal["rest", "whole", "best"]
 Place = tuple[str, str, str]
 """Model, column, value."""
 
-NO_OUTCOME = "too small: no outcome of this size could reach the level"
+NO_OUTCOME = Message("too_small.no_outcome")
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,27 +342,36 @@ def _row(
     )
 
 
-def in_words(quantity: Quantity) -> str:
+def in_words(quantity: Quantity) -> Text:
     """Name a quantity inside a sentence: ``accuracy``, ``F1 (macro)``, ``recall of class 3``."""
-    average = f" ({quantity.average})" if quantity.average else ""
-    label = f" of class {quantity.label}" if quantity.label is not None else ""
-    return definition(quantity).phrase + average + label
+    metric = definition(quantity).phrase
+    if quantity.label is not None:
+        return Message("quantity.of_class", metric=metric, label=quantity.label)
+    return (
+        Message("quantity.averaged", metric=metric, average=quantity.average) if quantity.average else metric
+    )
 
 
-def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> str:
-    """Say what the test of one slice found, in words."""
-    where = f"{row.slice.column} = {row.slice.value}"
-    what = f"{side.model}, {where}: {in_words(side.quantity)}"
+def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> Message:
+    """Say what the test of one slice found."""
+    what = Message(
+        "disparity.what",
+        model=side.model, column=row.slice.column, value=row.slice.value, metric=in_words(side.quantity),
+    )  # fmt: skip
     if row.p_adjusted is None or row.difference is None:
-        return f"{what} is not judged: {side.small}." if side.small else f"{what} is not tested."
-    width = None if row.low is None or row.high is None else (row.high - row.low) / 4
-    decimals = decimals_of([width])
-    by_how_much = number(row.difference, decimals, signed=True)
-    shown = interval(row.low, row.high, decimals, signed=True)
-    several = "simultaneous " if size > 1 and options.correction != "none" else ""
-    within = f"{several}{100 * row.level:.4g} % interval {shown}; " if shown else ""
-    against = f"{by_how_much} against the other examples ({within}{p_phrase(row.p_adjusted)})"
-    if not row.flagged:
-        return f"{what} {against}; a difference is not shown."
+        if side.small:
+            return Message("disparity.not_judged", what=what, reason=side.small)
+        return Message("disparity.not_tested", what=what)
+    evidence, decimals = Message("disparity.p", p=row.p_adjusted), decimals_of([None])
+    if row.low is not None and row.high is not None:
+        decimals = decimals_of([(row.high - row.low) / 4])
+        several = size > 1 and options.correction != "none"
+        key = "disparity.simultaneous" if several else "disparity.interval"
+        within = Message(key, level=row.level, limits=(row.low, row.high), decimals=decimals)
+        evidence = parts(within, evidence)
     good = direction(side.quantity, options) * row.difference
-    return f"{what} {against}, {'better' if good > 0 else 'worse' if good < 0 else 'different'}."
+    found = "better" if good > 0 else "worse" if good < 0 else "different"
+    return Message(
+        f"disparity.{found if row.flagged else 'not_shown'}",
+        what=what, difference=row.difference, decimals=decimals, evidence=evidence,
+    )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.data.predictions import Predictions
 from evalreport.metrics.estimate import Estimate
-from evalreport.numbers import count
+from evalreport.texts import Message, Text
 
 LEAST_EXAMPLES = 30
 LEAST_OF_EACH = 10
@@ -22,7 +22,7 @@ LEAST_DATASETS = 6
 
 def too_small(
     estimate: Estimate | None, part: Predictions | None, table: Predictions, *, by_margins: bool
-) -> str | None:
+) -> Text | None:
     """Say why a slice is too small to be judged on a quantity, by its size alone; None where it is not.
 
     Parameters
@@ -35,26 +35,26 @@ def too_small(
         Whether the margins of a table of successes are what decides, so that no number of examples is asked for.
     """
     if estimate is None or part is None:
-        return "the model has no example here"
+        return Message("too_small.no_example")
     if estimate.over_datasets or table.design == "datasets":
         datasets = len(np.unique(part.keys["dataset"].values))
         if datasets < LEAST_DATASETS:
-            return f"{_few(datasets, 'data set')}, fewer than {LEAST_DATASETS}"
+            return Message("too_small.datasets", n=datasets, least=LEAST_DATASETS)
     elif estimate.n < LEAST_EXAMPLES and not by_margins:
-        return f"{_few(estimate.n, 'example')}, fewer than {LEAST_EXAMPLES}"
+        return Message("too_small.examples", n=estimate.n, least=LEAST_EXAMPLES)
     elif estimate.clusters is not None and estimate.clusters < LEAST_CLUSTERS:
-        return f"{_few(estimate.clusters, 'cluster')}, fewer than {LEAST_CLUSTERS}"
+        return Message("too_small.clusters", n=estimate.clusters, least=LEAST_CLUSTERS)
     missing = _missing_class(estimate, part, table)
     if missing is not None:
         return missing
     if np.isnan(estimate.value):
-        return estimate.reason or "the value is undefined here"
+        return estimate.reason or Message("too_small.undefined")
     if estimate.rarest is not None and depends_on_classes(estimate) and estimate.rarest < LEAST_OF_EACH:
-        return f"{_few(estimate.rarest, 'example')} of a class, fewer than {LEAST_OF_EACH}"
+        return Message("too_small.rarest", n=round(estimate.rarest), least=LEAST_OF_EACH)
     return None
 
 
-def _missing_class(estimate: Estimate, part: Predictions, table: Predictions) -> str | None:
+def _missing_class(estimate: Estimate, part: Predictions, table: Predictions) -> Message | None:
     """Name a class that the slice has no example of, where the value depends on every class."""
     if part.y_true is None or table.y_true is None or not table.classes:
         return None
@@ -67,8 +67,9 @@ def _missing_class(estimate: Estimate, part: Predictions, table: Predictions) ->
         lacking = [label for label in lacking if label == estimate.quantity.label]
     if not lacking:
         return None
-    more = f" and {len(lacking) - 1} more classes" if len(lacking) > 1 else ""
-    return f"no example of class {lacking[0]}{more}"
+    if len(lacking) > 1:
+        return Message("too_small.missing_several", name=lacking[0], n=len(lacking) - 1)
+    return Message("too_small.missing", name=lacking[0])
 
 
 def depends_on_classes(estimate: Estimate) -> bool:
@@ -78,8 +79,3 @@ def depends_on_classes(estimate: Estimate) -> bool:
         return False
     pooled = metric.family == "table" and metric.proportion is not None
     return not pooled and estimate.quantity.average != "micro" and metric.needs != "values"
-
-
-def _few(number: float, noun: str) -> str:
-    plural = "" if round(number) == 1 else "es" if noun.endswith("s") else "s"
-    return f"{count(round(number))} {noun}{plural}"

@@ -19,13 +19,15 @@ from evalreport.comparisons.registry import probability
 from evalreport.engine.portable import exp
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile, wilson_limits
+from evalreport.intervals.registry import INTERVALS
 from evalreport.metrics.estimate import Estimate
 from evalreport.slices.spread import Contrast
+from evalreport.texts import Message, Text
 
-NO_SPREAD = "nothing varies in one of the groups, so nothing says how far its value may be"
-NOT_SMOOTH = "not a smooth function of the examples: no influence values say how the two vary together"
-NO_OTHERS = "there are too few other examples"
-TOO_FINE = "so fine a level needs more replicates than were drawn: raise --resamples"
+NO_SPREAD = Message("disparity.nothing_varies")
+NOT_SMOOTH = Message("disparity.not_smooth")
+NO_OTHERS = Message("disparity.few_others")
+TOO_FINE = Message("disparity.fine_level")
 HALF = 0.5
 EQUAL = 1e-7
 """Tables whose probabilities differ by a smaller share are equally probable."""
@@ -40,7 +42,7 @@ class Limits:
     low: float | None
     high: float | None
     method: str | None = None
-    reason: str | None = None
+    reason: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def proportions_ratio(both: Successes, level: float) -> Limits:
     low = l1 * (2 * p1 - l1) / (middle + lower_root) if middle + lower_root > 0 else 0.0
     curvature = l2 * (2 * p2 - l2)
     if curvature <= 0:
-        return Limits(low, None, "donner_zou", "the reference may be 0, so the ratio has no upper limit")
+        return Limits(low, None, "donner_zou", Message("disparity.no_upper_ratio"))
     upper_root = math.sqrt(max(middle**2 - curvature * u1 * (2 * p1 - u1), 0.0))
     return Limits(low, (middle + upper_root) / curvature, "donner_zou")
 
@@ -228,7 +230,7 @@ def influence_ratio(ratio: float, contrast: Contrast, level: float) -> Limits:
     """
     half = float(special.stdtrit(contrast.df, (1 + level) / 2)) * math.sqrt(contrast.variance)
     if half > 700:  # beyond, the limits are no numbers any more
-        return Limits(0.0, None, "welch", "the values vary too much for an upper limit of their ratio")
+        return Limits(0.0, None, "welch", Message("disparity.wide_ratio"))
     return Limits(ratio * math.exp(-half), ratio * math.exp(half), "welch")
 
 
@@ -250,7 +252,7 @@ def squared_and_added(first: Estimate, second: Estimate, level: float) -> Limits
         if side.low is None or side.high is None:
             return Limits(None, None, None, side.reason or NOT_SMOOTH)
         drawn = 0 if estimate.replicates is None else len(estimate.replicates)
-        if side.method.startswith("bootstrap") and (1 - level) / 2 * (drawn + 1) < 1:
+        if INTERVALS[side.method].kind == "bootstrap" and (1 - level) / 2 * (drawn + 1) < 1:
             return Limits(None, None, None, TOO_FINE)
     (l1, u1), (l2, u2) = ((side.low or 0.0, side.high or 0.0) for side in sides)
     d = first.value - second.value

@@ -13,16 +13,16 @@ from evalreport.comparisons.apart import compare_all
 from evalreport.comparisons.pairs import leading_record
 from evalreport.config import Options
 from evalreport.metrics.quantities import Quantity
-from evalreport.numbers import count
-from evalreport.records import ComparisonRecord, Slice, WarningRecord
+from evalreport.records import ComparisonRecord, Slice, WarningRecord, warning
 from evalreport.slices.disparities import in_words
 from evalreport.slices.groups import Group
+from evalreport.texts import Message, parts
 
 MOST = 2 / 3
 """From so large a share of the slices on, the order is opposite in most of them."""
 LEAST_SLICES = 3
 """Of fewer slices than that none are most."""
-FITTED = "about these fitted models"
+FITTED = Message("disparity.fitted")
 DESIGNS_OF_FITS = ("cross-validation", "5x2cv", "repeated-holdout")
 
 
@@ -38,7 +38,7 @@ def comparisons_within(group: Group, primary: Quantity, options: Options) -> tup
     found = []
     for comparison in compare_all(samples, (primary,), options):
         record = leading_record(comparison, options)
-        caution = f"{record.caution}; {FITTED}" if of_fits and record.caution else record.caution
+        caution = parts(record.caution, FITTED) if of_fits and record.caution else record.caution
         found.append(replace(record, slice=group.name, caution=caution))
     return tuple(found)
 
@@ -87,7 +87,10 @@ def _turned(
     if not (every or most):
         return
     leader, other = (row.a, row.b) if row.difference > 0 else (row.b, row.a)
-    where = "every slice" if every else f"{count(opposite)} of {count(len(differences))} slices"
-    text = f"The {in_words(primary)} of {leader} is above that of {other} over all examples,"
-    text += f" and below it in {where} of {column}: which is better depends on what they are used on."
-    yield WarningRecord("order_reversed_in_slices", text, (str(row.a), str(row.b), column))
+    some = Message("division.some", n=opposite, total=len(differences))
+    yield warning(
+        "order_reversed_in_slices",
+        about=(str(row.a), str(row.b), column),
+        metric=in_words(primary), leader=leader, other=other, column=column,
+        where=Message("division.every") if every else some,
+    )  # fmt: skip

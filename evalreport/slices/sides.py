@@ -21,6 +21,7 @@ from evalreport.slices.groups import Group, Sampler, sampled_alone
 from evalreport.slices.judging import LEAST_EXAMPLES, too_small
 from evalreport.slices.limits import Successes
 from evalreport.slices.spread import Shares, shares_of_rest, shares_of_whole
+from evalreport.texts import Text
 
 Indices = npt.NDArray[np.int64]
 
@@ -57,7 +58,7 @@ class Side:
     both: Successes | None
     with_whole: Shares | None
     with_rest: Shares | None
-    small: str | None
+    small: Text | None
 
     @property
     def value(self) -> float:
@@ -136,7 +137,7 @@ def _side(
     whole: Sample,
     places: Indices,
     key: tuple[str, Quantity],
-    small: str | None,
+    small: Text | None,
     options: Options,
 ) -> Side:
     of_all = whole.estimates[key]
@@ -173,7 +174,10 @@ def _with_rest(
 
 
 def _both(own: Estimate, of_all: Estimate) -> Successes | None:
-    if own.trials is None or of_all.trials is None or own.successes is None or of_all.successes is None:
+    on_another_scale = own.metric.affine_of is not None
+    if on_another_scale or own.trials is None or of_all.trials is None:
+        return None
+    if own.successes is None or of_all.successes is None:
         return None
     return Successes(own.successes, own.trials, of_all.successes - own.successes, of_all.trials - own.trials)
 

@@ -259,7 +259,7 @@ def test_a_blocker_lets_nothing_pass_but_a_count():
     gates = judge(dataclasses.replace(ACCURACY, warnings=(leaked,)), texts).gates
     assert [gate.outcome for gate in gates] == ["undecided", "fail", "pass"]
     assert "10 examples are both" in gates[0].text
-    only_a_warning = dataclasses.replace(leaked, level="warning")
+    only_a_warning = dataclasses.replace(leaked, level="caution")
     assert judge(dataclasses.replace(ACCURACY, warnings=(only_a_warning,)), texts).gates[0].outcome == "pass"
 
 
@@ -307,7 +307,7 @@ def test_an_undecided_gate_says_how_many_examples_would_decide_it(right, limit):
         f"forest.accuracy >= {limit}", results_with([metric("forest", "accuracy", right / n, low, high)])
     )
     assert found.outcome == "undecided"
-    times = float(re.search(r"about ([0-9.]+) times as many examples", found.text)[1])
+    times = float(re.search(r"about ([0-9.]+) times as many examples", str(found.text))[1])
     for factor, decided in ((0.67 * times, False), (1.33 * times, True)):
         low, high = proportion_confint(factor * right, factor * n, method="wilson")
         assert (not low < limit < high) == decided, factor

@@ -47,7 +47,7 @@ def test_a_drop_after_good_nights_is_an_alarm_and_fails_the_gate(week):
     assert row.alarm
     assert row.p_adjusted <= 0.05
     assert (row.details["accepted_nights"], row.details["nights"], row.details["change_look"]) == (7, 10, 6)
-    assert row.text.startswith(
+    assert str(row.text).startswith(
         "worse than at the accepted nights: accuracy 0.904 on average over 7 accepted nights, 0.700 over the 5 nights"
         " from look 6 on, where the change most likely began; evidence "
     )
@@ -95,7 +95,7 @@ def test_the_plain_test_stands_beside_it_and_raises_nothing(history):
     row = answer(found, "worse_this_run")
     assert row.p_value == found.results.history[0].p_value
     assert (row.p_adjusted, row.alarm) == (None, False)
-    assert row.text.startswith("this look alone, not corrected")
+    assert str(row.text).startswith("this look alone, not corrected")
 
 
 # --- the accepted nights --------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def test_the_plain_test_stands_beside_it_and_raises_nothing(history):
 def test_fewer_than_seven_accepted_nights_are_a_warning(history, week):
     """With one accepted run the warning says what to do; with a week of them there is none."""
     few = warned(series(history, [GOOD], series="one"))["few_accepted_nights"]
-    assert few.text.startswith("1 accepted night: a drop soon after is seen late or never")
+    assert str(few.text).startswith("1 accepted night: a drop soon after is seen late or never")
     assert "at least 7" in few.text
     assert "few_accepted_nights" not in warned(nights(week, [GOOD], begin=7))
 
@@ -190,7 +190,7 @@ def test_the_same_examples_every_night_are_tested_in_pairs(history):
     assert (row.test, row.look) == ("mcnemar_midp", 2)
     assert row.p_adjusted == pytest.approx(row.p_value / share_of_look(2), rel=1e-12)
     assert row.alarm
-    assert row.text.endswith("however the nights depend on each other")
+    assert str(row.text).endswith("however the nights depend on each other")
     assert (found.results.evidence[0].n_new, found.results.evidence[0].reason) == (
         0,
         "all examples were seen before",
@@ -205,7 +205,7 @@ def test_a_rise_on_the_same_examples_is_called_one(history):
     row = answer(found, "worse")
     assert row.p_value < 0.001
     assert not row.alarm
-    assert row.text.startswith("not shown to be worse, the change being for the better: p < 0.001")
+    assert str(row.text).startswith("not shown to be worse, the change being for the better: p < 0.001")
 
 
 def test_what_pairs_spent_is_not_spent_again_by_nights(history):
@@ -371,7 +371,9 @@ def test_a_test_by_resampling_says_where_its_replicates_cannot_decide(history):
     row = answer(found, "worse")
     assert (row.test, row.p_value, row.alarm) == ("bootstrap_difference", pytest.approx(2 / 51), False)
     assert gate_of(found)[0] == "undecided"
-    needed = int(row.reason.removeprefix("50 replicates cannot decide at this look: --resamples ").split()[0])
+    needed = int(
+        str(row.reason).removeprefix("50 replicates cannot decide at this look: --resamples ").split()[0]
+    )
     assert needed == math.ceil(51 * (2 / 51) / share_of_look(1) / 0.05)
     audited(history, errors_of(1.0, 0), metrics=("medae",), series="more")
     found, _, _ = audited(history, errors_of(2.0, 0), metrics=("medae",), resamples=needed, series="more")
@@ -390,8 +392,10 @@ def test_a_declared_floor_is_what_the_alarm_is_about(week):
     assert row.test == "night_bet"
     assert row.statistic == pytest.approx(math.exp(floor_evidence(np.array(falling), 0.85, 1.0)), rel=1e-9)
     assert (row.alarm, row.effect, row.effect_size) == (True, "from_floor", pytest.approx(-0.55))
-    assert row.text.startswith(f"beyond its declared limit ({gate}): accuracy 0.300 on average over 6 nights")
-    assert row.text.endswith("however the nights depend on each other")
+    assert str(row.text).startswith(
+        f"beyond its declared limit ({gate}): accuracy 0.300 on average over 6 nights"
+    )
+    assert str(row.text).endswith("however the nights depend on each other")
     assert gate_of(found) == ("fail", row.text)
     assert gate_of(found, 1) == ("fail", "alarms: 1")
     assert found.results.gates[0].value == pytest.approx(0.3)
@@ -408,7 +412,7 @@ def test_a_floor_that_is_not_refuted_passes(history):
     )
     found = nights(history, [0.7], gates=gates)
     assert gate_of(found)[0] == "pass"
-    assert answer(found, "worse").text.startswith("not shown to be beyond its declared limit")
+    assert str(answer(found, "worse").text).startswith("not shown to be beyond its declared limit")
 
 
 def test_a_floor_on_examples_that_were_seen_is_undecided(history):
@@ -416,7 +420,9 @@ def test_a_floor_on_examples_that_were_seen_is_undecided(history):
     audited(history, night(GOOD, 200, first=0))
     found, _, _ = audited(history, night(BAD, 200, first=0), gates=("forest.accuracy >= 0.85 every night",))
     assert gate_of(found)[0] == "undecided"
-    assert gate_of(found)[1].startswith("not decided: there is no night of new examples since; worse than")
+    assert str(gate_of(found)[1]).startswith(
+        "not decided: there is no night of new examples since; worse than"
+    )
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_one_seed_of_a_model_is_said_in_the_verdict() -> None:
     assert set(found.details) == {"between_seeds_a"}
     expected, _ = by_hand([a - b])  # a single column of b moves no seed of a
     assert found.statistic == pytest.approx((a.mean() - b.mean()) / expected, rel=1e-9)
-    assert results.verdicts[0].text.endswith(
+    assert str(results.verdicts[0].text).endswith(
         "About these trained models: training noise not included (b: one seed)."
     )
     assert [w.about for w in results.warnings if w.code == "one_seed"] == [("b",)]

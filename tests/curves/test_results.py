@@ -19,6 +19,7 @@ from evalreport.report import render
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
 from evalreport.results import to_json
+from evalreport.texts import Message
 
 from .sources import evaluated, of_classes, rows, two_normals
 
@@ -208,7 +209,7 @@ def test_a_cost_ratio_makes_the_warning_one():
     def level(**options):
         return next(w.level for w in two_models(**options).warnings if w.code == "threshold_chosen_here")
 
-    assert (level(), level(cost_ratio=2.0)) == ("info", "warning")
+    assert (level(), level(cost_ratio=2.0)) == ("info", "caution")
 
 
 # --- drawn and said -------------------------------------------------------------------------------------------------
@@ -310,10 +311,10 @@ def test_many_models_are_cut_and_said():
 
 
 def test_records_are_flat():
-    """Each list opens as a data frame: plain values, arrays or mappings of numbers."""
+    """Each list opens as a data frame: plain values, messages, arrays or mappings of numbers."""
     results = two_models(what_if_threshold=0.6)
     for field in ("curve_summaries", "operating_points", "dominance", "threshold_changes"):
         for record in getattr(results, field):
             for name, value in dataclasses.asdict(record).items():
-                plain = isinstance(value, (str, float, int, type(None), tuple, dict))
+                plain = isinstance(value, (str, Message, float, int, type(None), tuple, dict))
                 assert plain, (field, name)

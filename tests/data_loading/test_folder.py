@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evalreport.config import Options
 from evalreport.data import load
 from evalreport.errors import InputError
 
@@ -107,3 +108,10 @@ def test_the_same_file_twice_is_refused(write: Write) -> None:
     path = write("a.csv", GOOD)
     with pytest.raises(InputError, match="'a' is in"):
         load([path, path])
+
+
+def test_a_folder_in_place_of_the_truth_is_said(tmp_path: Path, write: Write) -> None:
+    """It is there, and it is no file."""
+    write("m.csv", "id,y_pred\na,1\n")
+    with pytest.raises(InputError, match=r"a folder stands where a file is meant \(named by --truth\)"):
+        load(tmp_path / "m.csv", options=Options(truth=str(tmp_path)))

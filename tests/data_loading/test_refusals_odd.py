@@ -16,7 +16,7 @@ import pytest
 import evalreport
 from evalreport.config import Options
 from evalreport.data import Predictions, load
-from evalreport.errors import InputError
+from evalreport.errors import InputError, UsageError
 
 from .conftest import Write
 
@@ -167,3 +167,17 @@ def test_a_key_column_without_any_value_divides_nothing(tmp_path: Path) -> None:
         results = evalreport.evaluate(tmp_path / f"{name}.feather", resamples=20, metrics=("accuracy",))
         found.append([record.value for record in results.metrics])
     assert found[0] == found[1]
+
+
+def test_a_column_that_tells_fits_apart_is_no_weight(write: Write) -> None:
+    """Found by the fuzzer: `--weight dataset` ended as a defect."""
+    path = write("m.csv", "dataset,value\n1,0.9\n2,0.8\n")
+    with pytest.raises(UsageError, match="--weight dataset: this column says which fit a row belongs to"):
+        load(path, options=Options(weight="dataset"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_folds_that_leave_nothing_to_train_on_have_no_ratio(write: Write) -> None:
+    """Found by the fuzzer: one fold a seed, so that every example of it is tested; numpy warned of a division by 0."""
+    path = write("m.csv", "id,y_true,y_pred,fold,seed\na,0,0,0,0\na,0,0,1,1\n")
+    assert evalreport.evaluate(path, resamples=20).n == 1

@@ -320,3 +320,17 @@ def test_damaged_metadata_of_a_parquet_file_end_no_process(tmp_path: Path) -> No
         check=True,
     )
     assert int(done.stdout) > 10
+
+
+@pytest.mark.parametrize("name", ["m.jsonl.gz", "m.csv.gz"])
+def test_an_archive_whose_check_sum_is_wrong_is_refused(tmp_path: Path, name: str) -> None:
+    """Every line can be read, and some of them may be others than were written."""
+    lines = {
+        "m.jsonl.gz": [json.dumps({"id": i, "y_true": i % 2, "y_pred": i % 2}) for i in range(2000)],
+        "m.csv.gz": ["id,y_true,y_pred", *(f"{i},{i % 2},{i % 2}" for i in range(2000))],
+    }[name]
+    packed = bytearray(gzip.compress("\n".join([*lines, ""]).encode()))
+    packed[-8:-4] = bytes(4)
+    (tmp_path / name).write_bytes(packed)
+    with pytest.raises(InputError, match="CRC"):
+        load(tmp_path / name)

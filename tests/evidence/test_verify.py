@@ -65,6 +65,25 @@ def test_what_was_not_touched_agrees(made, verify, what):
     assert verify(made / what, "--inputs", made / "models", "-q") == (0, "")
 
 
+def as_version_1(content) -> None:
+    """Write it as version 0.1 did: no codes of sentences, and warnings of another level."""
+    content["schema"] = "evalreport/results/1"
+    for row in (*content["verdicts"], *content["warnings"]):
+        row.pop("params", None)
+        row["level"] = "warning" if row["level"] == "caution" else row["level"]
+    for row in content["verdicts"]:
+        row.pop("code", None)
+
+
+def test_results_of_the_first_schema_are_verified(copy, verify):
+    """Codes and parameters that it did not write are no difference; a changed figure is one as ever."""
+    (copy / "out/report.pdf").unlink()
+    tamper(copy / "out/results.json", as_version_1)
+    assert verify(copy / "out", "--inputs", copy / "models", "-q") == (0, "")
+    tamper(copy / "out/results.json", lambda content: content["metrics"][0].update(value=0.123))
+    assert verify(copy / "out", "--inputs", copy / "models", "-q")[0] == 1
+
+
 def test_inputs_are_looked_for_in_the_current_folder(made, verify, monkeypatch):
     """By their recorded paths, without --inputs."""
     monkeypatch.chdir(made / "models")

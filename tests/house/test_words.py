@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from evalreport.texts import flat
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,6 +47,10 @@ def texts() -> Iterator[tuple[str, str]]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", " ".join(node.value.split())
+    for path in sorted((ROOT / "evalreport" / "texts").rglob("*.toml")):
+        for key, entry in flat(tomllib.loads(path.read_text(encoding="utf-8"))):
+            for form in entry.values() if isinstance(entry, dict) else [entry]:
+                yield f"{path.relative_to(ROOT)}: {key}", form
     for path in sorted((ROOT / "templates").rglob("*.j2")):
         yield str(path.relative_to(ROOT)), " ".join(path.read_text(encoding="utf-8").split())
 

@@ -44,7 +44,7 @@ def test_advantage_on_a_loss_is_written_as_positive(swapped: bool) -> None:
     (verdict,) = run(source, metrics=("mae",)).verdicts
     winner, loser = ("b", "a") if swapped else ("a", "b")
     assert verdict.verdict == ("worse" if swapped else "better")
-    assert verdict.text.startswith(f"{winner} is better than {loser} on MAE by +1.0")
+    assert str(verdict.text).startswith(f"{winner} is better than {loser} on MAE by +1.0")
 
 
 def test_simultaneous_is_said_of_several_pairs_only() -> None:

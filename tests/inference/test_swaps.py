@@ -300,7 +300,7 @@ def test_few_errors_on_a_rare_class_are_said(metric: str, positives: int, wrong:
     results = run(labels(truth, a=a, b=b), metrics=(metric,), tests=("permutation",))
     texts = [w.text for w in results.warnings if w.code == "few_errors_of_a_class"]
     assert [
-        text.startswith(f"b errs on {wrong} of the {positives} examples of class 1") for text in texts
+        str(text).startswith(f"b errs on {wrong} of the {positives} examples of class 1") for text in texts
     ] == [True] * warned
 
 

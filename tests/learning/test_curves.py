@@ -10,6 +10,7 @@ import pytest
 from evalreport.errors import InputError
 from evalreport.learning.extrapolation import PointLosses, extrapolated
 from evalreport.results import Results
+from evalreport.texts import Message
 
 from .tables import evaluate
 
@@ -223,8 +224,8 @@ def test_a_lack_of_fit_below_one_in_a_hundred_refuses_the_law() -> None:
     errors = np.array([0.05 + 2 * n**-0.7 for n in SIZES])
     above = np.arange(len(SIZES)) == 2
     refused = extrapolated("m", "error_rate", points([*(errors + 0.011 * above)]), level=0.95, seed=0)
-    assert refused.reason is not None
-    assert 0.001 <= float(refused.reason.partition("p = ")[2].rstrip(")")) < 0.01
+    assert isinstance(refused.reason, Message)
+    assert 0.001 <= float(str(refused.reason.params["p"])) < 0.01
     assert (
         extrapolated("m", "error_rate", points([*(errors + 0.008 * above)]), level=0.95, seed=0).reason
         is None

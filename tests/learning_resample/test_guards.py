@@ -35,7 +35,7 @@ def test_copies_across_a_split_are_counted(folder: Path):
     together = Fit(keys={"repeat": 1}, train=np.arange(40), test=np.arange(40, 60))
     (record,) = guards(examples, [apart, together])
     assert record.code == "duplicates_across_split"
-    assert record.text.startswith("1 of 60 examples (for example 'e0')")
+    assert str(record.text).startswith("1 of 60 examples (for example 'e0')")
     assert "in 1 of 2 fits" in record.text
     assert codes(examples, [together]) == []
 

@@ -41,7 +41,7 @@ def test_the_test_of_the_layout_leads(layout: str) -> None:
     assert [r.test for r in leading] == [RECOMMENDED[layout]] * 3
     assert all(r.p_adjusted is not None for r in leading)
     others = [r for r in results.comparisons if r not in leading]
-    assert all(r.p_adjusted is None and (r.caution or "").startswith("exploratory") for r in others)
+    assert all(r.p_adjusted is None and str(r.caution).startswith("exploratory") for r in others)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -149,7 +149,7 @@ def test_a_named_test_is_made_or_refused_with_a_remedy(layout: str, test: str) -
     assert rows, (layout, test)
     for row in rows:
         if row.p_value is None and not getattr(row, "details", {}):
-            assert (row.reason or "").startswith("refused: "), row
+            assert str(row.reason).startswith("refused: "), row
 
 
 def test_three_models_are_enough_for_posthoc_tests() -> None:

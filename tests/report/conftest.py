@@ -23,9 +23,11 @@ from evalreport.records import (
     WarningRecord,
 )
 from evalreport.results import Results
+from evalreport.texts import Message
 
 SIGNALS = {"boosting": 1.9, "forest": 1.85, "knn": 1.0, "logreg": 1.45, "tree": 0.6}
 Z = 1.959963984540054
+EXPLORATORY = Message("caution.exploratory")
 
 
 def simulated(names: dict[str, float] | None = None, *, n: int = 1200, **changes: object) -> Results:
@@ -129,7 +131,7 @@ def _pairs(
                 ComparisonRecord(
                     a, b, "accuracy", None, None, None, test, None, None, p, adjusted if is_recommended else None,
                     "holm" if is_recommended else None, d, 0.95, d - Z * error, d + Z * error, "newcombe_paired",
-                    "discordant pairs", None, is_recommended, None if is_recommended else "exploratory", None,
+                    "discordant pairs", None, is_recommended, None if is_recommended else EXPLORATORY, None,
                 )
             )  # fmt: skip
         kind = "undecided" if adjusted > 0.05 else "better" if d > 0 else "worse"

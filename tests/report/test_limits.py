@@ -20,9 +20,10 @@ from evalreport.report import limited, render
 from evalreport.report.brand import TemplateError, brand_of
 from evalreport.report.page import environment, rendered, template_folder
 from evalreport.report.sections import describe
-from evalreport.report.texts import catalogue_of
+from evalreport.report.translation import catalogue_of
 from evalreport.report.view import view_of
 from evalreport.results import Results, to_json
+from evalreport.texts import Message
 
 
 @pytest.fixture
@@ -97,6 +98,8 @@ def test_all_that_a_template_is_given_is_plain_data(simulate: Callable[..., Resu
             pending += [*value, *value.values()]
         elif isinstance(value, (tuple, list)):
             pending += value
+        elif isinstance(value, Message):
+            pending += value.params.values()
         else:
             assert dataclasses.is_dataclass(value), type(value)
             fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}

@@ -10,13 +10,13 @@ import pytest
 from evalreport.numbers import interval
 from evalreport.plots.paired import difference_rows
 from evalreport.plots.style import MARKS, mark_of
-from evalreport.records import GateRecord
+from evalreport.records import GateRecord, WarningRecord
 from evalreport.report.characters import distinct_names
 from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, tests_table, verdict
-from evalreport.report.texts import say
 from evalreport.report.view import difference_decimals, view_of
 from evalreport.results import Results
+from evalreport.texts import say
 
 Simulate = Callable[..., Results]
 
@@ -28,6 +28,19 @@ def test_one_model_is_not_called_indistinguishable(simulate: Simulate) -> None:
     assert [fact.word for fact in said.facts if fact.kind != "caution"] == ["one model"]
     assert board is not None
     assert "letter" not in board.note
+
+
+def test_cautions_about_the_test_of_the_verdict_come_first(simulate: Simulate) -> None:
+    """Before those about the data; on another metric than the share of right answers none advises another one."""
+    codes = ("majority_class", "few_of_a_class", "few_errors_of_a_class", "short_difference_interval")
+    warnings = tuple(WarningRecord(code, f"About {code}.") for code in codes)
+    found = dataclasses.replace(simulate({"forest": 1.85}), warnings=warnings)
+    facts = [fact.text for fact in verdict.describe(view_of(found)).facts if fact.kind == "caution"]
+    assert facts[:2] == ["About few_errors_of_a_class.", "About short_difference_interval."]
+    assert "majority class" in facts[2]
+    other = dataclasses.replace(found, primary_metric="balanced_accuracy", warnings=warnings[:2])
+    facts = [fact.text for fact in verdict.describe(view_of(other)).facts if fact.kind == "caution"]
+    assert facts == ["About few_of_a_class."]
 
 
 def test_one_pair_is_not_spoken_of_as_several(simulate: Simulate) -> None:

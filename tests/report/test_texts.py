@@ -11,18 +11,19 @@ import pytest
 
 from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
-from evalreport.report import render, texts
+from evalreport.report import render, sections
 from evalreport.report.brand import TemplateError
 from evalreport.report.page import template_folder
 from evalreport.report.sections import SECTIONS
-from evalreport.report.texts import PLACEHOLDER, Catalogue, catalogue_of, english, say, speaking
+from evalreport.report.translation import catalogue_of
 from evalreport.results import Results
+from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
 
 Simulate = Callable[..., Results]
-REPORT = Path(texts.__file__).parents[1]
-# The page of all audits is no part of a report.
-TEMPLATES = sorted(path for path in template_folder().rglob("*.j2") if path.name != "site.html.j2")
+REPORT = Path(sections.__file__).parents[1]
+TEMPLATES = sorted(template_folder().rglob("*.j2"))
 MODULES = sorted([*REPORT.glob("*.py"), *(REPORT / "sections").glob("*.py")])
+PACKAGE = sorted(REPORT.parent.rglob("*.py"))
 # Those that describe what is said; the others deal with mark-up, files and errors.
 SAYING = [
     path
@@ -30,10 +31,10 @@ SAYING = [
     if path.parent.name == "sections" or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
 ]
 # What is read out of the results' own sentences, or is a command: no text of the report.
-NO_TEXTS = {
-    "makes them with ", "slices of ", "Not settled: ", "null hypothesis", "evalreport run MODELS",
-    "evalreport audit MODELS --history URL",
-}  # fmt: skip
+NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL"}
+# What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
+FORMED = re.compile(r"number|signed|digits|\w*interval")
+BESIDE = {"about", "level"}
 
 
 def forms(entry: object) -> list[str]:
@@ -48,12 +49,48 @@ def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
             yield node
 
 
+def literals(node: ast.expr | None) -> list[str]:
+    """Give the keys that an argument may be: written out, chosen by a condition, or with parts filled in."""
+    match node:
+        case ast.Constant(value=str(key)):
+            return [key]
+        case ast.IfExp(body=body, orelse=orelse):
+            return [*literals(body), *literals(orelse)]
+        case ast.JoinedStr(values=parts):
+            pattern = "".join(
+                re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"\w+" for part in parts
+            )
+            return [key for key in english() if re.fullmatch(pattern, key)] or [pattern]
+    return []
+
+
+def uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
+    """Yield the calls that say a text, make a message or a warning, each with the keys that it may name."""
+    tree = ast.parse(path.read_text())
+    imported = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in ("evalreport.texts", "evalreport.records")
+        for alias in node.names
+    }
+    ours = {"say", "Message", "warning"} & imported
+    for call in calls(tree, *({"say", "Message"} if path.parent.name == "texts" else ours)):
+        first = call.args[0] if call.args else None
+        keys = literals(first)
+        if isinstance(call.func, ast.Name) and call.func.id == "warning" and isinstance(first, ast.Constant):
+            named = (
+                [f"warning.{first.value}.{name}" for name in literals(call.args[1])] if call.args[1:] else []
+            )
+            several = [key for key in english() if key.startswith(f"warning.{first.value}.")]
+            keys = named or several if call.args[1:] else [f"warning.{first.value}"]
+        yield call, keys
+
+
 def used_keys() -> tuple[set[str], set[str]]:
     """Give every key that code and templates name, and every group of which a name is looked up."""
-    keys: set[str] = set()
+    keys = {key for path in PACKAGE for _, named in uses(path) for key in named}
     groups: set[str] = set()
-    sources = [path.read_text() for path in [Path(texts.__file__), *MODULES, *TEMPLATES]]
-    for source in sources:
+    for source in [path.read_text() for path in [*PACKAGE, *template_folder().rglob("*.j2")]]:
         # A key also stands in a table or a choice: any string that has its form counts as used.
         keys |= {
             match for match in re.findall(r"[\"']([\w-]+(?:\.[\w-]+)+)[\"']", source) if match in english()
@@ -65,12 +102,7 @@ def used_keys() -> tuple[set[str], set[str]]:
 
 def test_every_key_that_is_named_exists() -> None:
     """Neither code nor a template asks for a text that the catalogue has not."""
-    asked: set[str] = set()
-    for path in MODULES:
-        for call in calls(ast.parse(path.read_text()), "say"):
-            first = call.args[0] if call.args else None
-            choices = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
-            asked |= {c.value for c in choices if isinstance(c, ast.Constant) and isinstance(c.value, str)}
+    asked = {key for path in PACKAGE for _, named in uses(path) for key in named}
     for path in TEMPLATES:
         asked |= set(re.findall(r"say\([\"']([^\"']+)[\"']", path.read_text()))
     assert len(asked) > 200
@@ -90,20 +122,32 @@ def test_every_section_has_its_heading() -> None:
     assert {f"heading.{name}" for name in names} <= english().keys()
 
 
+def fills(call: ast.Call, key: str) -> bool:
+    """Say whether a call gives what a text needs, and nothing that no form of it takes."""
+    entry = english()[key]
+    found = [pair for form in forms(entry) for pair in PLACEHOLDER.findall(form)]
+    needed: set[str | None] = {name for name, _ in found}
+    given = {keyword.arg for keyword in call.keywords}
+    if isinstance(call.func, ast.Name) and call.func.id == "warning":
+        given -= BESIDE
+    spare = {"n"} if isinstance(entry, dict) else set()
+    if any(FORMED.fullmatch(form) for _, form in found):
+        spare |= {"decimals", "digits"}
+    # Behind ** (None) may stand whatever is lacking.
+    return (None in given or needed <= given) and given <= needed | spare | {None}
+
+
 def test_calls_fill_exactly_the_placeholders() -> None:
-    """Each call with a literal key gives what its text needs, and nothing that no form of it takes."""
+    """Each call fills the texts that it names; of those that a key with parts filled in may be, at least one."""
     wrong = []
-    for path in MODULES:
-        for call in calls(ast.parse(path.read_text()), "say"):
-            first = call.args[0]
-            if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
-                continue
-            entry = english()[first.value]
-            needed = {name for form in forms(entry) for name in PLACEHOLDER.findall(form)}
-            given = {keyword.arg for keyword in call.keywords}
-            # The number that chooses a plural form need not stand in it.
-            if needed - given or given - needed - {"n" if isinstance(entry, dict) else None}:
-                wrong.append((path.name, first.value, needed ^ given))
+    for path in PACKAGE:
+        for call, keys in uses(path):
+            filled = [fills(call, key) for key in keys]
+            built = any(
+                isinstance(node, (ast.JoinedStr, ast.Name)) for arg in call.args for node in ast.walk(arg)
+            )
+            if keys and not (any(filled) if built else all(filled)):
+                wrong.append((path.name, call.lineno, keys))
     assert wrong == []
 
 

@@ -138,7 +138,7 @@ def test_figures_of_an_earlier_run_do_not_stay(tmp_path: Path):
 def test_the_words_never_say_more_than_the_test():
     """Not flagged is never called equal, and no sentence says significant."""
     results = flagged_results()
-    texts = [r.text for r in results.disparities if r.text and r.p_value is not None]
+    texts = [str(r.text) for r in results.disparities if r.text and r.p_value is not None]
     assert texts
     for text in texts:
         assert not re.search(r"significan|equal|same|no difference", text)

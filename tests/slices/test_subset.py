@@ -136,7 +136,7 @@ def test_pairs_within_a_slice_are_compared_as_on_its_rows_alone():
     for mine, other in zip(found, alone, strict=True):
         assert mine.p_adjusted is None
         assert mine.caution is not None
-        assert mine.caution.startswith("exploratory")
+        assert str(mine.caution).startswith("exploratory")
         same = {"slice": None, "p_adjusted": None, "correction": None, "caution": None}
         assert dataclasses.replace(mine, **same) == dataclasses.replace(other, **same)
 

@@ -32,17 +32,17 @@ def test_the_fuzzer_finds_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
     from campaign import fuzz
     from campaign.answers import host
     from campaign.targets import Case
-    from evalreport.data import reading
+    from evalreport.data import formats
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr(reading, "empty_file", broken)
+    monkeypatch.setattr(formats, "empty_file", broken)
     case = Case(("check", "m.csv", "-q"), {"m.csv": b"id,y_true,y_pred\n", "other.txt": b"not needed"})
     with host() as (address, answers):
         outcome = fuzz.tried(case, tmp_path / "try", address, answers)
         assert (outcome.code, outcome.kind) == (70, "defect")
-        assert outcome.what == "ZeroDivisionError in reading.py:read_file"
+        assert outcome.what == "ZeroDivisionError in formats.py:read_file"
         small = fuzz.reduced(case, outcome, tmp_path / "try", address, answers)
     assert "other.txt" not in small.files
     assert len(small.files["m.csv"]) < len(case.files["m.csv"])

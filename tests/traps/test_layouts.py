@@ -17,7 +17,7 @@ def test_o_replicates_that_are_not_there(test: str) -> None:
     found = evaluate(paired_counts(80, 6, 5, 9), tests=(test,))
     (row,) = [c for c in found.comparisons if c.test == test and c.metric == "accuracy" and c.label is None]
     assert (row.p_value, row.statistic, row.recommended) == (None, None, False)
-    assert (row.reason or "").startswith("refused: ")
+    assert str(row.reason).startswith("refused: ")
 
 
 def test_n_no_naive_test_on_folds(tmp_path: Path) -> None:

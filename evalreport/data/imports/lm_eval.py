@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from evalreport.data.imports.table import Imported, Row, as_table, number_of, parsed, text_of
 from evalreport.errors import InputError, UsageError
+from evalreport.texts import Message
 
 Runs = Literal["only", "last", "all"]
 NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl")
@@ -104,7 +105,7 @@ def import_lm_eval(
             f"there is no file samples_TASK_DATE.jsonl{which}", file=str(paths[0]), expected=_EXPECTED
         )
     numbered = list(_numbered(logs, runs))
-    asked, rows, said = Asked(), list[Row](), set[str]()
+    asked, rows, said = Asked(), list[Row](), set[Message]()
     choices: dict[str, tuple[str, ...]] = {}
     for log, run in numbered:
         samples = _filtered(list(_samples(log)), filter_name)
@@ -113,14 +114,16 @@ def import_lm_eval(
             _check_asked(asked, sample, example, prompts_differ=prompts_differ)
             if labels:
                 rows.append(Row(log.model, example, _labels(sample, choices), run))
-                said.add("the likeliest choice is the prediction; probabilities are over the choices")
+                said.add(Message("imported.likeliest"))
             else:
                 name = metric or _first_metric(sample)
                 rows += _outcomes(sample, example, name, run)
                 said.add(
-                    f"outcome: {name} ({sample.filter})" if sample.filter != "none" else f"outcome: {name}"
+                    Message("imported.outcome_filtered", name=name, filter=sample.filter)
+                    if sample.filter != "none"
+                    else Message("imported.outcome", name=name)
                 )
-    return as_table(rows, sorted(said))
+    return as_table(rows, sorted(said, key=str))
 
 
 # --- logs -----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 from evalreport.data.columns import ALIASES
 from evalreport.data.imports.table import Imported, Row, as_table, number_of, parsed, text_of
 from evalreport.errors import InputError, UsageError
+from evalreport.texts import Message
 
 TABLE = "eval_results_table.json"
 _EXPECTED = "a table of MLflow as JSON: {columns: [...], data: [[...], ...]}"
@@ -104,13 +105,13 @@ def import_mlflow(
             f"two tables are of the model {twice!r}: name the models with --model, in order of the tables"
         )
     rows: list[Row] = []
-    said: set[str] = set()
+    said: set[Message] = set()
     for table in tables:
         own, how = _rows(table, id_column, outcome, target, prediction)
         rows += own
         said |= how
     _check_shared(rows, tables)
-    return as_table(rows, sorted(said))
+    return as_table(rows, sorted(said, key=str))
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ def _table(file: Path, model: str) -> Table:
 
 def _rows(
     table: Table, id_column: str | None, outcome: str | None, target: str | None, prediction: str | None
-) -> tuple[list[Row], set[str]]:
+) -> tuple[list[Row], set[Message]]:
     """Return a table's rows, and what was found on the way."""
     answered = prediction or next((name for name in PREDICTIONS if name in table.columns), None)
     examples, how = _examples(table, id_column, answered)
@@ -164,7 +165,7 @@ def _rows(
     if judged is not None:
         place = table.column(judged, "--outcome")
         values = [{"outcome": _judgement(table, judged, n, row[place])} for n, row in enumerate(table.rows)]
-        said = f"outcome: {judged}"
+        said = Message("imported.outcome", name=judged)
     else:
         truth = target or next((name for name in TARGETS if name in table.columns), None)
         if truth is None or answered is None:
@@ -176,7 +177,7 @@ def _rows(
             )
         places = table.column(truth, "--target"), table.column(answered, "--prediction")
         values = [{"y_true": _cell(row[places[0]]), "y_pred": _cell(row[places[1]])} for row in table.rows]
-        said = f"truth: {truth}, prediction: {answered}"
+        said = Message("imported.labels", truth=truth, prediction=answered)
     rows = [Row(table.model, example, own) for example, own in zip(examples, values, strict=True)]
     return rows, {said, how}
 
@@ -202,13 +203,13 @@ def _judgement(table: Table, name: str, place: int, value: Any) -> float:
     return number
 
 
-def _examples(table: Table, id_column: str | None, answered: str | None) -> tuple[list[str], str]:
+def _examples(table: Table, id_column: str | None, answered: str | None) -> tuple[list[str], Message]:
     """Return what tells examples apart: the column of ids, else a digest of what was asked."""
     known = ("id", *ALIASES["id"])
     column = id_column or next((name for name in known if name in table.columns), None)
     if column is not None:
         place = table.column(column, "--id")
-        return [str(_cell(row[place])) for row in table.rows], f"matched by the column {column}"
+        return [str(_cell(row[place])) for row in table.rows], Message("imported.by_column", column=column)
     inputs = [
         place
         for place, name in enumerate(table.columns)
@@ -219,9 +220,8 @@ def _examples(table: Table, id_column: str | None, answered: str | None) -> tupl
             "there is no column of inputs", file=str(table.path), remedy="name the column of ids with --id"
         )
     texts = (json.dumps([row[place] for place in inputs], sort_keys=True) for row in table.rows)
-    named = ", ".join(table.columns[place] for place in inputs)
     digests = [hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16] for text in texts]
-    return digests, f"matched by a digest of the inputs ({named})"
+    return digests, Message("imported.by_digest", columns=[table.columns[place] for place in inputs])
 
 
 def _check_shared(rows: Sequence[Row], tables: Sequence[Table]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of
 from evalreport.publishing import write_whole
+from evalreport.texts import Message
 
 FORMATS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -45,10 +46,10 @@ class Imported:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    said: tuple[str, ...]
+    said: tuple[Message, ...]
 
 
-def as_table(rows: Sequence[Row], said: Sequence[str]) -> Imported:
+def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
     """Give each row its id; repeated samples of an example become a column that says which one a row is.
 
     Where every example was sampled equally often, the samples are numbered in ``seed``: evalreport then takes the mean
@@ -70,7 +71,8 @@ def as_table(rows: Sequence[Row], said: Sequence[str]) -> Imported:
     repeats = set(places.values())
     names = list(dict.fromkeys(name for row in rows for name in row.values))
     models = len({row.model for row in rows})
-    told = [*said, f"{len(rows)} rows: {models} models, {len({row.example for row in rows})} examples"]
+    examples = len({row.example for row in rows})
+    told = [*said, Message("imported.rows", rows=len(rows), models=models, examples=examples)]
     keys: list[tuple[str, ...]]
     columns: tuple[str, ...]
     if repeats == {1}:
@@ -78,13 +80,11 @@ def as_table(rows: Sequence[Row], said: Sequence[str]) -> Imported:
     elif len(repeats) == 1:
         keys = [(row.example, number) for row, number in zip(rows, numbered, strict=True)]
         columns = ("id", "seed")
-        told.append(
-            f"{repeats.pop()} samples of each example: numbered in the column seed, examples are the clusters"
-        )
+        told.append(Message("imported.samples", n=repeats.pop()))
     else:
         keys = [(f"{row.example}#{number}", row.example) for row, number in zip(rows, numbered, strict=True)]
         columns = ("id", "example")
-        told.append("some examples were sampled more often than others: run with --cluster example")
+        told.append(Message("imported.unequal_samples"))
     table = [
         (row.model, *key, *(row.values.get(name) for name in names))
         for row, key in zip(rows, keys, strict=True)

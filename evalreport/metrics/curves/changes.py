@@ -7,7 +7,10 @@ import numpy as np
 from evalreport.curve_records import ThresholdChangeRecord
 from evalreport.data.predictions import ModelOutputs
 from evalreport.metrics.sample import Sample
-from evalreport.numbers import count, to_digits
+from evalreport.texts import Message
+
+DIGITS = 15
+"""Of a threshold that was given."""
 
 
 def threshold_changes(sample: Sample, threshold: float) -> tuple[ThresholdChangeRecord, ...]:
@@ -38,17 +41,20 @@ def _change(
     score = outputs.score if outputs.proba is None else outputs.proba[:, code]
     name = outputs.name
     if score is None or outputs.present is not None:
-        why = "the model gives labels only: no threshold can be moved"
-        return ThresholdChangeRecord(name, threshold, text=f"{name}: {why}.", reason=why)
+        why = Message("threshold_change.labels_only")
+        text = Message("threshold_change.sentence", model=name, reason=why)
+        return ThresholdChangeRecord(name, threshold, text=text, reason=why)
     after = score >= threshold
     tp, fp, fn, tn = (
         float(weights[part].sum())
         for part in (after & positive, after & ~positive, ~after & positive, ~after & ~positive)
     )
     if outputs.y_pred is None:
-        text = f"{name}: at threshold {to_digits(threshold, 15)} it would raise {_alarms(tp + fp)}, of which"
-        text += f" {count(fp)} false; {count(fn)} positives would be missed."
-        why = "the model has no decisions of its own to compare with: bare scores without a threshold"
+        text = Message(
+            "threshold_change.raised",
+            model=name, threshold=threshold, digits=DIGITS, n=tp + fp, wrong=fp, missed=fn,
+        )  # fmt: skip
+        why = Message("threshold_change.no_decisions")
         return ThresholdChangeRecord(name, threshold, tp=tp, fp=fp, fn=fn, tn=tn, text=text, reason=why)
     before = outputs.y_pred == code
     false_alarms = float(weights[before & ~positive].sum()) - fp
@@ -69,24 +75,25 @@ def _change(
     )
 
 
-def _alarms(n: float) -> str:
-    return f"{count(n)} alarm" if n == 1 else f"{count(n)} alarms"
-
-
-def _sentence(name: str, threshold: float, changed: float, false_alarms: float, hits: float) -> str:
-    fewer = false_alarms + hits
-    at = f"{name}: at threshold {to_digits(threshold, 15)} instead of its own decisions"
+def _sentence(name: str, threshold: float, changed: float, false_alarms: float, hits: float) -> Message:
     if not changed:
-        return f"{at} no case changes sides."
-    sides = f"{count(changed)} case{'s change' if changed != 1 else ' changes'} sides"
-    more = "more" if fewer < 0 or (fewer == 0 and hits < 0) else "fewer"
-    sign = -1 if more == "more" else 1
-    said = _alarms(abs(fewer)).replace(" ", f" {more} ", 1)
+        return Message("threshold_change.none", model=name, threshold=threshold, digits=DIGITS)
+    fewer = false_alarms + hits
+    sign = -1 if fewer < 0 or (fewer == 0 and hits < 0) else 1
+    sides = Message("threshold_change.sides", n=changed)
+    direction = "threshold_change.fewer_alarms" if sign > 0 else "threshold_change.more_alarms"
+    alarms = Message(direction, n=abs(fewer))
     if sign * false_alarms < 0 or sign * hits < 0:
         # Decisions that no threshold on this score gives may change both ways.
-        return f"{at} {sides}: {_change_of(-false_alarms)} false alarms, {_change_of(-hits)} true ones ({said} in all)."
-    return f"{at} {sides}: {said}, of which {count(abs(false_alarms))} false and {count(abs(hits))} true."
+        return Message(
+            "threshold_change.both_ways", model=name, threshold=threshold, digits=DIGITS,
+            sides=sides, alarms=alarms, wrong=_change_of(-false_alarms), right=_change_of(-hits),
+        )  # fmt: skip
+    return Message(
+        "threshold_change.one_way", model=name, threshold=threshold, digits=DIGITS,
+        sides=sides, alarms=alarms, wrong=abs(false_alarms), right=abs(hits),
+    )  # fmt: skip
 
 
-def _change_of(n: float) -> str:
-    return f"{count(abs(n))} {'more' if n > 0 else 'fewer'}"
+def _change_of(n: float) -> Message:
+    return Message("threshold_change.more" if n > 0 else "threshold_change.fewer", n=abs(n))

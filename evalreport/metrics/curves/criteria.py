@@ -56,10 +56,8 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
         Cost of a false negative over that of a false positive.
     """
     named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
-    found = [_best(name) for name in dict.fromkeys((*ALWAYS, *named)) if name != "informedness"]
-    found.append(
-        Criterion("youden", "informedness", _of("informedness"), range=METRICS["informedness"].range)
-    )
+    own = [name for name, metric in METRICS.items() if metric.criterion]
+    found = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
     found.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
     if cost_ratio is not None:
         found.append(
@@ -71,7 +69,7 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
 def _best(name: str) -> Criterion:
     metric = METRICS[name]
     limits = metric.binary_range or metric.range
-    return Criterion("best", name, _of(name), bool(metric.greater_is_better), limits)
+    return Criterion(metric.criterion or "best", name, _of(name), bool(metric.greater_is_better), limits)
 
 
 def _of(name: str) -> Callable[[Counts], Floats]:

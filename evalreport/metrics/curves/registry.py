@@ -83,7 +83,7 @@ def curve(
 ) -> Callable[[Callable[[Any], Points | None]], Callable[[Any], Points | None]]:
     """Register a function of a ``Ladder`` or of ``Forecasts``; its name is the function's unless one is given."""
 
-    def decorate(function: Callable[[Any], Points | None]) -> Callable[[Any], Points | None]:
+    def _decorate(function: Callable[[Any], Points | None]) -> Callable[[Any], Points | None]:
         entry = Curve(
             name=name or function.__name__,
             label=label,
@@ -97,7 +97,7 @@ def curve(
         CURVES.add(entry)
         return function
 
-    return decorate
+    return _decorate
 
 
 def record_of(entry: Curve, points: Points, *, model: str, label: str | None = None) -> CurveRecord:

@@ -31,8 +31,8 @@ from evalreport.report.sections import (
     thresholds,
     verdict,
 )
-from evalreport.report.texts import named
 from evalreport.report.view import View
+from evalreport.texts import named
 
 
 @dataclass(frozen=True, slots=True)

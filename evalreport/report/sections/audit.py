@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.audit_records import AuditRecord
 from evalreport.report.naming import label_of
-from evalreport.report.texts import has, named, say
 from evalreport.report.view import View, text_of
+from evalreport.texts import has, named, say
 
 CHANGES = frozenset({"difference", "from_floor"})
 """Effects in the metric's own units."""

@@ -10,8 +10,8 @@ from evalreport import numbers
 from evalreport.plots.matrices import confusion
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
-from evalreport.report.texts import say
 from evalreport.report.view import Model, View
+from evalreport.texts import say
 
 MOST_CLASSES_IN_TABLE = 15
 MOST_HEAT_MAPS = 9

@@ -13,8 +13,8 @@ from evalreport.plots.thresholds import error_rates
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import MetricKey, listed, metric_label
-from evalreport.report.texts import say
 from evalreport.report.view import Model, View, metric_decimals, metric_record
+from evalreport.texts import say
 
 MOST_CLASSES = 9
 MOST_PANELS = 12

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from evalreport import numbers
-from evalreport.algorithm_records import DecompositionRecord
+from evalreport.algorithm_records import SQUARES_OF, DecompositionRecord
 from evalreport.plots.decomposition import (
     Bar,
     Course,
@@ -20,8 +20,8 @@ from evalreport.plots.losses import course_of, leading_parts, place_of
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.sections.leaderboard import Cell
-from evalreport.report.texts import has, named, say
 from evalreport.report.view import Model, View, text_of
+from evalreport.texts import has, named, say
 
 MOST_EXAMPLES, MOST_PANELS, LEAST_POINTS, LONGEST_CELL = 6, 6, 3, 40
 TOLD = ("few_replicates", "noise_exceeds_bias")
@@ -78,7 +78,7 @@ def describe(view: View) -> Decomposition | None:
         return None
     losses = list(dict.fromkeys(r.loss for r in records))
     notes = [say("decomposition.monte_carlo"), say("decomposition.averaged_note")]
-    if any(r.loss in ("squared", "brier") for r in records):
+    if any(r.loss in SQUARES_OF for r in records):
         known = any(r.noise is not None for r in records)
         notes.insert(0, say("decomposition.noise_apart" if known else "decomposition.noise_inside"))
     return Decomposition(
@@ -115,7 +115,7 @@ def _table(view: View, loss: str) -> PartTable:
     heads += [say("decomposition.averaged")] if loss != "kohavi_wolpert" else []
     by_train = any(r.train_size is not None and r.complexity is None for _, r in rows)
     at = say("decomposition.training_size" if by_train else "decomposition.complexity") if along else ""
-    note = f"decomposition.note.{'squared' if loss == 'brier' else loss}"
+    note = f"decomposition.note.{'squared' if loss in SQUARES_OF else loss}"
     notes = [say(note)] if has(note) else []
     notes += [
         say("decomposition.some_left_out", used=numbers.count(n), total=numbers.count(total))
@@ -257,6 +257,8 @@ def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figu
     third = say("decomposition.part.expected_loss")
 
     def panel(title: str, parts: Course, legend: bool) -> Callable[[object], None]:
+        """Return what draws one course onto axes."""
+
         def onto(axes: object) -> None:
             drawn = course(parts, axes, axis_label=axis, names=(first, second, third), legend=legend)
             if title:
@@ -304,6 +306,7 @@ def _replicates(view: View) -> Figure | None:
         return None
 
     def panel(model: Model, legend: bool) -> Callable[[object], None]:
+        """Return what draws one model's predictions onto axes."""
         own = [c for c in curves if c.model == model.id]
         single = tuple((c.x, c.y) for c in own if c.curve == "replicate")
         mean, truth = (next((c.x, c.y) for c in own if c.curve == kind) for kind in ("mean", "truth"))

@@ -12,10 +12,10 @@ from evalreport.plots.strip import Strip, strip
 from evalreport.records import AgreementRecord, EffectRecord
 from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
-from evalreport.report.naming import listed
+from evalreport.report.naming import entry, listed
 from evalreport.report.sections.leaderboard import Cell
-from evalreport.report.texts import group_of, has, named, say
 from evalreport.report.view import Model, View, metric_decimals, text_of
+from evalreport.texts import coded, group_of, has, named, say
 
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
 SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap"})
@@ -175,7 +175,8 @@ def _table(a: Model, b: Model, record: AgreementRecord) -> Agreement:
     n = record.both + record.only_a + record.only_b + record.neither
     counts = ((record.both, record.only_a), (record.only_b, record.neither))
     rows = tuple(tuple(Cell(numbers.count(c), numbers.share(c, n)) for c in row) for row in counts)
-    if record.metric == "accuracy":
+    known = entry("metric", record.metric)
+    if known is not None and known.needs == "labels":
         words = (say("differences.right"), say("differences.wrong"))
     else:
         words = (say("differences.outcome_1"), say("differences.outcome_0"))
@@ -296,7 +297,7 @@ def _examples(view: View) -> tuple[tuple[Model, ...], tuple[Example, ...], str]:
     if not records:
         return (), (), ""
     measure = records[0].measure
-    if measure.startswith("pairs"):
+    if coded(measure)[0] == "spread.disagreeing_pairs":
         note = say("differences.furthest_pairs", measure=measure)
     else:
         note = say("differences.furthest", measure=measure)

@@ -12,8 +12,8 @@ from evalreport.plots.regression import predicted_true, residuals, value_calibra
 from evalreport.plots.scores import score_histogram
 from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import listed
-from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View
+from evalreport.texts import named, say
 
 MOST_PANELS = 12
 

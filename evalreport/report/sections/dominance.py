@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.curve_records import DominanceRecord
-from evalreport.report.texts import say
 from evalreport.report.view import Model, View, text_of
+from evalreport.texts import say
 
 MOST_PAIRS = 24
 MOST_BRIEF = 3

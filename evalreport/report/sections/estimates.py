@@ -15,14 +15,14 @@ from evalreport.report.characters import visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label
 from evalreport.report.sections.leaderboard import Cell
-from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, text_of
+from evalreport.texts import coded, named, say
 
 TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_folds", "few_replicates")
 """Warnings that are repeated where the estimates stand."""
 MOST_CHOSEN = 8
-MADE_WITH = "makes them with "
-"""What stands before the plan in the reason of a missing estimate."""
+SEEN_ELSEWHERE = frozenset({"missing_estimate.see_loocv", "missing_estimate.see_nested_cv"})
+"""Why an estimate is missing where another one has its folds."""
 ESTIMATORS = (
     "resubstitution", "holdout", "repeated_holdout", "cv", "stratified_cv", "loocv", "nested_cv",
     "bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus",
@@ -232,9 +232,9 @@ def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
     held = {r.estimator for r in records if r.value is not None}
     found: dict[str, str] = {}
     for record in records:
-        if record.estimator in held or record.reason is None or "see " in record.reason:
+        code, params = coded(record.reason or "")
+        if record.estimator in held or record.reason is None or code in SEEN_ELSEWHERE:
             continue
-        _, _, made_with = record.reason.partition(MADE_WITH)
         label = in_sentence(named("estimates.estimator", record.estimator))
-        found.setdefault(record.estimator, f"{label} ({made_with or record.reason})")
+        found.setdefault(record.estimator, f"{label} ({params.get('scheme') or record.reason})")
     return say("estimates.missing", names=listed(list(found.values()), len(found))) if found else ""

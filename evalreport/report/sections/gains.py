@@ -12,8 +12,8 @@ from evalreport.plots.gains import gain, lift
 from evalreport.plots.thresholds import sweep
 from evalreport.report.figures import Figure
 from evalreport.report.naming import listed
-from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View
+from evalreport.texts import named, say
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.records import HistoryRecord
 from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.texts import named, say
 from evalreport.report.view import View, text_of
+from evalreport.texts import named, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +64,5 @@ def _row(view: View, record: HistoryRecord) -> HistoryRow:
         now=numbers.number(record.value, decimals),
         difference=numbers.MISSING if missing else difference,
         p=numbers.p_value(record.p_value),
-        how=text_of(view, test + (record.reason if record.reason and missing else record.text)),
+        how=text_of(view, f"{test}{record.reason if record.reason and missing else record.text}"),
     )

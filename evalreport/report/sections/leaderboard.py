@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.report.naming import MetricKey, entry, family_words, label_of, level_of_pairs, metric_label
-from evalreport.report.texts import say
 from evalreport.report.view import (
     Model,
     View,
@@ -19,6 +18,7 @@ from evalreport.report.view import (
     overall_keys,
     ranking_record,
 )
+from evalreport.texts import Text, say
 
 # What a reader asks for next, by task; the first three that the results hold are shown.
 COMPANIONS = {
@@ -36,7 +36,7 @@ class Cell:
     value: str
     beside: str = ""
     order: float | None = None
-    note: str = ""
+    note: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from evalreport.report.figures import Figure
 from evalreport.report.naming import in_sentence
 from evalreport.report.sections.estimates import metric_words
 from evalreport.report.sections.leaderboard import Cell
-from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, text_of
+from evalreport.texts import named, say
 
 MOST_PANELS, LEAST_POINTS = 6, 2
 
@@ -149,6 +149,8 @@ def _figure(
     axis_words = named("learning.axis_in_sentence", axis)
 
     def panel(some: Sequence[LearningCurve], first: bool) -> Callable[[object], None]:
+        """Return what draws some of the curves onto axes."""
+
         def onto(axes: object) -> None:
             named = some if together else [replace(curve, label="") for curve in some]
             drawn = plot_learning(

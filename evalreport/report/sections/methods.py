@@ -9,8 +9,8 @@ from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, label_of
 from evalreport.report.reasons import holds_here, why_chosen
 from evalreport.report.sections.leaderboard import key_metrics
-from evalreport.report.texts import say
 from evalreport.report.view import View, text_of
+from evalreport.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,14 @@ def describe(view: View) -> Methods:
 
 
 def _pictures(view: View) -> tuple[Figure, ...]:
-    """Show what F1 is made of, on the counts of the model that ranks first, where F1 is among the metrics."""
+    """Show what metrics such as F1 are made of, on the counts of the model that ranks first."""
     results = view.results
     first = next((m for m in view.models if any(c.model == m.id for c in results.confusion)), None)
-    if first is None or results.positive is None or not any(r.metric == "f1" for r in results.metrics):
+    known = (entry("metric", name) for name in dict.fromkeys(r.metric for r in results.metrics))
+    wanted = {name for metric in known if metric is not None for name in metric.figures}
+    if first is None or results.positive is None:
         return ()
-    return (
+    figures = (
         Figure(
             name="count-sets", title=say("methods.sets_title"), caption=say("methods.sets", model=first.name),
             description=say("methods.sets_described", model=first.name),
@@ -98,6 +100,7 @@ def _pictures(view: View) -> tuple[Figure, ...]:
             height=3.0,
         ),
     )  # fmt: skip
+    return tuple(figure for figure in figures if figure.name in wanted)
 
 
 def _method(kind: str, name: str, attributes: tuple[str, ...], is_key: bool = True) -> Method:

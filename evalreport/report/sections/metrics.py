@@ -7,28 +7,17 @@ from dataclasses import dataclass, replace
 from evalreport import numbers
 from evalreport.records import MetricRecord
 from evalreport.report.characters import visible
-from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label
+from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label, registry
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.tests_table import TestRow, fitting, tests_of, without_shared_remark
-from evalreport.report.texts import has, named, say
 from evalreport.report.view import Model, View, key_of, metric_decimals, overall_keys, text_of
+from evalreport.texts import has, named, say
 
 MOST_TEST_ROWS = 1500
 # What a PDF in full detail prints of each table, so that twelve models stay readable; a page shows the whole.
 MOST_PAPER_ROWS = 500
 MOST_PAPER_ROWS_OF_CLASSES = 150
 OTHERS = ("normal", "bootstrap_percentile", "bootstrap_bca")
-# Shown open, by family; the others are folded, unless the user named the metrics himself.
-HEADLINES = frozenset(
-    {
-        "accuracy", "f1", "mcc", "roc_auc", "roc_auc_ovr", "average_precision", "log_loss", "brier",
-        "rmse", "mae", "r2", "mean_outcome", "mean_value",
-    }
-)  # fmt: skip
-# By what a metric is given; those that are about the order alone stand with the ranking, whatever they need.
-BY_ORDER = frozenset(
-    {"roc_auc_ovr", "roc_auc_ovo", "soft_auc", "top_2_accuracy", "top_3_accuracy", "top_5_accuracy"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +107,8 @@ def describe(view: View) -> Metrics | None:
     others = _other_methods(view)
     labelled = [r for r in view.results.metrics if r.label is not None and r.slice is None]
     class_keys = list(dict.fromkeys(key_of(r) for r in labelled))
-    primary, other = tests_of(view, HEADLINES)
+    headlines = frozenset(name for name, metric in registry("metric").items() if metric.headline)
+    primary, other = tests_of(view, headlines)
     other, shared = without_shared_remark(other)
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     families = _families(view, [key for key in keys if key in valued], others)
@@ -188,9 +178,7 @@ def _rest_title(groups: list[MetricGroup]) -> str:
 
 def _family_of(key: MetricKey) -> str:
     known = entry("metric", key.metric)
-    if known is None:
-        return "other"
-    return "scores" if key.metric in BY_ORDER else str(known.needs)
+    return "other" if known is None else str(known.heading)
 
 
 def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
@@ -220,7 +208,8 @@ def _other_methods(view: View) -> tuple[str, ...]:
     """Give the methods that get a column: those of nearly every metric; special ones stand first in their row."""
     seen = {i.method for r in view.results.metrics for i in r.intervals}
     asked = tuple(str(name) for name in view.results.options.get("intervals") or ())
-    wanted = tuple(sorted(seen - {"delong", "wilson_f1"})) if asked else OTHERS
+    special = {name for name in seen if (known := entry("interval", name)) and known.of_one_metric}
+    wanted = tuple(sorted(seen - special)) if asked else OTHERS
     return tuple(name for name in wanted if name in seen)
 
 
@@ -238,7 +227,7 @@ def _group(view: View, key: MetricKey, others: tuple[str, ...]) -> MetricGroup:
     )
     is_key = key in key_metrics(view)
     named = bool(view.results.options.get("metrics"))
-    headline = key.metric in HEADLINES and key.average in (None, "macro")
+    headline = known is not None and known.headline and key.average in (None, "macro")
     return MetricGroup(
         name=key.metric,
         average=key.average or "",

@@ -9,8 +9,8 @@ from evalreport.plots.ranks import Ranked, critical_differences
 from evalreport.records import AverageRankRecord, OmnibusRecord
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.texts import named, say
 from evalreport.report.view import View, ranking_record, text_of
+from evalreport.texts import named, say
 
 MOST_DRAWN = 24
 

@@ -12,8 +12,8 @@ from evalreport.plots.pairwise import p_values
 from evalreport.report.characters import distinct_names
 from evalreport.report.figures import Figure
 from evalreport.report.naming import family_words, label_of, level_of_pairs
-from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, verdict_between
+from evalreport.texts import named, say
 
 MOST_FOREST_ROWS = 15
 LEAST_MAPPED, MOST_MAPPED = 4, 14

@@ -11,8 +11,8 @@ from typing import Any
 from evalreport import numbers
 from evalreport.config import Options
 from evalreport.report.characters import shorten, visible
-from evalreport.report.texts import say
 from evalreport.report.view import View
+from evalreport.texts import say
 
 EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b|every\s+night\s*$")
 FLAGS = {

@@ -10,8 +10,8 @@ from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import listed
-from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, key_of, metric_record
+from evalreport.texts import named, say
 
 Panel = tuple[Model, tuple[SliceValue, ...]]
 

@@ -12,8 +12,8 @@ from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.slice_figures import LONGEST_LABEL, figures_of
-from evalreport.report.texts import named, say
 from evalreport.report.view import Model, View, key_of, metric_decimals, text_of
+from evalreport.texts import Text, named, say
 
 MOST_SENTENCES = 8
 MOST_SMALL = 12
@@ -203,7 +203,7 @@ def _is_primary(view: View, record: DisparityRecord) -> bool:
 
 def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> tuple[str, ...]:
     """Name the slices that are too small to be judged, each once, with the first model's reason."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[Text]] = {}
     for record in rest:
         if record.p_value is None and record.reason:
             reasons.setdefault(record.slice.value, []).append(record.reason)

@@ -8,8 +8,8 @@ from evalreport import numbers
 from evalreport.records import ComparisonRecord
 from evalreport.report.characters import visible
 from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.texts import say
 from evalreport.report.view import Model, View, comparison_between, difference_decimals, interval_of, key_of
+from evalreport.texts import say
 
 MOST_PAPER_ROWS = 150
 

@@ -8,8 +8,8 @@ from evalreport import numbers
 from evalreport.curve_records import OperatingPointRecord
 from evalreport.report.naming import MetricKey, in_sentence, metric_label
 from evalreport.report.sections import dominance
-from evalreport.report.texts import has, say
 from evalreport.report.view import Model, View, text_of
+from evalreport.texts import has, say
 
 MOST_IN_TABLE = 24
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.report.naming import listed
-from evalreport.report.texts import has, in_words, named, say
+from evalreport.report.naming import entry, listed
 from evalreport.report.view import (
     Model,
     View,
@@ -20,8 +19,14 @@ from evalreport.report.view import (
     text_of,
     verdict_between,
 )
+from evalreport.texts import Message, Text, coded, has, in_words, joined, named, say, sentences
 
 MOST_FACTS = 5
+WITHOUT_CHIP = {
+    "verdict.undecided": "undecided.undecided",
+    "verdict.not_comparable": "undecided.not_comparable",
+}
+"""The texts of undecided verdicts that leave out what the chip says."""
 KINDS = ("better", "worse", "undecided", "equivalent", "non-inferior", "caution")
 
 
@@ -198,17 +203,15 @@ def _pair_fact(view: View, a: Model, b: Model) -> Fact:
         if set(record.about) == {a.id, b.id}:
             turned = verdict_between(view, a.id, b.id)
             kind = turned.verdict if turned is not None else record.verdict
-            text = _without_chip(text_of(view, record.text))
-            if a.name not in record.text or b.name not in record.text:
-                text = say("verdict.about_pair", a=a.name, b=b.name, text=text)
-            return _fact(kind, text)
+            return _fact(kind, text_of(view, _without_chip(record.text)))
     return _fact("undecided", say("verdict.not_compared", a=a.name, b=b.name))
 
 
-def _without_chip(text: str) -> str:
+def _without_chip(text: Text) -> Text:
     """Leave out of a decision's sentence what the chip before it says."""
-    rest = text.removeprefix("Not settled: ")
-    return "T" + rest[1:] if rest != text and rest.startswith("the ") else rest
+    first, *notes = joined(text)
+    code, params = coded(first)
+    return sentences(Message(WITHOUT_CHIP[code], **params), *notes) if code in WITHOUT_CHIP else text
 
 
 def _extreme(view: View) -> str:
@@ -246,9 +249,14 @@ def _further(view: View, leader: Model, rest: list[Model]) -> list[Fact]:
 
 def _cautions(view: View) -> list[Fact]:
     grouped: dict[str, list[str]] = {}
-    for warning in view.results.warnings:
+    metric = entry("metric", view.primary.metric)
+    for warning in sorted(
+        view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST)
+    ):
         if warning.level == "info":
             continue  # what changes no reading of the verdict stands under Methods and limits alone
+        if warning.code == "majority_class" and metric is not None and not metric.share_of_right:
+            continue  # it says that other metrics than the share of right answers tell more
         grouped.setdefault(warning.code, []).append(text_of(view, warning.text))
     facts = [_fact("caution", texts[0]) for texts in grouped.values()]
     if len(facts) > 2:
@@ -257,6 +265,24 @@ def _cautions(view: View) -> list[Fact]:
     return facts
 
 
+OF_THE_TEST = frozenset(
+    {
+        "few_errors_of_a_class",
+        "few_flagged",
+        "few_clusters",
+        "unequal_weights",
+        "few_large_losses",
+        "few_seeds",
+    }
+    | {
+        "short_interval",
+        "short_difference_interval",
+        "folds_taken_as_independent",
+        "trained_on_test",
+        "few_discordant",
+    }
+)
+"""Cautions about the error rate of the verdict's own test or interval: they come first."""
 GATE_KINDS = {"pass": "better", "fail": "caution", "undecided": "undecided"}
 
 

@@ -1,0 +1,3 @@
+"""The version of this program, below everything that prints it."""
+
+__version__ = "0.1.0"
