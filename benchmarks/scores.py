@@ -15,7 +15,7 @@ from benchmarks.timing import Row, Timed, best_of, scaled
 from evalreport.data.predictions import Predictions
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import difference
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 

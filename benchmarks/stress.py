@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from benchmarks.timing import Accuracy
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.inside import FIRST_ORDER_SHARE
-from evalreport.metrics.binned import shares_of_ranks
+from evalreport.engine.binned import FIRST_ORDER_SHARE
 from evalreport.metrics.estimate import Estimate, difference
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.row_estimates import shares_of_ranks
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import Units
 

@@ -46,7 +46,7 @@ from typing import Any
 from campaign.answers import host
 from campaign.records import CACHE, MEMORY, Part, Row, measured
 from campaign.targets import ADDRESS, MADE, TARGETS, Case
-from evalreport import redaction
+from evalreport import errors
 from evalreport.audit import reviews
 from evalreport.cli import main, program
 
@@ -182,7 +182,7 @@ def _surroundings(folder: Path, case: Case, address: str, seen: list[BaseExcepti
         os.chdir(here)
         os.environ.clear()
         os.environ.update(before)
-        redaction.forget()
+        errors.forget()
 
 
 # --- findings -------------------------------------------------------------------------------------------------------

@@ -11,11 +11,18 @@ from typing import Any
 from sqlalchemy import Engine, event
 
 from campaign.processes import ended, forked
-from evalreport.audit.connection import History, open_history, reading
-from evalreport.audit.lock import locked
-from evalreport.audit.record import NewRun, append
-from evalreport.audit.schema import schema
-from evalreport.audit.store import acceptances, predictions_of, results_of, runs, standing, with_predictions
+from evalreport.audit.connection import History, open_history, reading, schema
+from evalreport.audit.store import (
+    NewRun,
+    acceptances,
+    append,
+    locked,
+    predictions_of,
+    results_of,
+    runs,
+    standing,
+    with_predictions,
+)
 
 
 def new_run(number: int, **changes: Any) -> NewRun:

@@ -120,7 +120,7 @@ def judged(
     gone
         Whether the trouble removes files itself: then none of either run may be left as well.
     """
-    from evalreport.publishing import recover
+    from evalreport.files import recover
 
     place = base / scene.place
     at_once = found_in(scene, place)
@@ -289,7 +289,7 @@ def _link(base: Path, linked: Path) -> None:
 
 def _moving_scenes() -> list[Scene]:
     """The writing of predictions, made before."""
-    from evalreport.learning import resampling
+    from evalreport.refit import resampling
 
     sides = [
         {

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from campaign import grammar
-from evalreport.keys import KEYS
-from evalreport.learning.plans import SCHEMES
+from evalreport.config import KEYS
+from evalreport.refit.plans import SCHEMES
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "imports"
 QUICK = ("--resamples", "20", "--interval", "wilson", "-f", "json", "-o", "-", "-q")

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from evalreport.config import Options
+    from evalreport.data.available_analyses import Possible
     from evalreport.data.predictions import Predictions
-    from evalreport.data.survey import Possible
-    from evalreport.learning.plans import Backend, Plan
-    from evalreport.learning.resampling import Resampled
+    from evalreport.refit.plans import Backend, Plan
+    from evalreport.refit.resampling import Resampled
     from evalreport.report import RenderOutcome
     from evalreport.results import Results
 
@@ -230,7 +230,7 @@ def resample(
     Parameters
     ----------
     plan
-        A TOML file, or a ``Plan`` of ``evalreport.learning.plans``.
+        A TOML file, or a ``Plan`` of ``evalreport.refit.plans``.
     output
         A folder, or a file ending in .parquet, .csv or .csv.gz.
     seed, jobs, backend, scheduler
@@ -255,9 +255,8 @@ def resample(
     from dataclasses import replace
     from pathlib import Path
 
-    from evalreport.learning.plan_files import read_plan
-    from evalreport.learning.plans import Plan
-    from evalreport.learning.resampling import resample as carry_out
+    from evalreport.refit.plans import Plan, read_plan
+    from evalreport.refit.resampling import resample as carry_out
 
     settled = plan if isinstance(plan, Plan) else read_plan(Path(plan))
     given: dict[str, Any] = {"seed": seed, "jobs": jobs, "backend": backend, "scheduler": scheduler}

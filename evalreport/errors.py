@@ -2,7 +2,125 @@
 
 from __future__ import annotations
 
-from evalreport.redaction import redacted
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote, quote_plus, unquote
+
+from evalreport.texts import Message
+
+T = TypeVar("T")
+
+HIDDEN = "***"
+ALONE = 12
+"""A shorter secret is hidden where it stands as a word: inside longer words it would be there by chance."""
+TELLING = 8
+"""A shorter one is left in records: a class or an id may well be called so."""
+_SECRET_NAME = re.compile("pass|pwd|secret|token|key|credential|signature|^sig$|^auth", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b([a-z][a-z0-9+.-]*)://([^\s'\"<>]+)", re.IGNORECASE)
+_MISSPELT = re.compile("^[^@]*?[a-z]:?/{1,2}", re.IGNORECASE)
+_PARAMETER = re.compile(r"([?&;])([^=&;#\s]+)=([^&#\s'\"<>]*)")
+_KNOWN: set[str] = set()
+
+
+def remember(*secrets: str) -> None:
+    """Hide these texts from here on, also as an address spells them."""
+    for secret in secrets:
+        if secret.strip():
+            _KNOWN.update((secret, unquote(secret), quote(secret, safe=""), quote_plus(secret)))
+    _pattern.cache_clear()
+
+
+def forget() -> None:
+    """Forget every secret: what is shown from here on is another process's, as far as secrets go."""
+    _KNOWN.clear()
+    _pattern.cache_clear()
+
+
+def remember_address(text: str) -> None:
+    """Hide the secrets of an address, also of one that is misspelt: its password, its parameters such as a token.
+
+    Examples
+    --------
+    >>> remember_address("postgresql://me:open sesame@host/db?sslpassword=swordfish")
+    >>> redacted("no entry for swordfish; tried 'open sesame'")
+    "no entry for ***; tried '***'"
+    """
+    scheme, mark, rest = text.partition("://")
+    # A scheme that is misspelt (postgresql:/me:...) is neither user nor password.
+    users = {rest} if mark else {text, _MISSPELT.sub("", text)}
+    for user in users:
+        # Where an @ was not escaped, any of them may end the password.
+        for end in (match.start() for match in re.finditer("@", user)):
+            name, colon, password = user[:end].partition(":")
+            # Hosts of code take a token as the user.
+            remember(password if colon else name if scheme.lower().startswith("http") else "")
+    query = text.partition("?")[2]
+    remember(*(value for name, value in parse_qsl(query) if _SECRET_NAME.search(name)))
+
+
+def redacted(text: str) -> str:
+    """Return a text without the secrets that are known, and without those in the addresses that it holds.
+
+    Examples
+    --------
+    >>> redacted("postgresql://me:secret@host/db?sslmode=require&password=x failed")
+    'postgresql://me:***@host/db?sslmode=require&password=*** failed'
+    >>> redacted("GET https://token@api.example.org/a")
+    'GET https://***@api.example.org/a'
+    """
+    return _ADDRESS.sub(_without_secrets, _without_known(text, 1))
+
+
+def cleared(record: T) -> T:
+    """Return a record, or a collection of records, in whose texts no known secret stands."""
+    return _cleared(record) if any(len(secret) >= TELLING for secret in _KNOWN) else record
+
+
+def _cleared(value: Any) -> Any:
+    if isinstance(value, str):
+        return _without_known(value, TELLING)
+    if isinstance(value, Message):
+        return Message(value.code, **{name: _cleared(part) for name, part in value.params.items()})
+    if isinstance(value, (list, tuple)):
+        return type(value)(_cleared(part) for part in value)
+    if isinstance(value, Mapping):
+        return {_cleared(key): _cleared(part) for key, part in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        changed = {name: new for name, old in fields.items() if (new := _cleared(old)) != old}
+        return dataclasses.replace(value, **changed) if changed else value
+    return value
+
+
+def _without_known(text: str, shortest: int) -> str:
+    pattern = _pattern(shortest)
+    return text if pattern is None else pattern.sub(HIDDEN, text)
+
+
+@cache
+def _pattern(shortest: int) -> re.Pattern[str] | None:
+    """Return what finds the known secrets, the longest first; None where there are none."""
+    known: Iterable[str] = sorted((s for s in _KNOWN if len(s) >= shortest), key=len, reverse=True)
+    parts = [re.escape(s) if len(s) >= ALONE else rf"(?<!\w){re.escape(s)}(?!\w)" for s in known]
+    return re.compile("|".join(parts)) if parts else None
+
+
+def _without_secrets(address: re.Match[str]) -> str:
+    """Hide what an address says of user and password, and its secret parameters."""
+    scheme, rest = address[1], address[2]
+    end = next((place for place, mark in enumerate(rest) if mark in "/?#"), len(rest))
+    user, at, host = rest[:end].rpartition("@")
+    if at:
+        name, colon, _ = user.partition(":")
+        web = scheme.lower() in ("http", "https")
+        user = HIDDEN if web else f"{name}:{HIDDEN}" if colon else name
+    parameters = _PARAMETER.sub(
+        lambda m: f"{m[1]}{m[2]}={HIDDEN}" if _SECRET_NAME.search(unquote(m[2])) else m[0], rest[end:]
+    )
+    return f"{scheme}://{user}{at}{host}{parameters}"
 
 
 class EvalreportError(Exception):

@@ -1,13 +1,25 @@
-"""Files that are handed in, read whole: regular ones, and no larger than what they can be."""
+"""Files that are read with a limit, and written as a whole: a process killed at any moment leaves the old or the new.
+
+There are two ways to replace a folder's files, see ``publish``.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import hashlib
 import os
+import shutil
+import signal
 import stat
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from evalreport.errors import OutputError, UsageError
 
 MOST_BYTES = 500_000_000
 """The largest file that is read whole: the results of a thousand classes have a fifth of this."""
@@ -64,3 +76,448 @@ def toml_of(path: Path) -> dict[str, Any]:
 
 def _parts(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+PATIENCE = 60.0
+"""Seconds to wait for a living process that writes to the same place: that takes it a moment."""
+LONGEST_NAME = 200
+"""Bytes; with what makes it hidden, a longer one would not fit into the 255 that file systems take."""
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep other processes from the same path until the block has ended, or until this process has.
+
+    The lock is a file beside the path, or inside it where its folder cannot be written to, and goes with the block. On
+    a file system without locks nothing keeps two processes apart.
+
+    Raises
+    ------
+    OutputError
+        Another process keeps this one out for ``PATIENCE``.
+    OSError
+        This user may not write there.
+    """
+    beside = os.access(path.parent, os.W_OK | os.X_OK)
+    lock = hidden(path, "lock") if beside else path / ".evalreport-lock"
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        held = False
+        try:
+            held = _locked(descriptor, lock)
+            if held:
+                yield
+                return
+        finally:
+            with uninterrupted():
+                # An interrupt may have come before it was known whether the lock was got.
+                if held or _locked(descriptor, lock):
+                    lock.unlink(missing_ok=True)
+                os.close(descriptor)
+        if time.monotonic() > deadline:
+            raise OutputError(f"{path}: another evalreport is writing there; wait for it, and try again")
+        time.sleep(0.01)
+
+
+def hidden(path: Path, purpose: str) -> Path:
+    """Give the place of a temporary file or folder beside a path."""
+    name = path.name
+    if len(os.fsencode(name)) > LONGEST_NAME:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+    return path.parent / f".{name}.evalreport-{purpose}"
+
+
+def _locked(descriptor: int, path: Path) -> bool:
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # there are none
+        return True
+    try:
+        # Whoever held it has removed it, and another process may have made it anew.
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold SIGINT and SIGTERM back until the block has ended; then they act as ever."""
+    before: dict[signal.Signals, Any] = {}
+    held: list[int] = []
+    try:
+        # Handlers run in the main thread, and no other may set them.
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if (
+                    signal.getsignal(number) is not None
+                ):  # None: set outside of Python, and could not be put back
+                    before[number] = signal.signal(number, lambda number, _frame: held.append(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for one in held:
+            signal.raise_signal(one)
+
+
+MOVE = ".evalreport-move"
+"""The folder inside a folder from which files are moved in; it is there for the time of the move alone."""
+_PART = ".evalreport-part"
+_CURRENT_FOLDER = -100  # AT_FDCWD
+_EXCHANGE = 2  # RENAME_EXCHANGE
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of output.
+
+    Attributes
+    ----------
+    name
+        Stands in the names of its temporary folders.
+    owns
+        Whether a path relative to the folder, with ``/``, is one of its files; a sub-folder's path ends with ``/``.
+    """
+
+    name: str
+    owns: Callable[[str], bool]
+
+
+def publish(
+    target: Path,
+    files: Mapping[str, bytes],
+    *,
+    kind: Kind,
+    stays: Callable[[Path], bool] = lambda _folder: False,
+    done: Callable[[], None] = lambda: None,
+) -> None:
+    """Replace the files of one kind in a folder, all or none.
+
+    Parameters
+    ----------
+    target
+        The folder; it is made where it does not exist.
+    files
+        Content by relative path, at most one sub-folder deep; all of them are of the kind.
+    kind
+        What else of this kind stands in the folder goes; files of others are not touched.
+    stays
+        Asked with the folder as it stands: whether what is of this kind, and not made anew, stays all the same.
+    done
+        Called when the files stand in the folder, before an interrupt that came meanwhile is raised.
+
+    Raises
+    ------
+    UsageError
+        A folder stands where a file must go, or a file where a folder must; nothing was changed.
+    OSError
+        They cannot be written; the folder is as it was.
+    OutputError
+        Another process does not end its own move; or this one broke off on the way, and the next run ends it.
+    """
+    assert all(kind.owns(name) for name in files), "a file that its kind does not own would never be removed"
+    folder = Path(os.path.realpath(target))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = hidden(folder, kind.name)
+    with alone(folder):
+        _clear(beside, folder, kind)
+        _bring_to_its_end(folder)
+        check_way(folder, files)
+        if not _exchanged(folder, beside, files, kind=kind, stays=stays, done=done):
+            _moved(folder, files, kind=kind, stays=stays, done=done)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write one file, whole or not at all; its folder is made where it does not exist."""
+    with writing_whole(path) as stream:
+        stream.write(content)
+
+
+@contextlib.contextmanager
+def writing_whole(path: Path) -> Iterator[BinaryIO]:
+    """Give a stream whose content becomes the file when the block ends well; else the file stays as it was.
+
+    Its folder is made where it does not exist. What a killed process left is overwritten by the next one.
+    """
+    path = Path(os.path.realpath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = hidden(path, "part")
+    with alone(path):
+        try:
+            with part.open("wb") as stream:
+                yield stream
+            if path.exists():
+                part.chmod(stat.S_IMODE(path.stat().st_mode))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def check_way(folder: Path, names: Collection[str]) -> None:
+    """Check that nothing stands in the way of these files.
+
+    Raises
+    ------
+    UsageError
+        A folder stands where a file must go, or a file (or a link) where a folder must.
+    """
+    for name in sorted(names):
+        path = folder / name
+        above = path.parent
+        if above != folder and os.path.lexists(above) and not _is_folder(above):
+            raise UsageError(
+                f"{above}: is no folder, where one must stand; move it away, or name another with -o"
+            )
+        if _is_folder(path):
+            raise UsageError(
+                f"{path}: is a folder, where a file must go; move it away, or name another with -o"
+            )
+
+
+def recover(target: Path) -> None:
+    """Undo or finish what a killed process left half moved into a folder; wait for one that is still at it.
+
+    Raises
+    ------
+    OutputError
+        A living process does not end its move; or this user cannot bring a dead one's to its end.
+    """
+    folder = Path(os.path.realpath(target))
+    if os.path.lexists(folder / MOVE):
+        try:
+            with alone(folder):
+                _bring_to_its_end(folder)
+        except OSError as error:
+            raise OutputError(
+                f"{target}: a run was killed while it moved its files in, and this user cannot bring that to its end:"
+                f" {error.strerror or error}"
+            ) from error
+
+
+# --- exchange -------------------------------------------------------------------------------------------------------
+
+
+def _exchanged(
+    folder: Path,
+    new: Path,
+    files: Mapping[str, bytes],
+    *,
+    kind: Kind,
+    stays: Callable[[Path], bool],
+    done: Callable[[], None],
+) -> bool:
+    """Fill a new folder beside and let the two change places; say whether that was possible."""
+    there = folder.is_dir()
+    try:
+        if there and not _may_leave(folder, kind):
+            return False
+        new.mkdir()
+        if there and not _alike(new, folder):
+            return False
+        _fill(new, files)
+        if there and stays(folder):
+            _link(new, folder, [name for name in _standing(folder, kind)[0] if name not in files])
+        with uninterrupted():
+            if not there:
+                new.rename(folder)
+            elif _may_leave(folder, kind):
+                _change_places(new, folder)
+            else:
+                return False
+            done()
+    except OSError:
+        return False
+    finally:
+        _clear(new, folder, kind)
+    return True
+
+
+def _may_leave(folder: Path, kind: Kind) -> bool:
+    """Whether this process may replace a folder, does not stand in it, and nothing of others does."""
+    allowed = os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+    return allowed and not Path.cwd().is_relative_to(folder) and not _standing(folder, kind)[1]
+
+
+def _alike(new: Path, folder: Path) -> bool:
+    """Give a new folder the mode of the old one; say whether owner, group and attributes agree as well."""
+    made, found = new.stat(), folder.stat()
+    if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid) or _attributes(new) != _attributes(folder):
+        return False
+    new.chmod(stat.S_IMODE(found.st_mode))
+    return True
+
+
+def _attributes(folder: Path) -> dict[str, bytes]:
+    try:
+        return {name: os.getxattr(folder, name) for name in os.listxattr(folder)}
+    except (AttributeError, OSError):  # this system or this file system has none
+        return {}
+
+
+def _change_places(a: Path, b: Path) -> None:
+    """Exchange two folders in one step.
+
+    Raises
+    ------
+    OSError
+        This system or file system cannot do that; nothing was changed.
+    """
+    import ctypes
+
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, TypeError):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
+    if renameat2(_CURRENT_FOLDER, os.fsencode(a), _CURRENT_FOLDER, os.fsencode(b), _EXCHANGE):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(b))
+
+
+def _clear(beside: Path, folder: Path, kind: Kind) -> None:
+    """Remove a temporary folder from beside a folder; what is not of the kind goes to where it stood.
+
+    It holds new files that never moved in; or, after the exchange, the old folder, into which another program may have
+    written at the last moment.
+    """
+    with contextlib.suppress(OSError):
+        if _is_folder(beside):
+            _retire(beside, folder, "", kind)
+
+
+def _retire(old: Path, folder: Path, above: str, kind: Kind) -> None:
+    for entry in list(os.scandir(old)):
+        path, name = old / entry.name, above + entry.name
+        if _is_folder(path) and kind.owns(f"{name}/"):
+            _retire(path, folder, f"{name}/", kind)
+        elif not _is_folder(path) and kind.owns(name):
+            path.unlink()
+        elif not os.path.lexists(folder / name):
+            (folder / above).mkdir(exist_ok=True)
+            path.rename(folder / name)
+    old.rmdir()
+
+
+# --- move -----------------------------------------------------------------------------------------------------------
+
+
+def _moved(
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    kind: Kind,
+    stays: Callable[[Path], bool],
+    done: Callable[[], None],
+) -> None:
+    """Write the files inside the folder, put the old ones aside, move the new ones in."""
+    made = not folder.exists()
+    folder.mkdir(exist_ok=True)
+    part, move = folder / _PART, folder / MOVE
+    try:
+        for place in (part, part / "old", part / "new"):
+            place.mkdir()
+        _fill(part / "new", files)
+        with uninterrupted():
+            part.rename(move)
+            try:
+                keep = stays(folder)
+                standing, _ = _standing(folder, kind)
+                _put_aside([name for name in standing if name in files or not keep], folder, move / "old")
+                (move / "new").rename(move / "in")
+            finally:
+                _bring_to_its_end(folder)
+            done()
+    finally:
+        _remove(part)
+        if made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # only when nothing came into it
+
+
+def _put_aside(names: Collection[str], folder: Path, old: Path) -> None:
+    for name in names:
+        (old / name).parent.mkdir(exist_ok=True)
+        (folder / name).rename(old / name)
+    for above in {(folder / name).parent for name in names} - {folder}:
+        with contextlib.suppress(OSError):
+            above.rmdir()  # only when nothing is in it
+
+
+def _bring_to_its_end(folder: Path) -> None:
+    """Move back what was put aside, as long as not all of it was; forward what is new, as soon as it was.
+
+    Raises
+    ------
+    OutputError
+        That is not possible now.
+    """
+    part, move = folder / _PART, folder / MOVE
+    _remove(part)
+    if not _is_folder(move):
+        return
+    source = move / "in" if _is_folder(move / "in") else move / "old"
+    try:
+        for name in (name for name in _names_in(source) if not name.endswith("/")):
+            check_way(folder, [name])
+            (folder / name).parent.mkdir(exist_ok=True)
+            (source / name).replace(folder / name)
+        move.rename(part)  # half-removed, it would be taken for one that is to be undone
+    except (OSError, UsageError) as error:
+        raise OutputError(
+            f"{folder}: files that a run was moving in are not all in their places ({error}); the next run into this"
+            " folder brings that to its end"
+        ) from error
+    _remove(part)
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files into a folder, and onto the disk: a power cut must not leave a whole folder of empty ones."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+    for name in files:
+        with (folder / name).open("rb") as stream:
+            os.fsync(stream)
+
+
+def _link(new: Path, folder: Path, names: Collection[str]) -> None:
+    for name in names:
+        (new / name).parent.mkdir(exist_ok=True)
+        os.link(folder / name, new / name, follow_symlinks=False)
+
+
+def _standing(folder: Path, kind: Kind) -> tuple[list[str], list[str]]:
+    """Return the names of what stands in a folder: files of this kind, and whatever is of others."""
+    names = _names_in(folder)
+    ours = [name for name in names if kind.owns(name) and not name.endswith("/")]
+    return ours, [name for name in names if not kind.owns(name)]
+
+
+def _names_in(folder: Path, above: str = "") -> list[str]:
+    """Return what is in a folder and in its sub-folders, whose names end with "/"; no link is followed."""
+    names = []
+    for entry in os.scandir(folder) if _is_folder(folder) else ():
+        is_folder = entry.is_dir(follow_symlinks=False)
+        names.append(f"{above}{entry.name}{'/' if is_folder else ''}")
+        if is_folder and not above:
+            names += _names_in(folder / entry.name, f"{entry.name}/")
+    return sorted(names)
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder itself, not a link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def _remove(place: Path) -> None:
+    shutil.rmtree(place, ignore_errors=True)
+
+
+__all__ = ["MOVE", "Kind", "check_way", "publish", "recover", "write_whole", "writing_whole"]

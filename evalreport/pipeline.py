@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalreport.algorithms.analysis import about_algorithms
+from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.assembly import (
     confusion_records,
+    distribution_fields,
     fold_records,
     metric_records,
+    threshold_fields,
     verdict_records,
 )
-from evalreport.comparisons.apart import compare_all
-from evalreport.comparisons.disagreements import disagreements
-from evalreport.comparisons.effects import agreement_records, effects
-from evalreport.comparisons.everyone import (
+from evalreport.comparisons.all_models import (
     average_rank_records,
     omnibus_records,
     one_sample_records,
     variance_records,
 )
-from evalreport.comparisons.pairs import comparable, records
+from evalreport.comparisons.effects import agreement_records, disagreements, effects
+from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.distributions import distribution_fields
-from evalreport.learning.about import about_algorithms
-from evalreport.learning.learning_curves import at_one_point
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.criteria import criteria_records
-from evalreport.metrics.quantities import chosen
+from evalreport.metrics.registry import chosen
 from evalreport.provenance import provenance
 from evalreport.results import Results
 from evalreport.slices.analysis import with_slices
-from evalreport.slices.asked import divisions_asked
+from evalreport.slices.slice_estimates import divisions_asked
 from evalreport.stages import (
     Progress,
     all_cautions,
@@ -45,7 +44,6 @@ from evalreport.stages import (
     ranked,
     require_analysable,
 )
-from evalreport.thresholds import threshold_fields
 
 DEFAULTS = Options()
 

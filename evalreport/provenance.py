@@ -11,7 +11,7 @@ from typing import Any
 
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.version import __version__
 
 

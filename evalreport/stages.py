@@ -6,25 +6,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from evalreport.algorithms.analysis import require_decomposable
+from evalreport.algorithms.estimates import algorithm_cautions
+from evalreport.algorithms.learning_curves import at_one_point
+from evalreport.assembly import bands_found
+from evalreport.comparisons.all_models import rank
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.ranking import rank
 from evalreport.comparisons.verdicts import Decision, family_records
 from evalreport.config import Options
+from evalreport.data.available_analyses import why_not_analysed
 from evalreport.data.predictions import Predictions
-from evalreport.data.scores import one_value_a_dataset
-from evalreport.data.selection import test_rows
+from evalreport.data.selection import one_value_a_dataset, test_rows
 from evalreport.data.slicing import Division
-from evalreport.data.survey import why_not_analysed
 from evalreport.engine.draws import MANY_ROWS
 from evalreport.errors import UsageError
-from evalreport.learning.about import require_decomposable
-from evalreport.learning.cautions import algorithm_cautions
-from evalreport.learning.learning_curves import at_one_point
-from evalreport.metrics.apart import each_apart, sampled_apart
-from evalreport.metrics.datasets import over_datasets
-from evalreport.metrics.fits import with_fits
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
@@ -35,7 +33,6 @@ from evalreport.records import (
     WarningRecord,
 )
 from evalreport.slices.analysis import Sliced, sliced
-from evalreport.thresholds import bands_found
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]

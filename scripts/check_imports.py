@@ -1,4 +1,4 @@
-"""Check the house: imports run one way, heavy libraries wait, files and functions stay short.
+"""Check the layout: imports run one way and in no circle, heavy libraries wait, files and functions stay short.
 
 Run without arguments from anywhere; prints one line for each breach and exits 1 if there is any.
 """
@@ -7,82 +7,68 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = "evalreport"
 ROOT = Path(__file__).resolve().parent.parent
 
-# Floors of the house, the lowest first. A room may import what stands on a lower floor, and itself.
-FLOORS: tuple[tuple[str, ...], ...] = (
-    ("files", "numbers", "version"),
+# The layers, the lowest first: what stands in one may import what stands in a lower one, and its own package.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("version", "numbers"),
     ("texts",),
-    ("redaction",),
     ("errors",),
-    ("registry", "publishing"),
-    ("keys", "records", "algorithm_records", "audit_records", "curve_records", "conditions"),
+    ("files", "registry"),
+    ("records", "conditions"),
     ("config", "results"),
     ("data",),
     ("engine",),
     ("metrics",),
     ("intervals",),
-    ("learning",),
+    ("algorithms",),
     ("comparisons",),
-    ("assembly", "distributions", "provenance", "thresholds"),
+    ("assembly", "provenance"),
     ("slices",),
     ("stages",),
     ("pipeline",),
     ("plots",),
     ("report",),
-    ("audit",),
+    ("audit", "refit", "imports"),
     ("cli",),
 )
-LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
-# Drawing and saying stand on results alone: they never see predictions or compute.
-STANDS_ON_RESULTS = frozenset({"plots", "report"})
-ALLOWED_TO_STAND_ON_RESULTS = frozenset(
+LAYER = {name: level for level, names in enumerate(LAYERS) for name in names}
+# Drawing and describing use results alone: they never see predictions or compute.
+USES_RESULTS_ALONE = frozenset({"plots", "report"})
+ALLOWED_FOR_RESULTS_ALONE = frozenset(
     {
-        *(
-            "errors",
-            "version",
-            "files",
-            "version",
-            "redaction",
-            "registry",
-            "numbers",
-            "publishing",
-            "texts",
-            "keys",
-            "records",
-            "algorithm_records",
-            "audit_records",
-            "curve_records",
-        ),
-        *("config", "results"),
-        *("plots", "report"),
+        "version",
+        "numbers",
+        "errors",
+        "files",
+        "registry",
+        "texts",
+        "records",
+        "conditions",
+        "config",
+        "results",
     }
-)
+) | {"plots", "report"}
 # What is bound when the package is imported must not pull in what `--help` does not need.
-LIGHT_ROOMS = frozenset(
+LIGHT = frozenset(
     {
-        *(
-            "",
-            "cli",
-            "errors",
-            "version",
-            "files",
-            "version",
-            "redaction",
-            "registry",
-            "numbers",
-            "publishing",
-            "texts",
-            "keys",
-            "conditions",
-        ),
-        *("config", "results"),
-        *("records", "algorithm_records", "audit_records", "curve_records"),
+        "",
+        "cli",
+        "version",
+        "numbers",
+        "errors",
+        "files",
+        "registry",
+        "texts",
+        "records",
+        "conditions",
+        "config",
+        "results",
     }
 )
 HEAVY = frozenset(
@@ -91,7 +77,7 @@ HEAVY = frozenset(
         "polars", "psycopg", "pyarrow", "pypdf", "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "weasyprint",
     }
 )  # fmt: skip
-# Slow to import and needed by few commands: inside functions only, in every room.
+# Slow to import and needed by few commands: inside functions only, everywhere.
 LAZY_EVERYWHERE = frozenset(
     {
         "dask",
@@ -107,9 +93,9 @@ LAZY_EVERYWHERE = frozenset(
     }
 ) | {"weasyprint"}
 LAZY_EXCEPT_IN = {"matplotlib": frozenset({"plots"})}
-# A notebook asks the record to show itself; how it looks stays in the report's room, reached only when asked.
+# A notebook asks the record to show itself; how it looks stays in the report, reached only when asked.
 EXCEPTIONS = frozenset({("results", "evalreport.report.notebook")})
-ROOM_OF_TEMPLATES = "report"
+PACKAGE_OF_TEMPLATES = "report"
 BANNED_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
 MAX_FILE_LINES = 600
 MAX_TEST_FILE_LINES = 500  # many small claims about one thing are still one story
@@ -130,8 +116,14 @@ def breaches(root: Path) -> Iterator[str]:
     package = root / PACKAGE
     modules = sorted(package.rglob("*.py"))
     known = {_dotted(path, root) for path in modules}
-    for path in modules:
-        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    trees = {path: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for path in modules}
+    yield from _circles(
+        {
+            _dotted(path, root): {found.module for found in imports_of(tree, known)} & known
+            for path, tree in trees.items()
+        }
+    )
+    for path, tree in trees.items():
         where = path.relative_to(root)
         for problem in _import_breaches(path.relative_to(package), tree, known):
             yield f"{where}:{problem}"
@@ -142,12 +134,28 @@ def breaches(root: Path) -> Iterator[str]:
                 yield f"{path.relative_to(root)}:{problem}"
 
 
-def room_of(relative: Path) -> str:
-    """Return the room a file of the package belongs to; the package's own ``__init__`` is ''.
+def _circles(graph: Mapping[str, set[str]]) -> Iterator[str]:
+    """Yield a line for each module from which imports, also those inside functions, lead back to itself."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        found: set[str] = set()
+        pending = [start]
+        while pending:
+            new = graph.get(pending.pop(), set()) - found
+            found |= new
+            pending += new
+        reached[start] = found
+    circles = {tuple(sorted(m for m in graph if m in reached[s] and s in reached[m])) for s in graph}
+    for members in sorted(members for members in circles if len(members) > 1):
+        yield f"{members[0].replace('.', '/')}.py:1: a circle of imports: {', '.join(members)}"
+
+
+def part_of(relative: Path) -> str:
+    """Return the part of the package that a file belongs to; the package's own ``__init__`` is ''.
 
     Examples
     --------
-    >>> room_of(Path("metrics/labels.py")), room_of(Path("errors.py")), room_of(Path("__init__.py"))
+    >>> part_of(Path("metrics/labels.py")), part_of(Path("errors.py")), part_of(Path("__init__.py"))
     ('metrics', 'errors', '')
     """
     name = relative.parts[0]
@@ -159,45 +167,45 @@ def _dotted(path: Path, root: Path) -> str:
 
 
 def _import_breaches(relative: Path, tree: ast.Module, known: set[str]) -> Iterator[str]:
-    room = room_of(relative)
-    if room not in LEVEL and room not in {"", "__main__", "api"}:
-        yield f"1: room {room!r} is on no floor; add it to FLOORS in scripts/check_imports.py"
+    part = part_of(relative)
+    if part not in LAYER and part not in {"", "__main__", "api"}:
+        yield f"1: {part!r} stands in no layer; add it to LAYERS in scripts/check_imports.py"
         return
     for found in imports_of(tree, known):
         parts = found.module.split(".")
         if parts[0] == PACKAGE:
-            problem = _direction(room, parts[1] if len(parts) > 1 else "", found)
+            problem = _direction(part, parts[1] if len(parts) > 1 else "", found)
         else:
-            problem = _library(room, parts[0], found)
+            problem = _library(part, parts[0], found)
         if problem:
             yield f"{found.line}: {problem}"
 
 
-def _direction(room: str, target: str, found: Import) -> str | None:
-    if room in {"", "__main__", "api"}:
-        if found.eager and target not in LIGHT_ROOMS | {"api"}:
-            return f"the package's front door imports {found.module} eagerly; import it when it is first used"
+def _direction(part: str, target: str, found: Import) -> str | None:
+    if part in {"", "__main__", "api"}:
+        if found.eager and target not in LIGHT | {"api"}:
+            return f"the package itself imports {found.module} eagerly; import it when it is first used"
         return None
-    if target == "" or target not in LEVEL or ((room, found.module) in EXCEPTIONS and not found.eager):
-        return None  # the version; unknown rooms are reported where they are defined
-    if room in STANDS_ON_RESULTS and target not in ALLOWED_TO_STAND_ON_RESULTS:
-        return f"{room} stands on results alone but imports {found.module}"
-    if target != room and LEVEL[target] >= LEVEL[room]:
-        return f"{room} imports {found.module}, which stands above or beside it"
-    if room in LIGHT_ROOMS and found.eager and target not in LIGHT_ROOMS:
-        return f"{room} imports {found.module} eagerly; `--help` would load it"
+    if target == "" or target not in LAYER or ((part, found.module) in EXCEPTIONS and not found.eager):
+        return None  # the version; what is in no layer is reported where they are defined
+    if part in USES_RESULTS_ALONE and target not in ALLOWED_FOR_RESULTS_ALONE:
+        return f"{part} uses results alone but imports {found.module}"
+    if target != part and LAYER[target] >= LAYER[part]:
+        return f"{part} imports {found.module}, which stands in a higher layer or in the same"
+    if part in LIGHT and found.eager and target not in LIGHT:
+        return f"{part} imports {found.module} eagerly; `--help` would load it"
     return None
 
 
-def _library(room: str, library: str, found: Import) -> str | None:
-    if library == "jinja2" and room != ROOM_OF_TEMPLATES:
-        return f"{room or 'the front door'} imports jinja2; only {ROOM_OF_TEMPLATES}/ writes documents"
+def _library(part: str, library: str, found: Import) -> str | None:
+    if library == "jinja2" and part != PACKAGE_OF_TEMPLATES:
+        return f"{part or 'the package itself'} imports jinja2; only {PACKAGE_OF_TEMPLATES}/ writes documents"
     if not found.eager:
         return None
-    if room in LIGHT_ROOMS and library in HEAVY:
-        return f"{room or 'the front door'} imports {library} eagerly; `--help` would load it"
-    if library in LAZY_EVERYWHERE and room not in LAZY_EXCEPT_IN.get(library, frozenset()):
-        return f"{room} imports {library} at the top of the file; few commands need it, so import it inside"
+    if part in LIGHT and library in HEAVY:
+        return f"{part or 'the package itself'} imports {library} eagerly; `--help` would load it"
+    if library in LAZY_EVERYWHERE and part not in LAZY_EXCEPT_IN.get(library, frozenset()):
+        return f"{part} imports {library} at the top of the file; few commands need it, so import it inside"
     return None
 
 
@@ -219,7 +227,7 @@ def imports_of(tree: ast.Module, known: set[str]) -> Iterator[Import]:
 
 def _from_imports(node: ast.ImportFrom, eager: bool, known: set[str]) -> Iterator[Import]:
     if node.level:
-        # A relative import cannot be read by eye across rooms; the package spells names in full.
+        # A relative import cannot be read by eye across packages; the package spells names in full.
         yield Import(f"{PACKAGE}.<relative>", node.lineno, eager)
         return
     base = node.module or ""
@@ -257,7 +265,7 @@ def main() -> int:
     found = list(breaches(ROOT))
     for line in found:
         print(line)
-    print(f"house: {len(found)} breach{'es' * (len(found) != 1)}", file=sys.stderr)
+    print(f"layout: {len(found)} breach{'es' * (len(found) != 1)}", file=sys.stderr)
     return 1 if found else 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import evalreport
 from evalreport import plots
-from evalreport.plots.layout import panels
+from evalreport.plots.pictures import panels
 from evalreport.plots.svg import to_svg
 from evalreport.results import Results
 

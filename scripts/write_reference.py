@@ -40,7 +40,7 @@ def reference() -> str:
 
 
 def _options() -> list[str]:
-    from evalreport.keys import KEYS
+    from evalreport.config import KEYS
 
     rows = []
     for key in KEYS:
@@ -54,7 +54,7 @@ def _options() -> list[str]:
 def _audit() -> list[str]:
     from evalreport.cli.audit import audit_command
     from evalreport.cli.history import history_command
-    from evalreport.keys import KEYS
+    from evalreport.config import KEYS
 
     of_run = {key.field for key in KEYS} | {"config"}
     own = click.Command("audit", params=[p for p in audit_command.params if p.name not in of_run])
@@ -67,10 +67,9 @@ def _audit() -> list[str]:
 
 
 def _evidence() -> list[str]:
-    from evalreport.cli.comment import comment_command
-    from evalreport.cli.compare_runs import compare_runs_command
+    from evalreport.cli.audit import comment_command
+    from evalreport.cli.compare_runs import compare_runs_command, verify_command
     from evalreport.cli.importing import import_command
-    from evalreport.cli.verify import verify_command
 
     intro = "Of `evalreport verify RESULTS`; [evidence.md](evidence.md) says what agrees means."
     lines = ["## Evidence", "", intro, "", *_command_options(verify_command)]
@@ -96,8 +95,8 @@ def _plan() -> list[str]:
 
 
 def _resample() -> list[str]:
-    from evalreport.cli.resample import resample_command
-    from evalreport.learning.plans import SCHEMES
+    from evalreport.cli.plan import resample_command
+    from evalreport.refit.plans import SCHEMES
 
     intro = "Of `evalreport resample PLAN`, which fits estimators; [resampling.md](resampling.md) says what a plan is."
     schemes = [(f"`{name}`", ", ".join(map(_scheme_key, keys.items()))) for name, keys in SCHEMES.items()]

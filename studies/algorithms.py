@@ -19,7 +19,7 @@ import numpy.typing as npt
 from evalreport.comparisons.pairs import agreement
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.metrics.estimate import Estimate, Fits
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from studies.learners import LEARNERS, Masks
 
 Floats = npt.NDArray[np.float64]

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.tables import margins_of
+from evalreport.engine.counts import margins_of
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.units import Units
 
 Floats = npt.NDArray[np.float64]

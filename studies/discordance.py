@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from evalreport.comparisons.layouts import lacks
 from evalreport.comparisons.pairs import compare
 from evalreport.comparisons.registry import TESTS, Pair
+from evalreport.comparisons.test_selection import lacks
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 

@@ -11,7 +11,7 @@ from scipy import special, stats
 
 from evalreport.intervals import leading, limits, recommended
 from evalreport.metrics.estimate import Estimate, unpaired_difference
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from studies.tally import LEADING, Tally, count
 
 Floats = npt.NDArray[np.float64]

@@ -20,8 +20,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evalreport.learning.optimism import bootstrap_632, bootstrap_632plus, optimism_by_example, out_of_bag
-from evalreport.learning.precision import over_examples
+from evalreport.algorithms.replicates import (
+    bootstrap_632,
+    bootstrap_632plus,
+    optimism_by_example,
+    out_of_bag,
+    over_examples,
+)
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

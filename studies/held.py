@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import evalreport as er
 from evalreport.data.predictions import Predictions
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from studies.cells import Cell
 from studies.designs import Design, Kind, several_designs
 from studies.numeric_designs import probability_design

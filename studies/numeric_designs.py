@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import integrate, stats
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.units import Units
 from studies.designs import SIZES, Design, Truth, predictions_on
 

@@ -15,7 +15,7 @@ import numpy as np
 import evalreport as er
 from evalreport.comparisons.pairs import compare
 from evalreport.config import Options
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from studies.cells import Cell

@@ -9,8 +9,7 @@ from dataclasses import asdict, fields
 from itertools import groupby
 
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.measured import TABLE, By, Shortfall
-from evalreport.intervals.registry import UNLIKE
+from evalreport.intervals.registry import TABLE, UNLIKE, By, Shortfall
 from studies.known_limits import KNOWN_LIMITS
 from studies.rows import Row
 from studies.tally import LEADING

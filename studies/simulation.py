@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evalreport.comparisons.cautions_of_coverage import largest_of
+from evalreport.comparisons.cautions_of_tests import largest_of
 from evalreport.comparisons.pairs import agreement
 from evalreport.data.predictions import Predictions
 from evalreport.intervals import INTERVALS, leading, limits
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate, difference
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from studies.designs import Design, Truth, every_design
 from studies.tally import LEADING, Tally, one

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from evalreport.curve_records import OperatingPointRecord
+from evalreport.engine.counts import Counts
 from evalreport.engine.ranks import descending_order
-from evalreport.engine.tables import Counts
-from evalreport.intervals.curves import band
-from evalreport.intervals.operating_points import RECHOSEN, operating_points
-from evalreport.metrics.curves.criteria import Criterion, criteria
-from evalreport.metrics.curves.ladder import ladder
-from evalreport.metrics.curves.tally import FIXED_FPR, tallies
+from evalreport.intervals.operating_points import RECHOSEN, band, operating_points
+from evalreport.metrics.operating_points import FIXED_FPR, Criterion, criteria, tallies
+from evalreport.metrics.threshold_counts import ladder
 from evalreport.metrics.units import Units
+from evalreport.results import OperatingPointRecord
 
 LEVEL = 0.95
 RESAMPLES = 1000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evalreport.redaction import forget
+from evalreport.errors import forget
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,30 +5,223 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from evalreport import pipeline
-from evalreport.audit.columnar import packed
 from evalreport.audit.connection import History
-from evalreport.audit.evidence import fresh, kept_of
-from evalreport.audit.gates import judge
-from evalreport.audit.gates_since import decider
-from evalreport.audit.questions import asked
-from evalreport.audit.record import NewRun, append
-from evalreport.audit.reference import Past, past_of
-from evalreport.audit.since import Present
-from evalreport.audit.store import Run, Standing, same_run, standing
-from evalreport.config import Options
+from evalreport.audit.drift import data_changed
+from evalreport.audit.gates import decider, judge
+from evalreport.audit.kept_files import packed
+from evalreport.audit.nightly_values import Fresh, fresh, kept_of
+from evalreport.audit.run_differences import Past, Present, Reference, Since, past_of, since
+from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
+from evalreport.audit.store import NewRun, Run, Standing, append, same_run, standing
+from evalreport.comparisons.decisions import adjust
+from evalreport.config import Options, Task
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
-from evalreport.errors import UsageError
+from evalreport.errors import UsageError, cleared
+from evalreport.metrics.registry import Quantity, parse
 from evalreport.provenance import plain_options, signature
-from evalreport.redaction import cleared
-from evalreport.results import Results, to_json
+from evalreport.records import HistoryRecord, MetricRecord, warning
+from evalreport.results import AuditRecord, Results, to_json
 from evalreport.stages import analysed
+from evalreport.texts import Message, Text
+
+MOST_JUDGED = 40
+"""Slices that are compared in full, those that fell most; the others count in the correction all the same."""
+
+
+def fallen_slices(now: Present, past: Past) -> Results:
+    """Ask of every slice of every model how its primary metric changed since the accepted run."""
+    reference, fresh = past.references.get("accepted"), past.fresh
+    if reference is None or fresh is None:
+        return now.results
+    quantity = parse(now.results.primary_metric, now.predictions.task, now.results.classes)
+    wanted = (quantity.metric, quantity.average, quantity.label)
+    rows = [
+        row
+        for row in now.results.metrics
+        if row.slice is not None and (row.metric, row.average, row.label) == wanted
+    ]
+    if not rows:
+        return now.results
+    chosen = _largest_changes(rows, reference.results["metrics"])
+    found = [(row, since(reference, now, row.model, quantity, within=row.slice)) for row in chosen]
+    records = _judged(found, len(rows), now, quantity, reference, fresh)
+    return replace(now.results, audit=(*now.results.audit, *records))
+
+
+def _largest_changes(
+    rows: Sequence[MetricRecord], stored: Sequence[Mapping[str, Any]]
+) -> Sequence[MetricRecord]:
+    """Return the rows whose value changed most; in their order."""
+    if len(rows) <= MOST_JUDGED:
+        return rows
+    then = {
+        (r["model"], r["metric"], r["average"], r["label"], *r["slice"].values()): r["value"]
+        for r in stored
+        if r["slice"] is not None
+    }
+
+    def change(row: MetricRecord) -> float:
+        assert row.slice is not None
+        old = then.get((row.model, row.metric, row.average, row.label, *asdict(row.slice).values()))
+        return -1.0 if old is None or row.value is None else abs(row.value - old)
+
+    kept = sorted(range(len(rows)), key=lambda k: -change(rows[k]))[:MOST_JUDGED]
+    return [rows[k] for k in sorted(kept)]
+
+
+def _judged(
+    found: Sequence[tuple[MetricRecord, Since]],
+    family: int,
+    now: Present,
+    quantity: Quantity,
+    reference: Reference,
+    fresh: Fresh,
+) -> list[AuditRecord]:
+    """Adjust by Holm over all slices and models, those that were not compared counting as p = 1, and for the looks."""
+    tested = [change.p_value for _, change in found if change.p_value is not None]
+    adjusted = iter(adjust([*tested, *[1.0] * (family - len(found))], "holm"))
+    share, alpha = share_of_look(fresh.look), 1 - now.options.confidence
+    records = []
+    for row, change in found:
+        uncut = None if change.p_value is None else next(adjusted) / share
+        p = None if uncut is None else min(1.0, uncut)
+        worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
+        alarm = worse and p is not None and p <= alpha
+        unclear = None
+        if worse and not alarm and uncut is not None and change.p_value is not None:
+            unclear = unresolved(change.test, change.p_value, uncut / alpha, now)
+        assert row.slice is not None
+        records.append(
+            AuditRecord(
+                question="slice",
+                about=f"{row.model}, {row.slice.column} = {row.slice.value}",
+                run=reference.run.id,
+                look=fresh.look,
+                test=change.test,
+                statistic=None,
+                p_value=change.p_value,
+                p_adjusted=p,
+                effect="difference",
+                effect_size=change.difference,
+                low=change.low,
+                high=change.high,
+                alarm=alarm,
+                text=_text(quantity, change, fell=alarm),
+                reason=change.reason or unclear,
+            )
+        )
+    return records
+
+
+def _text(quantity: Quantity, change: Since, *, fell: bool) -> Text:
+    if change.value is None or change.reference_value is None:
+        return change.reason or Message("slice_since.not_compared")
+    return Message(
+        "slice_since.fell" if fell else "slice_since.value",
+        metric=quantity.spelled,
+        now=change.value,
+        then=change.reference_value,
+        how=change.how,
+        decimals=4,
+    )
+
+
+Question = Callable[[Present, Past], Results]
+
+
+def changed_since(now: Present, past: Past) -> Results:
+    """Ask how every model's primary metric changed since the accepted run, and since the last that exited 0."""
+    task: Task = now.predictions.task
+    quantity = parse(now.results.primary_metric, task, now.results.classes)
+    references = list(past.references.values())
+    if len(references) > 1 and references[0].run.id == references[1].run.id:
+        references = references[:1]
+    found = [
+        _record(reference, now, model, quantity) for reference in references for model in now.results.models
+    ]
+    return replace(now.results, history=tuple(found))
+
+
+def said_aloud(now: Present, _past: Past) -> Results:
+    """Warn of the answers that are alarming, once for the models, the slices and the data."""
+    loud = [row for row in now.results.audit if row.alarm]
+    models = [row for row in loud if row.question == "worse"]
+    slices = [row for row in loud if row.question == "slice"]
+    data = [row for row in loud if row not in models and row not in slices]
+    found = []
+    if models:
+        found.append(warning("worse_than_accepted", about=_about(models), said=_said(models)))
+    if slices:
+        found.append(warning("slice_fell", about=_about(slices), said=_said(slices)))
+    if data:
+        found.append(warning("data_changed", about=_about(data), said=_said(data)))
+    # First, because a terminal shows only the first few.
+    return replace(now.results, warnings=(*found, *now.results.warnings))
+
+
+MOST_SAID = 3
+QUESTIONS: tuple[Question, ...] = (
+    changed_since,
+    worse_than_accepted,
+    fallen_slices,
+    data_changed,
+    said_aloud,
+)
+
+
+def asked(now: Present, past: Past) -> Results:
+    """Ask every question; return the results with all their records."""
+    for question in QUESTIONS:
+        now = replace(now, results=question(now, past))
+    return now.results
+
+
+def _said(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
+    said = tuple(Message("alarming.row", what=_named(row), text=row.text) for row in rows[:MOST_SAID])
+    return said if len(rows) <= MOST_SAID else (*said, Message("alarming.more", n=len(rows) - MOST_SAID))
+
+
+def _named(row: AuditRecord) -> str:
+    if row.question in ("worse", "slice"):
+        return row.about
+    return f"{row.question.replace('_', ' ')} {row.about}".strip()
+
+
+def _about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.about for row in rows if row.about))
+
+
+def _record(reference: Reference, now: Present, model: str, quantity: Quantity) -> HistoryRecord:
+    found = since(reference, now, model, quantity)
+    return HistoryRecord(
+        reference=reference.name,
+        run=reference.run.id,
+        time=reference.run.time,
+        model=model,
+        metric=quantity.metric,
+        average=quantity.average,
+        label=quantity.label,
+        value=found.value,
+        reference_value=found.reference_value,
+        difference=found.difference,
+        level=now.options.confidence,
+        low=found.low,
+        high=found.high,
+        interval_method=found.method,
+        test=found.test,
+        p_value=found.p_value,
+        paired=found.paired,
+        text=found.how,
+        reason=found.reason,
+    )
+
 
 LONGEST_SERIES = 200
 

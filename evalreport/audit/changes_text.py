@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evalreport import numbers
-from evalreport.audit.compare_runs import Compared
-from evalreport.audit.values_compared import ValueChange
+from evalreport.audit.compare_runs import Compared, ValueChange
 from evalreport.report.markdown import escaped
 from evalreport.texts import Message, named, say
 

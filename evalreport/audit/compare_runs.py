@@ -6,35 +6,311 @@ that cannot be had: there is only each value with its interval, and it is said w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evalreport import pipeline
-from evalreport.audit.reference import Reference
-from evalreport.audit.results_file import Recorded, completed
-from evalreport.audit.runs_compared import Change, changes
-from evalreport.audit.since import Present, Since, since
+from evalreport.audit.kept_files import Recorded, completed
+from evalreport.audit.run_differences import Present, Reference, Since, since, square_and_add
 from evalreport.audit.store import Run
-from evalreport.audit.values_compared import (
-    Judgement,
-    ValueChange,
-    by_limits,
-    greater_in,
-    level_of,
-    quantity_of,
-    values_of,
-)
 from evalreport.audit.verify import input_states, recorded_options
-from evalreport.comparisons.multiplicity import adjust
+from evalreport.comparisons.decisions import adjust
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.errors import InputError
-from evalreport.metrics.quantities import parse
+from evalreport.metrics.registry import Quantity, greater_is_better, parse
 from evalreport.stages import analysed
-from evalreport.texts import Message
+from evalreport.texts import Message, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is not the same; None: it is not there."""
+
+    kind: str
+    what: str
+    before: str | float | None
+    after: str | float | None
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Return what differs between two results.json, in the order in which one would ask.
+
+    Values are differences of numbers, not tests: whether a model changed is what gates and comparisons decide.
+
+    Examples
+    --------
+    >>> changes({"n": 500, "options": {"seed": 0}}, {"n": 480, "options": {"seed": 0}})
+    (Change(kind='data', what='n', before=500, after=480),)
+    """
+    found: list[Change] = []
+    for kind, read in READERS:
+        old, new = read(before), read(after)
+        differing = (name for name in sorted({*old, *new}) if old.get(name) != new.get(name))
+        found += [Change(kind, name, old.get(name), new.get(name)) for name in differing]
+    return tuple(found)
+
+
+def _data(results: Mapping[str, Any]) -> dict[str, Any]:
+    kept = ("task", "design", "n", "positive", "primary_metric", "baseline")
+    facts = {name: results[name] for name in kept if name in results}
+    lists = {name: ", ".join(results[name]) for name in ("classes", "models") if name in results}
+    return facts | lists
+
+
+def _options(results: Mapping[str, Any]) -> dict[str, Any]:
+    options: Mapping[str, Any] = results.get("options", {})
+    return {name: _text(value) for name, value in options.items()}
+
+
+def _inputs(results: Mapping[str, Any]) -> dict[str, Any]:
+    return {row["path"]: f"{row['sha256'][:12]}, {row['rows']} rows" for row in results.get("inputs", ())}
+
+
+def _environment(results: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(results.get("environment", {}))
+
+
+def _values(results: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{row['model']}.{_spelled(row)}": row["value"] for row in results.get("metrics", ())}
+
+
+def _gates(results: Mapping[str, Any]) -> dict[str, Any]:
+    return {row["gate"]: row["outcome"] for row in results.get("gates", ())}
+
+
+def _warnings(results: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{row['code']} {_text(row['about'])}".strip(): "raised" for row in results.get("warnings", ())}
+
+
+READERS = (
+    ("data", _data),
+    ("option", _options),
+    ("input", _inputs),
+    ("version", _environment),
+    ("value", _values),
+    ("gate", _gates),
+    ("warning", _warnings),
+)
+
+
+def _spelled(row: Mapping[str, Any]) -> str:
+    """Spell a metric record as a gate would, with the slice in brackets."""
+    name = f"{row['metric']}_{row['average']}" if row["average"] else str(row["metric"])
+    inside = [] if row["label"] is None else [f"class={row['label']}"]
+    if row["slice"] is not None:
+        inside.append(f"{row['slice']['column']}={row['slice']['value']}")
+    return f"{name}[{','.join(inside)}]" if inside else name
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
+# What decides which rows and labels a file gives, beside its bytes.
+READING = (
+    "truth",
+    "task",
+    "positive",
+    "threshold",
+    "join",
+    "outcome",
+    "value",
+    "same_input",
+    "cluster",
+    "weight",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueChange:
+    """How one model's value of one metric changed: ``difference`` is new - old.
+
+    Attributes
+    ----------
+    within
+        The slice, as COLUMN=VALUE; None: all examples.
+    judgement
+        Of the new model seen from the old one. Other metrics than the primary one are shown, not judged: None.
+    how
+        What was compared with what, and why there is no judgement.
+    """
+
+    model: str
+    metric: str
+    within: str | None
+    primary: bool
+    old: float | None
+    old_low: float | None
+    old_high: float | None
+    new: float | None
+    new_low: float | None
+    new_high: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    method: str | None
+    test: str | None
+    p_value: float | None
+    p_adjusted: float | None
+    judgement: Judgement | None
+    how: Text
+
+
+def values_of(
+    before: Mapping[str, Any], after: Mapping[str, Any], shared: Sequence[str]
+) -> tuple[ValueChange, ...]:
+    """Return every value that both runs have, judged as far as two intervals allow."""
+    earlier = {_about(row): row for row in before["metrics"]}
+    why_not = _why_not(before, after)
+    same = {model for model in shared if _same_predictions(before, after, model)}
+    found = []
+    for row in after["metrics"]:
+        then = earlier.get(_about(row))
+        if then is not None and row["model"] in shared:
+            found.append(_value(then, row, after, why_not=why_not, same=row["model"] in same))
+    return tuple(sorted(found, key=lambda change: not change.primary or change.within is not None))
+
+
+def _value(
+    then: Mapping[str, Any],
+    now: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    why_not: Message | None,
+    same: bool,
+) -> ValueChange:
+    old, new = _limits(then), _limits(now)
+    spelled = quantity_of(now).spelled
+    primary = spelled == after["primary_metric"]
+    found = Since(reason=why_not)
+    if why_not is None and same:
+        found = Since(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
+    elif why_not is None:
+        found = _from_limits(new, old)
+    change = ValueChange(
+        model=now["model"],
+        metric=spelled,
+        within=_within(now),
+        primary=primary,
+        old=old[0],
+        old_low=old[1],
+        old_high=old[2],
+        new=new[0],
+        new_low=new[1],
+        new_high=new[2],
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        method=found.method,
+        test=None,
+        p_value=None,
+        p_adjusted=None,
+        judgement=None,
+        how=found.reason or found.how,
+    )
+    if not primary:
+        return change
+    if why_not is not None:
+        return replace(change, judgement="not comparable")
+    if same:
+        return replace(change, judgement="same predictions")
+    return replace(change, judgement=by_limits(found, greater_in(now, after)))
+
+
+def _from_limits(new: tuple[Any, Any, Any], old: tuple[Any, Any, Any]) -> Since:
+    if None in new or None in old:
+        return Since(reason=Message("since.one_without_interval"), difference=_minus(new[0], old[0]))
+    return square_and_add(new, old, Message("since.from_limits"))
+
+
+def by_limits(found: Since, greater: bool) -> Judgement:
+    """Judge by an interval of new - old: decided only where it leaves out 0."""
+    if found.low is None or found.high is None or found.low <= 0 <= found.high:
+        return "not settled"
+    return "better" if (found.low > 0) == greater else "worse"
+
+
+def _why_not(before: Mapping[str, Any], after: Mapping[str, Any]) -> Message | None:
+    """Say why no value of the one run can be compared with that of the other."""
+    for name in ("task", "positive", "classes", "design"):
+        if before[name] != after[name]:
+            return Message(
+                f"since.differs.{name}", before=_value_text(before[name]), after=_value_text(after[name])
+            )
+    if level_of(before) != level_of(after):
+        return Message("since.other_levels", before=level_of(before), after=level_of(after))
+    return None
+
+
+def _same_predictions(before: Mapping[str, Any], after: Mapping[str, Any], model: str) -> bool:
+    """Say whether a model's file and the files that all models share are the same bytes, read the same way."""
+    if any(before["options"].get(name) != after["options"].get(name) for name in READING):
+        return False
+    sides = [
+        sorted(row["sha256"] for row in side["inputs"] if row["model"] in (None, model))
+        for side in (before, after)
+    ]
+    # With --join intersect the other models' files decide which examples are kept.
+    return sides[0] == sides[1] != [] and before["n"] == after["n"]
+
+
+# --- records of a results.json --------------------------------------------------------------------------------------
+
+
+def _about(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["model"], row["metric"], row["average"], row["label"], _within(row)
+
+
+def _within(row: Mapping[str, Any]) -> str | None:
+    part = row["slice"]
+    return None if part is None else f"{part['column']}={part['value']}"
+
+
+def quantity_of(row: Mapping[str, Any]) -> Quantity:
+    """Return the metric that a record is about."""
+    return Quantity(row["metric"], row["average"], row["label"])
+
+
+def _limits(row: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
+    return row["value"], first["low"], first["high"]
+
+
+def greater_in(row: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
+    """Say whether a larger value of a record's metric is better.
+
+    Raises
+    ------
+    InputError
+        A metric of another version.
+    """
+    lower = content["options"].get("lower_is_better") is True
+    try:
+        return greater_is_better(quantity_of(row), lower_is_better=lower)
+    except KeyError:
+        raise InputError(f"the metric {row['metric']!r} is not known to this version") from None
+
+
+def level_of(content: Mapping[str, Any]) -> float:
+    """Return the confidence level of a run; nan where it is no number."""
+    level = content["options"].get("confidence", 0.95)
+    return float(level) if isinstance(level, (int, float)) else math.nan
+
+
+def _minus(new: float | None, old: float | None) -> float | None:
+    return None if new is None or old is None else new - old
+
+
+def _value_text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +380,7 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[Path, Path] | No
         models_removed=tuple(model for model in before["models"] if model not in after["models"]),
         values=values,
         verdicts=_verdicts(before, after),
-        gates=_gates(before, after),
+        gates=_gates_between(before, after),
         others=tuple(change for change in changes(before, after) if change.kind in kept),
     )
 
@@ -221,7 +497,7 @@ def _turned(verdict: str) -> str | None:
     return {"better": "worse", "worse": "better", "non-inferior": "undecided"}.get(verdict, verdict)
 
 
-def _gates(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[GateChange, ...]:
+def _gates_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[GateChange, ...]:
     """Return every gate of either run: a gate that was taken out must not go unseen."""
     old, new = ({row["gate"]: row for row in side["gates"]} for side in (before, after))
     found = []

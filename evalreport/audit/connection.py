@@ -2,23 +2,242 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalreport.audit import schema as present
-from evalreport.audit.migrations import found_version, migrate
-from evalreport.errors import HistoryError, UsageError
-from evalreport.redaction import redacted, remember, remember_address
+from evalreport.errors import HistoryError, UsageError, redacted, remember, remember_address
 from evalreport.texts import say
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy import URL, Connection, Engine, MetaData, Table
     from sqlalchemy.exc import DBAPIError
+
+
+VERSION = 3
+"""The version of the tables below; it stands in the database, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of one version.
+
+    Attributes
+    ----------
+    schema
+        One row: the version.
+    runs
+        One row an audited run: who, when, with which outcome, and its results.json (zlib).
+    predictions
+        The aligned predictions of a run, as long as they are kept (see ``columnar``).
+    acceptances
+        Which runs of a series were accepted when; rows pinned ``together`` have one number, the newest the greatest.
+    """
+
+    metadata: MetaData
+    schema: Table
+    runs: Table
+    predictions: Table
+    acceptances: Table
+
+
+@cache
+def schema() -> Schema:
+    """Return the tables of the present version."""
+    from sqlalchemy import Column, Integer, MetaData
+
+    metadata = MetaData()
+    acceptances = acceptances_table(metadata)
+    acceptances.append_column(Column("together", Integer, nullable=False, server_default="0"))
+    return Schema(
+        metadata, version_table(metadata), runs_table(metadata), predictions_table(metadata), acceptances
+    )
+
+
+def version_table(metadata: MetaData) -> Table:
+    """Return the table that holds the schema's version; the same in every version."""
+    from sqlalchemy import Column, Integer, Table
+
+    return Table("evalreport_schema", metadata, Column("version", Integer, nullable=False))
+
+
+def runs_table(metadata: MetaData) -> Table:
+    """Return the table of runs; unchanged since version 1.
+
+    ``accepted_run`` and ``last_run`` name the runs that this one was compared with; they may have been pruned.
+    Times are ISO 8601 in UTC, so that their order as text is their order. Ids are never used twice.
+    """
+    from sqlalchemy import Column, Integer, LargeBinary, String, Table, Text, UniqueConstraint
+
+    return Table(
+        "evalreport_runs",
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("series", Text, nullable=False),
+        Column("identity", String(64), nullable=False),
+        Column("signature", Text, nullable=False),
+        Column("time", Text, nullable=False),
+        Column("exit_code", Integer, nullable=False),
+        Column("accepted_run", Integer),
+        Column("last_run", Integer),
+        Column("summary", Text, nullable=False),
+        Column("results", LargeBinary, nullable=False),
+        Column("results_sha256", String(64), nullable=False),
+        UniqueConstraint("series", "identity", name="evalreport_runs_once"),
+        sqlite_autoincrement=True,
+    )
+
+
+def acceptances_table(metadata: MetaData) -> Table:
+    """Return the log of accepted runs as version 2 made it."""
+    from sqlalchemy import Column, ForeignKey, Integer, Table, Text
+
+    return Table(
+        "evalreport_acceptances",
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("series", Text, nullable=False, index=True),
+        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
+        Column("time", Text, nullable=False),
+        Column("note", Text, nullable=False),
+        sqlite_autoincrement=True,
+    )
+
+
+def predictions_table(metadata: MetaData) -> Table:
+    """Return the table of aligned predictions; unchanged since version 1."""
+    from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, String, Table
+
+    return Table(
+        "evalreport_predictions",
+        metadata,
+        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), primary_key=True, autoincrement=False),
+        Column("rows", Integer, nullable=False),
+        Column("content", LargeBinary, nullable=False),
+        Column("content_sha256", String(64), nullable=False),
+    )
+
+
+def found_version(connection: Connection) -> int:
+    """Return the version of the tables that are there; 0: none.
+
+    Raises
+    ------
+    HistoryError
+        The tables are newer than this evalreport.
+    """
+    from sqlalchemy import inspect, select
+
+    tables = schema()
+    if not inspect(connection).has_table(tables.schema.name):
+        return 0
+    version = int(connection.execute(select(tables.schema.c.version)).scalar_one())
+    if version > VERSION:
+        raise HistoryError(
+            f"the history was written by a newer evalreport (its tables have version {version}, and this one knows"
+            f" up to {VERSION}): use that version, or another database"
+        )
+    return version
+
+
+def migrate(connection: Connection) -> int:
+    """Bring the tables up to the present version; return the version that was found.
+
+    The caller holds a transaction that keeps other writers out.
+    """
+    found = found_version(connection)
+    for step in STEPS[found:]:
+        step(connection)
+    if found < VERSION:
+        table = schema().schema
+        connection.execute(table.delete())
+        connection.execute(table.insert().values(version=VERSION))
+    return found
+
+
+def to_version_1(connection: Connection) -> None:
+    """Runs, their predictions, and one accepted run a series."""
+    metadata, _ = version_1()
+    metadata.create_all(connection)
+    connection.execute(metadata.tables["evalreport_schema"].insert().values(version=1))
+
+
+def version_1() -> tuple[MetaData, Table]:
+    """Return the tables of version 1, and among them the one that version 2 replaced."""
+    from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, Text
+
+    metadata = MetaData()
+    version_table(metadata)
+    runs_table(metadata)
+    predictions_table(metadata)
+    pins = Table(
+        "evalreport_pins",
+        metadata,
+        Column("series", Text, primary_key=True),
+        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
+    )
+    return metadata, pins
+
+
+def to_version_2(connection: Connection) -> None:
+    """Keep when and why each run was accepted, not only which one is: what was a pin becomes a log."""
+    from sqlalchemy import literal, select
+
+    runs = schema().runs
+    metadata, pins = version_1()
+    acceptances = acceptances_table(metadata)
+    acceptances.create(connection)
+    pinned = (
+        select(pins.c.series, pins.c.run_id, runs.c.time, literal("accepted before this was noted"))
+        .join(runs, runs.c.id == pins.c.run_id)
+        .order_by(pins.c.series)
+    )
+    connection.execute(acceptances.insert().from_select(["series", "run_id", "time", "note"], pinned))
+    pins.drop(connection)
+
+
+def to_version_3(connection: Connection) -> None:
+    """Let several runs be accepted together, and keep each model's value of a night in place of condensed losses."""
+    from sqlalchemy import select, text
+
+    runs, acceptances = schema().runs, schema().acceptances
+    added = "ALTER TABLE evalreport_acceptances ADD COLUMN together INTEGER DEFAULT 0 NOT NULL"
+    connection.execute(text(added))
+    connection.execute(acceptances.update().values(together=acceptances.c.id))
+    query = select(runs.c.id, runs.c.summary, runs.c.results).where(runs.c.summary.contains('"evidence"'))
+    for run_id, stored, results in connection.execute(query).all():
+        summary = json.loads(stored)
+        losses = summary["evidence"].get("models")
+        if losses:
+            records = json.loads(zlib.decompress(results))["evidence"]
+            summary["evidence"]["models"] = _nights(losses, records)
+            changed = json.dumps(summary, sort_keys=True)
+            connection.execute(runs.update().where(runs.c.id == run_id).values(summary=changed))
+
+
+def _nights(losses: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Turn [metric, levels, weights] of each model into [metric, value, standard error, n]."""
+    values = {row["model"]: row["value"] for row in records}
+    nights = {}
+    for model, (metric, levels, weights) in losses.items():
+        n = sum(weights)
+        mean = sum(x * w for x, w in zip(levels, weights, strict=True)) / n
+        squares = sum(w * (x - mean) ** 2 for x, w in zip(levels, weights, strict=True))
+        nights[model] = [metric, values[model], math.sqrt(squares) / n, round(n)]
+    return nights
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (to_version_1, to_version_2, to_version_3)
+"""The step at place i leads from version i to version i + 1."""
+
 
 MIGRATION_LOCK = 0x6576616C_6D696772
 """Key of PostgreSQL's advisory lock on the tables themselves; any number that nobody else uses."""
@@ -73,7 +292,7 @@ def open_history(url: str, *, create: bool = False) -> History:
         version = found_version(connection)
     if version == 0 and not create:
         raise HistoryError(f"{name}: holds no history; `evalreport audit MODELS --history {name}` begins one")
-    if version < present.VERSION:
+    if version < VERSION:
         with writing(history, lock=MIGRATION_LOCK) as connection:
             migrate(connection)
     return history

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
-from evalreport.errors import OutputError, UsageError
+from evalreport.errors import OutputError, UsageError, redacted, remember, remember_address
 from evalreport.files import content_of
-from evalreport.redaction import redacted, remember, remember_address
 from evalreport.texts import say
 
 Host = Literal["github", "gitlab"]

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli.configuration import Settings, settle
-from evalreport.cli.messages import say, say_found, say_warnings
-from evalreport.cli.options import given, models_argument, run_options
-from evalreport.cli.progress import progress_bar
+from evalreport.cli.configuration import Settings, given, models_argument, run_options, settle
+from evalreport.cli.messages import progress_bar, say, say_found, say_warnings, tell
 from evalreport.cli.run import check_names, check_output, exit_code, say_gates, write
 from evalreport.config import memory_bytes
-from evalreport.errors import HistoryError, UsageError
+from evalreport.errors import HistoryError, OutputError, UsageError
+from evalreport.files import content_of
 from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:
     from evalreport.audit.auditing import Audited
     from evalreport.audit.connection import History
+
 
 WAIT = 600.0
 ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
@@ -68,7 +69,7 @@ def audit_command(
         say(f"configuration: {settings.config}")
     from evalreport.audit.auditing import check_series
     from evalreport.audit.connection import open_history
-    from evalreport.audit.lock import locked
+    from evalreport.audit.store import locked
 
     check_series(series)
     history = open_history(url, create=True)
@@ -161,3 +162,67 @@ def _record(
         say(Message("cli.audit.recorded", run=run.id, series=run.series, history=history.name))
     elif loud:
         say(Message("cli.audit.known", run=run.id, time=run.time))
+
+
+SUMMARY = "summary.md"
+NOT_MADE = "**evalreport made no report**\n\n"
+
+
+@click.command("comment")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("evalreport-out"), metavar="[OUTPUT]")
+@click.option("--key", metavar="TEXT",
+              help="Tells this comment from others of evalreport on the same review, such as a job's name (default:"
+              " the report's title and primary metric).")  # fmt: skip
+@click.option("--number", type=click.IntRange(min=1), metavar="N",
+              help="Of the pull or merge request (default: that of the pipeline's event).")  # fmt: skip
+@click.option("--failed", metavar="TEXT",
+              help="There is no report: say so, and why, in the place of the summary. Needs --key.")  # fmt: skip
+@click.option("--link", "links", multiple=True, metavar="WORDS=ADDRESS",
+              help="Repeatable: a link below the summary.")  # fmt: skip
+def comment_command(
+    folder: Path, key: str | None, number: int | None, failed: str | None, links: tuple[str, ...]
+) -> int:
+    """Write the summary as one comment on a review.
+
+    The text is summary.md of the folder OUTPUT, for the pull request or merge request of this pipeline. It is found
+    again by a hidden marker, so there is one however often it runs. GitHub: GITHUB_REPOSITORY, GITHUB_TOKEN and the
+    event's file; GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID and GITLAB_TOKEN. Outside of a review
+    nothing is done. Exit code 4: no comment was written, for what the pipeline's variables, its event or the host's
+    answers hold.
+    """
+    from evalreport.audit.reviews import body_of, links_of, publish, review_of
+
+    if failed is not None and key is None:
+        raise UsageError("--failed needs --key: without a summary nothing says which comment it is about")
+    extra = [(words, address) for words, _, address in (link.partition("=") for link in links)]
+    summary = f"{NOT_MADE}{_quoted(failed)}\n" if failed is not None else _read(folder / SUMMARY)
+    try:
+        review = review_of(os.environ, number=number)
+    except UsageError as error:
+        # Not the command's words: what the pipeline says of itself.
+        raise OutputError(f"the comment could not be written: {error}") from None
+    if review is None:
+        tell(Message("cli.no_comment"))
+        return 0
+    body = body_of(summary, host=review.host, key=key, links=links_of(os.environ, extra))
+    published = publish(review, body)
+    click.echo(f"comment {published.id} {published.done}")
+    return 0
+
+
+def _read(path: Path) -> str:
+    from evalreport.files import recover
+
+    recover(path.parent)
+    try:
+        return content_of(path).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise UsageError(
+            f"{path}: {reason}; name the folder of a report that was made with -f md among others"
+        ) from None
+
+
+def _quoted(text: str) -> str:
+    """Return a text from outside as a block of code that it cannot end."""
+    return "\n".join(f"    {line}" for line in text.splitlines()[-30:])

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli.messages import clean
+from evalreport.cli.messages import clean, progress_bar, tell, tell_json
 from evalreport.cli.run import EXIT_GATE_FAILED, EXIT_GATE_UNDECIDED
 from evalreport.config import STANDARD_OUTPUT
-from evalreport.errors import UsageError
-from evalreport.redaction import cleared
+from evalreport.errors import UsageError, cleared
+from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:
     from evalreport.audit.compare_runs import Compared
+    from evalreport.audit.verify import InputState, Leaf, Verification
 
 
 @click.command("compare-runs")
@@ -49,7 +50,7 @@ def compare_runs_command(
     """
     from evalreport.audit.changes_text import as_markdown, as_text
     from evalreport.audit.compare_runs import compare_runs
-    from evalreport.audit.results_file import read_recorded
+    from evalreport.audit.kept_files import read_recorded
 
     found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
     if form == "json":
@@ -74,7 +75,7 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(cleared(text), nl=False)
         return
-    from evalreport.publishing import write_whole
+    from evalreport.files import write_whole
 
     content = text.encode("utf-8", "backslashreplace")
     try:
@@ -86,3 +87,125 @@ def _write(text: str, output: Path | None) -> None:
         raise UsageError(
             f"{output}: cannot be written ({error.strerror}); name another place with -o"
         ) from None
+
+
+EXIT_CODES = {"agrees": 0, "differs": 1, "cannot be had": 2}
+SHOWN = 20
+
+
+@click.command("verify")
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.option("--inputs", "folder", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
+              help="Where the prediction files are (default: the current folder).")  # fmt: skip
+@click.option("--history", "url", metavar="URL",
+              help="The history that recorded the audit: needed for what it says about earlier runs.")  # fmt: skip
+@click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="How to print it.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing where all agrees.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: the first 20).")
+@click.pass_context
+def verify_command(
+    context: click.Context,
+    /,
+    results: Path,
+    folder: Path,
+    url: str | None,
+    series: str,
+    form: str,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Recompute a report's figures from its inputs.
+
+    RESULTS is a results.json, an output folder, or a report.pdf with its attachment. Every figure is computed again
+    with the recorded options: metrics, tests, verdicts, gates, slices and curves; an audit's comparisons with
+    earlier runs as well, where --history is given.
+
+    Exit codes: 0 all agrees; 1 a figure differs or an input has changed; 2 an input is missing.
+    """
+    context.obj["verbose"] = verbose
+    from evalreport.audit.connection import open_history
+    from evalreport.audit.kept_files import read_recorded
+    from evalreport.audit.verify import verify
+
+    recorded = read_recorded(results)
+    history = None if url is None else open_history(url)
+    with progress_bar("recomputing", shown=not quiet) as progress:
+        found = verify(recorded, folder, history=history, series=series, progress=progress)
+    if form == "json":
+        tell_json(_plain(found))
+    elif not quiet or found.outcome != "agrees":
+        for line in _lines(found, None if verbose else SHOWN):
+            tell(line)
+    return EXIT_CODES[found.outcome]
+
+
+def _plain(found: Verification) -> dict[str, Any]:
+    """Return what came of it as it is printed for programs."""
+    versions = {name: {"recorded": old, "here": new} for name, (old, new) in found.versions.items()}
+    return {**asdict(found), "versions": versions, "outcome": found.outcome}
+
+
+def _lines(found: Verification, most: int | None) -> list[Text]:
+    lines: list[Text] = [f"{found.name}: {_versions(found)}", *(_input(state) for state in found.inputs)]
+    agreeing = found.exact + found.rounded
+    if agreeing or found.differences:
+        facts = {"figures": agreeing, "words": found.words}
+        lines.append(
+            Message("verify.agree_but_for_rounding", **facts, rounded=found.rounded)
+            if found.rounded
+            else Message("verify.agree", **facts)
+        )
+        lines.append(f"differ: {len(found.differences):,}")
+    lines += [f"  {_difference(leaf)}" for leaf in found.differences[:most]]
+    if most is not None and len(found.differences) > most:
+        lines.append(Message("verify.more", n=len(found.differences) - most))
+    if found.worded:
+        lines.append(Message("verify.worded", n=len(found.worded)))
+    lines += [Message("verify.not_recomputed", what=what) for what in found.unchecked]
+    return [*lines, _summary(found)]
+
+
+def _versions(found: Verification) -> Message:
+    other = [
+        f"{name} {old or 'none'} (here {new or 'none'})"
+        for name, (old, new) in found.versions.items()
+        if old != new
+    ]
+    if not other:
+        return Message("verify.same_versions")
+    return Message("verify.other_versions", versions=other)
+
+
+def _input(state: InputState) -> str:
+    if state.state == "missing":
+        return f"input {state.path}: missing: {state.why}"
+    if state.state == "changed":
+        return f"input {state.path}: changed: recorded SHA-256 {state.recorded}, found {state.found}"
+    return f"input {state.path}: unchanged"
+
+
+def _difference(leaf: Leaf) -> str:
+    if leaf.kind == "one side":
+        return f"{leaf.where}: {say('verify.lost' if leaf.found is None else 'verify.new')}"
+    return f"{leaf.where}: recorded {_shown(leaf.said)}, recomputed {_shown(leaf.found)}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+def _summary(found: Verification) -> Message:
+    changed = sum(state.state == "changed" for state in found.inputs)
+    missing = sum(state.state == "missing" for state in found.inputs)
+    if missing or not found.inputs:
+        return Message("verify.cannot")
+    if changed:
+        return Message("verify.changed", n=changed)
+    if found.differences:
+        return Message("verify.differs")
+    if found.unchecked:
+        return Message("verify.agrees_in_part")
+    return Message("verify.agrees")

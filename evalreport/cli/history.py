@@ -120,8 +120,8 @@ def diff_runs(before: int, after: int, url: str, form: str) -> int:
     """
     from dataclasses import asdict
 
-    from evalreport.audit.results_file import completed
-    from evalreport.audit.runs_compared import changes
+    from evalreport.audit.compare_runs import changes
+    from evalreport.audit.kept_files import completed
     from evalreport.audit.store import results_of
 
     history = _open(url)
@@ -145,7 +145,7 @@ def accept_run(run_ids: tuple[int, ...], url: str, note: str | None) -> int:
     the newest of them from now on. Earlier acceptances stay in the history.
     """
     from evalreport.audit.auditing import timestamp
-    from evalreport.audit.record import accept
+    from evalreport.audit.store import accept
 
     history = _open(url)
     runs = accept(history, *run_ids, time=timestamp(datetime.now(UTC)), note=note or "")
@@ -172,7 +172,7 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     One JSON object a line; or with --folder a folder a run.
     """
     from evalreport.audit.store import results_of, runs
-    from evalreport.publishing import write_whole
+    from evalreport.files import write_whole
 
     history = _open(url)
     if folder and output == Path("-"):
@@ -218,8 +218,7 @@ def prune_runs(
     The accepted runs, the last that exited 0 and the last of all stay whole: the next run is compared with them. With
     both --keep and --older-than a run goes if both say so.
     """
-    from evalreport.audit.record import compact, prune
-    from evalreport.audit.store import runs
+    from evalreport.audit.store import compact, prune, runs
 
     if keep is None and older_than is None:
         raise UsageError("history prune: say what to remove with --keep N or --older-than DAYS")
@@ -286,7 +285,7 @@ def _open(url: str) -> History:
 @contextmanager
 def _written(output: Path) -> Iterator[Callable[[str], object]]:
     """Give what writes a text: to standard output, or into a file that is whole or not there."""
-    from evalreport.publishing import writing_whole
+    from evalreport.files import writing_whole
 
     if output == Path("-"):
         yield partial(click.echo, nl=False)

@@ -11,7 +11,7 @@ import click
 from evalreport.cli.messages import say
 
 if TYPE_CHECKING:
-    from evalreport.data.imports import Imported
+    from evalreport.imports import Imported
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,7 +64,7 @@ def import_mlflow_command(
     PATH is a table (eval_results_table.json; the result_df of mlflow.genai.evaluate saved with
     to_json(orient="split")), or a folder that is searched for such tables, as a store of runs or artifacts.
     """
-    from evalreport.data.imports import import_mlflow
+    from evalreport.imports import import_mlflow
 
     table = import_mlflow(
         paths, models=models, id_column=id_column, outcome=outcome, target=target, prediction=prediction
@@ -108,7 +108,7 @@ def import_lm_eval_command(
     PATH is a samples_TASK_DATE.jsonl (written with --log_samples), or a folder that is searched for them. Samples are
     matched by the digests of their documents; models that were asked different things are refused.
     """
-    from evalreport.data.imports import import_lm_eval
+    from evalreport.imports import import_lm_eval
 
     table = import_lm_eval(
         paths,
@@ -124,7 +124,7 @@ def import_lm_eval_command(
 
 
 def _written(table: Imported, output: Path, *, quiet: bool) -> int:
-    from evalreport.data.imports import write_table
+    from evalreport.imports import write_table
 
     write_table(table, output)
     if not quiet:

@@ -6,20 +6,23 @@ Each line is plain text, or with ``--log-format json`` one JSON object, for what
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from evalreport.keys import LogFormat
-from evalreport.redaction import cleared, redacted
+from evalreport.config import LogFormat
+from evalreport.errors import cleared, redacted
 from evalreport.texts import Message, Text
 
 if TYPE_CHECKING:
     from evalreport.records import FoundRecord, WarningRecord
+
 
 WARNINGS_SHOWN = 3
 Level = Literal["info", "warning", "error"]
@@ -101,3 +104,45 @@ def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
     left = len(counted) - len(shown)
     if left:
         say(Message("cli.more_warnings", n=left))
+
+
+@contextmanager
+def progress_bar(
+    first: str, *, shown: bool, remaining: bool = False
+) -> Iterator[Callable[[str, float], None]]:
+    """Yield a function of (stage, share done) that moves a bar, or does nothing where nobody looks on.
+
+    Parameters
+    ----------
+    first
+        The stage that it begins with.
+    shown
+        False: no bar even on a terminal.
+    remaining
+        Show the time that is left as well, where the shares done are of equal pieces of work.
+    """
+    if not shown or not sys.stderr.isatty():
+        yield lambda _stage, _fraction: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns: tuple[ProgressColumn, ...] = (
+        SpinnerColumn(),
+        # Markup off: a stage may hold a model's name.
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        *((TextColumn("left:"), TimeRemainingColumn()) if remaining else ()),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(first, total=1.0)
+        yield lambda stage, fraction: bar.update(task, description=clean(stage), completed=fraction)

@@ -16,8 +16,7 @@ from typing import Any
 import click
 
 from evalreport.cli.messages import clean, log_as, say
-from evalreport.errors import EvalreportError, OutputError, UsageError
-from evalreport.redaction import remember_address
+from evalreport.errors import EvalreportError, OutputError, UsageError, remember_address
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, parts
 
@@ -33,16 +32,16 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 # Command: the module that defines it, imported when the command is asked for.
 COMMANDS = {
     "run": "evalreport.cli.run",
-    "check": "evalreport.cli.check",
+    "check": "evalreport.cli.run",
     "plan": "evalreport.cli.plan",
-    "resample": "evalreport.cli.resample",
+    "resample": "evalreport.cli.plan",
     "audit": "evalreport.cli.audit",
     "history": "evalreport.cli.history",
-    "comment": "evalreport.cli.comment",
-    "verify": "evalreport.cli.verify",
+    "comment": "evalreport.cli.audit",
+    "verify": "evalreport.cli.compare_runs",
     "compare-runs": "evalreport.cli.compare_runs",
     "import": "evalreport.cli.importing",
-    "list": "evalreport.cli.listing",
+    "list": "evalreport.cli.project",
     "init": "evalreport.cli.project",
     "templates": "evalreport.cli.project",
 }

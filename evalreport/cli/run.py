@@ -1,4 +1,4 @@
-"""``evalreport run``: from prediction files to a report and an exit code."""
+"""``evalreport run`` and ``evalreport check``: from prediction files to a report and an exit code."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli.configuration import Settings, settle
-from evalreport.cli.messages import Level, say, say_found, say_warnings, tell
-from evalreport.cli.options import given, models_argument, run_options
-from evalreport.cli.progress import progress_bar
-from evalreport.config import STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
-from evalreport.errors import OutputError, UsageError
-from evalreport.keys import FILES
-from evalreport.redaction import cleared
+from evalreport.cli.configuration import (
+    Settings,
+    given,
+    loading_options,
+    models_argument,
+    run_options,
+    settle,
+)
+from evalreport.cli.messages import Level, clean, progress_bar, say, say_found, say_warnings, tell, tell_json
+from evalreport.config import FILES, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
+from evalreport.errors import OutputError, UsageError, cleared
 from evalreport.registry import unknown_name
-from evalreport.texts import Message
+from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
+    from evalreport.data.available_analyses import Possible
+    from evalreport.data.predictions import Predictions
     from evalreport.records import GateRecord
     from evalreport.results import Results
+
 
 EXIT_GATE_FAILED = 1
 EXIT_GATE_UNDECIDED = 3
@@ -73,7 +79,7 @@ def check_output(options: OutputOptions) -> None:
     OutputError
         What a killed run left can be neither undone nor finished.
     """
-    from evalreport.publishing import check_way, recover
+    from evalreport.files import check_way, recover
 
     if options.templates is not None and not options.templates.is_dir():
         raise UsageError(
@@ -162,7 +168,7 @@ def _write_gates(results: Results, path: Path | None) -> OutputError | None:
     """Write the gates as JUnit XML where that was asked for; return why it could not be done."""
     if path is None:
         return None
-    from evalreport.audit.junit import write_junit
+    from evalreport.audit.gates import write_junit
 
     try:
         write_junit(results, path)
@@ -176,7 +182,7 @@ def _write_report(
     results: Results, output: OutputOptions, state: dict[str, Any], *, within: bool
 ) -> OutputError | None:
     from evalreport import report
-    from evalreport.audit.junit import junit_xml
+    from evalreport.audit.gates import junit_xml
 
     beside = {output.junit.name: junit_xml(results)} if within and output.junit is not None else {}
 
@@ -220,11 +226,11 @@ def _print_summary(results: Results, folder: Path) -> None:
     """Print the table of the models on standard output, then where the report lies."""
     from rich.console import Console
 
-    from evalreport.report import terminal
+    from evalreport.report import markdown
 
     # Where nobody sees it wrap (a file, a pipe), no cell is cut to the width of a terminal.
     console = Console() if sys.stdout.isatty() else Console(width=160)
-    console.print(terminal.summary(results))
+    console.print(markdown.summary(results))
     # The page if it was made, else whatever stands first.
     names = [
         name
@@ -241,3 +247,105 @@ def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
         for gate in gates:
             if gate.outcome != "pass":
                 say(f"gate: {gate.outcome}: {gate.gate}: {gate.text}", level=GATE_LEVELS[gate.outcome])
+
+
+@click.command("check")
+@models_argument
+@loading_options
+@click.option(
+    "-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="How to print what was found.",
+)  # fmt: skip
+@click.pass_context
+def check_command(
+    context: click.Context, /, models: tuple[Path, ...], config: Path | None, form: str, **flags: Any
+) -> int:
+    """Read and validate MODELS, analyse nothing.
+
+    Prints which models, design and task were found, which analyses are possible, and for the others the
+    reason and what would make them possible. Bad input ends with exit code 2, as it would in a run.
+    """
+    settings = settle(models, given(flags), config=config)
+    context.obj["verbose"] = settings.output.verbose
+    if settings.config is not None and not settings.output.quiet:
+        say(f"configuration: {settings.config}")
+    from evalreport import data
+
+    source = models[0] if len(models) == 1 else list(models)
+    predictions = data.load(
+        source, options=settings.options, memory_limit=memory_bytes(settings.output.memory_limit)
+    )
+    survey = data.survey(predictions)
+    if form == "json":
+        _print_json(predictions, survey)
+    elif not settings.output.quiet:
+        _print_found(predictions)
+        _print_survey(survey)
+    return 0
+
+
+def _print_found(predictions: Predictions) -> None:
+    """Print the files and what they hold, one fact a line."""
+    for record in predictions.inputs:
+        model = f", model {record.model}" if record.model is not None else ""
+        tell(f"file: {record.path} ({record.rows} rows{model})")
+    for name, value in _facts(predictions).items():
+        if value is not None:
+            tell(f"{name}: {value}")
+    for found in predictions.found:
+        tell(f"{found.what}: {found.value}" + (f" ({found.why})" if found.why else ""))
+    for warning in predictions.warnings:
+        tell(f"warning: {warning.text} [{warning.code}]")
+
+
+def _facts(predictions: Predictions) -> dict[str, str | None]:
+    said = {record.what for record in predictions.found}
+    facts = {
+        "models": ", ".join(model.name for model in predictions.models),
+        "rows": str(predictions.n),
+        "examples": str(len(predictions.ids)),
+        "task": predictions.task,
+        "design": predictions.design,
+        "classes": ", ".join(predictions.classes) or None,
+        "positive class": predictions.positive,
+        "metadata columns": ", ".join(predictions.metadata) or None,
+    }
+    # What was found is printed with its reason, once.
+    return {name: value for name, value in facts.items() if name not in said}
+
+
+def _print_survey(survey: tuple[Possible, ...]) -> None:
+    """Print the analyses: a table on a terminal, one line each (tab-separated) elsewhere."""
+    if not sys.stdout.isatty():
+        for row in survey:
+            state = "possible" if row.possible else "not possible"
+            tell(f"{state}: {row.analysis}\t{row.reason}\t{row.remedy or ''}".rstrip("\t"))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*group_of("cli.check").values(), title="Analyses")
+    for row in survey:
+        cells = (row.analysis, "yes" if row.possible else "no", row.reason, row.remedy or "")
+        table.add_row(*(Text(clean(cell)) for cell in cells))
+    Console().print(table)
+
+
+def _print_json(predictions: Predictions, survey: tuple[Possible, ...]) -> None:
+    """Print everything as one JSON object, for scripts."""
+    from dataclasses import asdict
+
+    content = {
+        "task": predictions.task,
+        "design": predictions.design,
+        "n": predictions.n,
+        "classes": list(predictions.classes),
+        "positive": predictions.positive,
+        "models": [model.name for model in predictions.models],
+        "inputs": [asdict(record) for record in predictions.inputs],
+        "found": [asdict(record) for record in predictions.found],
+        "warnings": [asdict(record) for record in predictions.warnings],
+        "analyses": [asdict(row) for row in survey],
+    }
+    tell_json(content)

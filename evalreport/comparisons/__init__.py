@@ -1,18 +1,6 @@
 """Registered tests of pairs, effects, multiplicity and the one table of decisions."""
 
-from evalreport.comparisons import (
-    bayes,
-    equivalence,
-    folds,
-    labels,
-    losses,
-    omnibus,
-    proportions,
-    ranks,
-    resampled,
-    scores,
-    seeds,
-)
+from evalreport.comparisons import decisions, example_tests, fits, omnibus
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Test
 
 __all__ = [
@@ -20,15 +8,8 @@ __all__ = [
     "Outcome",
     "Pair",
     "Test",
-    "bayes",
-    "equivalence",
-    "folds",
-    "labels",
-    "losses",
+    "decisions",
+    "example_tests",
+    "fits",
     "omnibus",
-    "proportions",
-    "ranks",
-    "resampled",
-    "scores",
-    "seeds",
 ]

@@ -10,17 +10,17 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparisons import layouts
-from evalreport.comparisons.blocks import by_example, ranked_models, sign_flips
+from evalreport.comparisons import test_selection
+from evalreport.comparisons.omnibus import by_example, ranked_models, sign_flips
+from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
-from evalreport.comparisons.swaps import Distribution, swap_distributions
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.registry import Kind
-from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.estimate import Estimate, difference, unpaired_difference
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.quantities import Quantity, definition, greater_is_better
+from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.records import ComparisonRecord, Interval
 from evalreport.texts import Message, Text, parts
@@ -46,7 +46,7 @@ class Comparison:
     @property
     def recommended_test(self) -> str:
         """The test that leads for this quantity."""
-        return layouts.recommended_test(self.pair, self.quantity)
+        return test_selection.recommended_test(self.pair, self.quantity)
 
 
 def model_pairs(models: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -175,10 +175,10 @@ def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool) ->
     if pair is None:
         return [first]
     everything = tuple(named) == ("all",)
-    names = list(TESTS) if everything else list(named) or layouts.beside(first, pair)
+    names = list(TESTS) if everything else list(named) or test_selection.beside(first, pair)
     kept = [name for name in dict.fromkeys(names) if name != first and _of_a_pair(name, pair)]
     refused = primary and bool(named) and not everything
-    return [first, *(name for name in kept if refused or layouts.lacks(pair, name) is None)]
+    return [first, *(name for name in kept if refused or test_selection.lacks(pair, name) is None)]
 
 
 def _of_a_pair(test: str, pair: Pair) -> bool:
@@ -249,7 +249,7 @@ def leading_record(comparison: Comparison, options: Options) -> ComparisonRecord
 def _outcome(comparison: Comparison, test: str) -> Outcome:
     if comparison.pair is None:
         return Outcome(None, None, reason=comparison.reason)
-    missing = layouts.lacks(comparison.pair, test)
+    missing = test_selection.lacks(comparison.pair, test)
     if missing is not None:
         return Outcome(None, None, reason=Message("reason.refused", why=missing))
     outcome: Outcome = TESTS[test].function(comparison.pair)
@@ -259,7 +259,7 @@ def _outcome(comparison: Comparison, test: str) -> Outcome:
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:
     pair, outcome = comparison.pair, _outcome(comparison, test)
     interval = None if pair is None else interval_for(pair, test, options, options.confidence)
-    known = None if pair is None else layouts.caution(pair, test)
+    known = None if pair is None else test_selection.caution(pair, test)
     return ComparisonRecord(
         a=comparison.a,
         b=comparison.b,
@@ -297,10 +297,60 @@ def _floor(outcome: Outcome, options: Options) -> Message | None:
 
 def family_caution(comparison: Comparison) -> Message | None:
     """Return what is known against the recommended test; in the family nothing is exploratory."""
-    return None if comparison.pair is None else layouts.caution(comparison.pair, comparison.recommended_test)
+    return (
+        None
+        if comparison.pair is None
+        else test_selection.caution(comparison.pair, comparison.recommended_test)
+    )
 
 
 def oriented(estimate: Estimate, value: float, options: Options) -> float:
     """Turn a difference so that positive favours the first model."""
     greater = greater_is_better(estimate.quantity, lower_is_better=options.lower_is_better)
     return value if greater else -value
+
+
+def compare_all(
+    samples: Sequence[Sample], quantities: Sequence[Quantity], options: Options
+) -> list[Comparison]:
+    """Set up every pair on every quantity: of one sample of all models, or of one sample a model."""
+    together = len(samples) == 1
+    return (
+        compare(samples[0], quantities, options) if together else compare_apart(samples, quantities, options)
+    )
+
+
+def compare_apart(
+    samples: Sequence[Sample], quantities: Sequence[Quantity], options: Options
+) -> list[Comparison]:
+    """Set up every pair on every quantity; nothing is tested yet.
+
+    Parameters
+    ----------
+    samples
+        One a model, each on a test set of its own (``--join independent``), or with training seeds of its own.
+    """
+    by_model = {sample.predictions.models[0].name: sample for sample in samples}
+    pairs = model_pairs(list(by_model), options.baseline)
+    return [_independent_comparison(by_model, a, b, q, options) for q in quantities for a, b in pairs]
+
+
+def _independent_comparison(
+    samples: Mapping[str, Sample], a: str, b: str, quantity: Quantity, options: Options
+) -> Comparison:
+    first, second = samples[a].estimates[a, quantity], samples[b].estimates[b, quantity]
+    lacking = why_not(first, second)
+    if lacking is not None:
+        return Comparison(a, b, quantity, None, lacking)
+    independent = options.join == "independent"
+    pair = Pair(
+        first,
+        second,
+        unpaired_difference(first, second) if independent else difference(first, second),
+        design=samples[a].predictions.design,
+        independent=independent,
+        greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),
+        margin=options.margin,
+        seed=options.seed,
+    )
+    return Comparison(a, b, quantity, pair, None)

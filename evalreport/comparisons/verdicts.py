@@ -8,9 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from evalreport.comparisons.equivalence import NO_INTERVAL, smallest_alpha, tost
-from evalreport.comparisons.layouts import lacks
-from evalreport.comparisons.multiplicity import adjust
+from evalreport.comparisons.decisions import (
+    NO_INTERVAL,
+    adjust,
+    agreeing,
+    decides,
+    level_of_each,
+    room_within,
+    smallest_alpha,
+    tost,
+)
 from evalreport.comparisons.pairs import (
     Comparison,
     family_caution,
@@ -19,11 +26,10 @@ from evalreport.comparisons.pairs import (
     records,
     tested_difference,
 )
-from evalreport.comparisons.power import detectable_difference, examples_needed
 from evalreport.comparisons.registry import Pair
-from evalreport.comparisons.verdict_interval import agreeing, decides, level_of_each, room_within
-from evalreport.config import Options
-from evalreport.keys import Correction
+from evalreport.comparisons.sample_size import detectable_difference, examples_needed
+from evalreport.comparisons.test_selection import lacks
+from evalreport.config import Correction, Options
 from evalreport.numbers import decimals_of
 from evalreport.records import ComparisonRecord, Interval, Verdict, VerdictRecord
 from evalreport.texts import Message

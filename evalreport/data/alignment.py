@@ -10,13 +10,12 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.columns import IDENTITY_COLUMNS
-from evalreport.data.gathering import Rows, fault, ids_by_table, place_of, whence
-from evalreport.data.ordering import code_ids
+from evalreport.config import Join
+from evalreport.data.columns import IDENTITY_COLUMNS, category_column
+from evalreport.data.concatenation import Rows, fault, ids_by_table, place_of, whence
+from evalreport.data.ids import code_ids
 from evalreport.data.predictions import Column, Indices
-from evalreport.data.values import category_column
 from evalreport.errors import InputError
-from evalreport.keys import Join
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalreport.data.columns import Kind
+from evalreport.data.columns import Kind, all_numbers, keep
 from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format
 from evalreport.data.unpacking import (
     Chunk,
@@ -20,7 +20,6 @@ from evalreport.data.unpacking import (
     declared_by_parquet,
     room_of,
 )
-from evalreport.data.values import all_numbers, keep
 from evalreport.errors import InputError
 from evalreport.texts import Message
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from evalreport.config import Options
+from evalreport.data.predictions import Codes, Column, Floats
 from evalreport.errors import InputError
 from evalreport.texts import Message
 
@@ -264,3 +269,256 @@ def _with_metric_as_value(roles: Roles, file: str) -> Roles:
         )
     rest = tuple(header for header in roles.metadata if header != metrics[0])
     return replace(roles, columns={**roles.columns, "value": metrics[0]}, metadata=rest)
+
+
+_BLANKS = " \t"  # str.strip() would also take control characters, which float() refuses
+_WHOLE = re.compile(r"([+-]?\d+)\.0*", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TRUTHS = {"true": 1.0, "false": 0.0}
+
+
+def keep(array: Any, kind: Kind) -> Any:
+    """Bring an Arrow array of any type into the form in which its kind of column is kept.
+
+    A cell of metadata that holds ``nan`` is empty; a label or a key that is called so keeps its name.
+
+    Parameters
+    ----------
+    array
+        Any Arrow array.
+    kind
+        ``text``: string; ``codes``, ``metadata``: dictionary of strings; ``number``: double, nan where it is none.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if kind == "text":
+        return as_text(array)
+    if kind == "number":
+        return as_numbers(array)
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    dictionary = as_text(encoded.dictionary)
+    indices = encoded.indices.cast(pa.int32())
+    if dictionary.null_count or len(distinct := dictionary.unique()) < len(dictionary):
+        # Some writers put the empty cell, or one text twice, among a dictionary's entries.
+        distinct = dictionary.drop_null().unique()
+        indices = pc.index_in(dictionary, distinct).take(indices)
+        dictionary = distinct
+    codes = pa.DictionaryArray.from_arrays(indices, dictionary)
+    return _without(codes, EMPTY if kind == "codes" else NOT_GIVEN)
+
+
+EMPTY = ("",)
+NOT_GIVEN = ("", "nan", "NaN", "NAN")
+"""Texts of metadata that stand for an empty cell: programs write what is missing as a number that is none."""
+
+
+def combined(array: Any) -> Any:
+    """Return a column as one array with one dictionary, where it came in chunks."""
+    import pyarrow as pa
+
+    return array.unify_dictionaries().combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def as_text(array: Any) -> Any:
+    """Spell every cell as text: 1, 1.0 and "1" are all ``1``, and true is ``True`` as Python writes it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return as_text(array.dictionary_decode())
+    if pa.types.is_boolean(kind):
+        return pc.if_else(array, "True", "False").cast(pa.string())
+    if pa.types.is_floating(kind):
+        return _floats_as_text(array)
+    if pa.types.is_null(kind):
+        return pa.nulls(len(array), pa.string())
+    return array.cast(pa.string())
+
+
+def as_numbers(array: Any, *, truths: bool = False) -> Any:
+    """Parse every cell as a number, as ``number`` does: null where empty, not finite where it is none.
+
+    ``truths``: also true and false in any spelling, as 1 and 0.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return array.cast(pa.float64(), safe=False)
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return array.cast(pa.float64())
+    text = array.cast(pa.string())
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    try:
+        return text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return _numbers_among(text, _TRUTHS if truths else {})
+
+
+def _numbers_among(text: Any, spelled: Mapping[str, float]) -> Any:
+    """Parse the cells that are numbers; what Arrow takes for one besides (nan, inf) is left out by the pattern."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.ascii_trim(text, characters=_BLANKS)
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    lowered = pc.ascii_lower(text) if spelled else None
+    for word, value in spelled.items():
+        text = pc.if_else(pc.equal(lowered, word), pa.scalar(str(value)), text)
+    is_one = pc.match_substring_regex(text, f"^({_NUMBER.pattern})$")
+    parsed = pc.if_else(is_one, text, pa.scalar("nan")).cast(pa.float64())
+    return parsed
+
+
+def all_numbers(array: Any) -> bool:
+    """Say whether every text of a dictionary column is a finite decimal number, as ``is_number`` does of one."""
+    return bool(np.isfinite(floats(as_numbers(array.dictionary))).all())
+
+
+def number(text: str | None) -> float | None:
+    """Parse one cell: None where empty, nan where it is no finite decimal number.
+
+    Examples
+    --------
+    >>> number("1.5"), number(""), number("1,000")
+    (1.5, None, nan)
+    """
+    if text is None or not text.strip(_BLANKS):
+        return None
+    return float(text) if _NUMBER.fullmatch(text.strip(_BLANKS)) else float("nan")
+
+
+def floats(array: Any) -> Floats:
+    """Return a double array as numpy, nan where it is empty (or was no number)."""
+    values: Floats = array.to_numpy(zero_copy_only=False)
+    return values.astype(np.float64, copy=False)
+
+
+def dictionary_numbers(array: Any, *, truths: bool = False) -> Floats:
+    """Parse a dictionary column as numbers by parsing each distinct text once; nan where empty or none."""
+    distinct = floats(as_numbers(array.dictionary, truths=truths))
+    return np.append(distinct, np.nan)[dictionary_codes(array)]
+
+
+def dictionary_codes(array: Any) -> Codes:
+    """Return a dictionary column's codes, -1 where empty."""
+    codes: Codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes.astype(np.int32, copy=False)
+
+
+def whole(label: str) -> str:
+    """Spell a whole number without decimals, so that a 1.0 and a 1 are one label.
+
+    Examples
+    --------
+    >>> whole("1.0"), whole("01"), whole("1.5"), whole("v1.0")
+    ('1', '01', '1.5', 'v1.0')
+    """
+    match = _WHOLE.fullmatch(label.strip(_BLANKS))
+    return match.group(1) if match else label.strip(_BLANKS) if is_number(label) else label
+
+
+def is_number(text: str) -> bool:
+    """Say whether a text is a finite decimal number."""
+    return _NUMBER.fullmatch(text.strip(_BLANKS)) is not None and abs(float(text)) < float("inf")
+
+
+def is_whole(text: str) -> bool:
+    """Say whether a text is a whole number, with or without zeros after the point."""
+    return is_number(text) and float(text).is_integer()
+
+
+def spelled_alike(labels: Iterable[str]) -> dict[str, str]:
+    """Map each label to its one spelling: whole numbers lose their decimals where all labels are numbers."""
+    distinct = list(dict.fromkeys(labels))
+    if all(is_number(label) for label in distinct):
+        return {label: whole(label) for label in distinct}
+    return {label: label for label in distinct}
+
+
+def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Sort distinct labels by value where all are numbers, else as text by code point."""
+    distinct = set(labels)
+    if all(is_number(label) for label in distinct):
+        return tuple(sorted(distinct, key=lambda label: (float(label), label)))
+    return tuple(sorted(distinct))
+
+
+def recode(array: Any, classes: Sequence[str], spelling: dict[str, str]) -> Codes:
+    """Return a dictionary column's codes into ``classes``, -1 where empty."""
+    place = {label: code for code, label in enumerate(classes)}
+    table = [place.get(spelling.get(text, ""), -1) for text in array.dictionary.to_pylist()]
+    return np.array([*table, -1], dtype=np.int32)[dictionary_codes(array)]
+
+
+def category_column(array: Any) -> Column:
+    """Return a dictionary column as codes into its sorted categories."""
+    array = used_only(array)
+    spelling = spelled_alike(array.dictionary.to_pylist())
+    categories = in_order(spelling.values())
+    return Column(recode(array, categories, spelling), categories)
+
+
+def used_only(array: Any) -> Any:
+    """Drop the dictionary's entries that no row uses."""
+    import pyarrow as pa
+
+    codes = dictionary_codes(array)
+    seen = np.zeros(len(array.dictionary) + 1, dtype=bool)
+    seen[codes] = True
+    if seen[:-1].all():
+        return array
+    kept = np.flatnonzero(seen[:-1])
+    place = np.full(len(seen), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    indices = place[codes]
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, mask=indices < 0), array.dictionary.take(pa.array(kept))
+    )
+
+
+def number_column(values: Floats) -> Column:
+    """Return a numeric column."""
+    return Column(values)
+
+
+def take(column: Column, rows: npt.NDArray[np.int64]) -> Column:
+    """Return some rows of a column; a row of -1 is empty."""
+    values = column.values[rows]
+    empty: Any = np.nan if column.categories is None else -1
+    return Column(np.where(rows < 0, empty, values).astype(column.values.dtype), column.categories)
+
+
+def _floats_as_text(array: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = array.cast(pa.float64())
+    text = array.cast(pa.string())
+    try:
+        whole_text = array.cast(pa.int64()).cast(pa.string())
+    except pa.ArrowInvalid:
+        is_integral = pc.equal(pc.floor(array), array)
+        small = pc.less(pc.abs(array), 2.0**53)
+        exact = pc.if_else(pc.and_(is_integral, small), array, 0.0).cast(pa.int64())
+        return pc.if_else(pc.and_(is_integral, small), exact.cast(pa.string()), text)
+    return whole_text
+
+
+def _without(codes: Any, texts: Sequence[str]) -> Any:
+    """Make the cells that hold one of some texts empty cells."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    gone = pc.is_in(codes.dictionary, value_set=pa.array(texts, codes.dictionary.type))
+    if not pc.any(gone).as_py():
+        return codes
+    indices = pc.if_else(gone.take(codes.indices), pa.scalar(None, pa.int32()), codes.indices)
+    return used_only(pa.DictionaryArray.from_arrays(indices, codes.dictionary))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import IDENTITY_COLUMNS
-from evalreport.data.gathering import Rows, fault
+from evalreport.data.concatenation import Rows, fault
 from evalreport.data.predictions import Column, Design, Indices
 from evalreport.errors import InputError
 from evalreport.texts import Message, parts, quoted

@@ -2,19 +2,369 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+import itertools
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from evalreport.data.columns import Kind
 from evalreport.data.reading import (
     MOST_COLUMNS,
     Choose,
     Columns,
+    Locate,
     empty_file,
     file_format,
+    keep_batches,
+    literal_path,
+    quote_name,
+    quote_text,
     too_many_columns,
 )
+from evalreport.data.unpacking import BYTES_A_BLOCK, blocks, database, is_gzipped, opened, room_of
 from evalreport.errors import InputError
+
+_ROWS_A_BATCH = 500_000
+_ROWS_A_SLOW_BATCH = 50_000
+_LONGEST_CELL = 16_000_000
+_LONGEST_LINE = 2 * _LONGEST_CELL
+_LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
+Record = tuple[int, list[str]]
+
+
+def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read a .csv, .tsv, .csv.gz or .tsv.gz file.
+
+    Raises
+    ------
+    InputError
+        Where it is not UTF-8, ragged, truncated or no text at all; the message names the line.
+    """
+    import duckdb
+
+    names = _header(path, name)
+    kinds = choose(names)
+    room = room_of(path, name, memory_limit, streamed=True)
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        for number, (line, cells) in enumerate(_filled(_records(path, name))):
+            if number == row + 1:
+                return line, cells[names.index(header)] if header is not None else ""
+        return None, ""
+
+    try:
+        # DuckDB takes a NUL byte for a letter; to us it says that the file is no text. And it finds no row at all below
+        # a header that holds a line break, where the rows end otherwise.
+        broken = any(set("\r\n") & set(header) for header in names)
+        if broken or any(b"\0" in block for block in blocks(path, room)):
+            raise duckdb.InvalidInputException
+        return _read_fast(path, names, kinds, locate, memory_limit)
+    except (duckdb.Error, OSError, EOFError, zlib.error):
+        return _read_slowly(path, name, names, kinds, locate)
+
+
+def _read_fast(
+    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate, memory_limit: int | None
+) -> Columns:
+    # Positions stand for the names: a header can hold anything.
+    layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
+    chosen = ", ".join(quote_name(f"c{place}") for place in _places(names, kinds))
+    compression = "gzip" if is_gzipped(path) else "none"
+    quoted = f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}'"
+    source = f"read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, {quoted})"
+    query = f"SELECT {chosen or '1'} FROM {source}"  # noqa: S608  every part is quoted, the path is bound
+    with database(memory_limit) as connection:
+        reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
+        return keep_batches(iter(reader), names, kinds, locate)
+
+
+def _places(names: tuple[str, ...], kinds: Mapping[str, Kind]) -> list[int]:
+    """Return where the columns in use stand; a header may be repeated where it is empty."""
+    first = {header: place for place, header in reversed(list(enumerate(names)))}
+    return [first[header] for header in kinds]
+
+
+def _read_slowly(
+    path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
+) -> Columns:
+    """Find the fault and name its line; one without (mixed line ends, long cells) is read after all."""
+    records = _filled(_records(path, name))
+    next(records)
+    whole = _whole_rows(records, names, name)
+    places = _places(names, kinds)
+    return keep_batches(_batches(whole, places), names, kinds, locate)
+
+
+def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[Any]:
+    """Turn some records at a time into a record batch of the cells at these places."""
+    import pyarrow as pa
+
+    while some := list(itertools.islice(records, _ROWS_A_SLOW_BATCH)):
+        columns = [pa.array([record[place] or None for record in some], pa.string()) for place in places]
+        yield pa.record_batch(columns, names=[str(place) for place in places])
+
+
+def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[list[str]]:
+    for line, record in records:
+        if len(record) != len(names):
+            raise InputError(
+                f"the row has {len(record)} cells",
+                file=name,
+                line=line,
+                expected=f"{len(names)} cells, as in the header",
+                remedy="give every row as many cells as the header has (quote one that holds the separator)",
+            )
+        yield record
+
+
+def _header(path: Path, name: str) -> tuple[str, ...]:
+    for _, cells in _records(path, name):
+        if cells:
+            return tuple(cells)
+        break
+    raise InputError(
+        "the first line is empty",
+        file=name,
+        line=1,
+        expected="a header that names the columns",
+        remedy="begin the file with its header",
+    )
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if ".tsv" in path.name.lower()[-7:] else ","
+
+
+def _records(path: Path, name: str) -> Iterator[Record]:
+    """Yield each record with the line on which it begins; of an empty line it has no cells.
+
+    Raises
+    ------
+    InputError
+        Where a line is not text in UTF-8 or a quote is never closed, or the archive is broken.
+    """
+    previous_limit = csv.field_size_limit(_LONGEST_CELL)
+    line = 1
+    try:
+        with opened(path) as stream:
+            reader = csv.reader(_lines(stream, name), delimiter=_delimiter(path), strict=True)
+            for cells in reader:
+                yield line, cells
+                line = reader.line_num + 1
+    except csv.Error as error:
+        raise _broken_quote(name, line, error) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"the file cannot be read: {error}",
+            file=name,
+            expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
+            remedy="write or copy the file again",
+        ) from None
+    finally:
+        csv.field_size_limit(previous_limit)
+
+
+def _filled(records: Iterator[Record]) -> Iterator[Record]:
+    return (record for record in records if record[1])
+
+
+def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
+    for number, raw in enumerate(_split(stream), start=1):
+        if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise _not_text(name, number, "the file is in UTF-16")
+        if len(raw) > _LONGEST_LINE:
+            raise InputError(
+                f"the line is longer than {_LONGEST_LINE / 1e6:,.0f} MB",
+                file=name,
+                line=number,
+                expected="a line for each row of the table",
+                remedy="write the file with a CSV writer",
+            )
+        if b"\0" in raw:
+            raise _not_text(name, number, "the file holds a NUL byte, so it is no text")
+        try:
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise _not_text(name, number, f"byte {raw[error.start]:#04x} is not UTF-8") from None
+
+
+def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
+    """Split at line feeds, and at carriage returns that stand alone; a line that is too long is cut."""
+    left = b""
+    while piece := stream.readline(BYTES_A_BLOCK):
+        left += piece
+        if b"\r" in left.removesuffix(b"\r\n"):
+            # One at the very end may be half of an end of line: what follows tells.
+            held = b"\r" if left.endswith(b"\r") else b""
+            *whole, left = _LONE_RETURN.split(left.removesuffix(held))
+            left += held
+            yield from whole
+        if left.endswith(b"\n") or len(left) > _LONGEST_LINE:
+            yield left
+            left = b""
+    if left:
+        yield left
+
+
+def _not_text(name: str, line: int, problem: str) -> InputError:
+    return InputError(
+        problem,
+        file=name,
+        line=line,
+        expected="text in UTF-8",
+        remedy="save the file as UTF-8 text, or give it the suffix of what it is",
+    )
+
+
+def _broken_quote(name: str, line: int, error: csv.Error) -> InputError:
+    return InputError(
+        f"the row cannot be split into cells ({error})",
+        file=name,
+        line=line,
+        expected="every opened quote closed, and a quote within a quoted cell doubled",
+        remedy="write the file with a CSV writer",
+    )
+
+
+_LONGEST_JSON_LINE = 1 << 24
+
+
+def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read a .jsonl or .jsonl.gz file.
+
+    Raises
+    ------
+    InputError
+        Where a line is no JSON object in UTF-8, or the archive is broken; the message names the line.
+    """
+    import duckdb
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        for number, (line, record) in enumerate(_json_records(path, name)):
+            if number == row:
+                return line, "" if header is None else str(record.get(header, ""))
+        return None, ""
+
+    compression = "gzip" if is_gzipped(path) else "none"
+    # A line of JSON can be long (a prompt beside its judgement), yet not endless.
+    source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size={_LONGEST_JSON_LINE})"
+    parameters = [literal_path(path)]
+    if is_gzipped(path):
+        _check_room(path, name, memory_limit)
+    try:
+        with database(memory_limit) as connection:
+            # An object that names a key twice leaves a doubt which value is meant.
+            keys = "json_keys(json)"
+            objects = f"json_type(json) = 'OBJECT' AND len({keys}) = len(list_distinct({keys}))"
+            objects = f"count(*) FILTER ({objects})"
+            counted = connection.execute(_select(f"count(*), {objects}", source), parameters).fetchone()
+            if counted is None or counted[0] == 0:
+                return Columns((), {}, 0, _nowhere)
+            if counted[1] < counted[0]:
+                raise _fault(path, name, "a line is no JSON object, or names a key twice")
+            keys = _select("DISTINCT unnest(json_keys(json)) AS name", source) + " ORDER BY name"
+            found = connection.execute(keys, parameters).fetchall()
+            names = tuple(row[0] for row in found if row[0])
+            kinds = choose(names)
+            reader = connection.sql(_query(kinds, source), params=parameters).to_arrow_reader(_ROWS_A_BATCH)
+            return keep_batches(iter(reader), names, kinds, locate)
+    except duckdb.Error as error:
+        raise _fault(path, name, str(error).splitlines()[0]) from None
+
+
+def _check_room(path: Path, name: str, memory_limit: int | None) -> None:
+    """Unpack the archive once: DuckDB neither keeps to a limit nor compares the check sum."""
+    try:
+        for _ in blocks(path, room_of(path, name, memory_limit, streamed=True)):
+            pass
+    except (OSError, EOFError, zlib.error) as error:
+        raise _fault(path, name, str(error)) from None
+
+
+def _nowhere(_row: int, _header: str | None) -> tuple[None, str]:
+    return None, ""
+
+
+def _query(kinds: Mapping[str, Kind], source: str) -> str:
+    cells = []
+    for header in kinds:
+        pointer = quote_text("/" + header.replace("~", "~0").replace("/", "~1"))
+        # A JSON true is written as pandas writes it to a CSV file, the text "true" is left alone.
+        cells.append(
+            f"CASE json_extract(json, {pointer})::VARCHAR WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' "
+            f"ELSE json_extract_string(json, {pointer}) END"
+        )
+    return _select(", ".join(cells) or "1", source)
+
+
+def _select(what: str, source: str) -> str:
+    return f"SELECT {what} FROM {source}"  # noqa: S608  headers are quoted, the path is bound
+
+
+def _fault(path: Path, name: str, fallback: str) -> InputError:
+    try:
+        for _ in _json_records(path, name):
+            pass
+    except InputError as error:
+        return error
+    return InputError(
+        f"the file cannot be read as JSON Lines ({fallback[:160]})",
+        file=name,
+        expected="one JSON object a line",
+        remedy="write the file again with one object a line",
+    )
+
+
+def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    line = 0
+    try:
+        with opened(path) as stream:
+            for line, raw in enumerate(iter(lambda: stream.readline(_LONGEST_JSON_LINE + 1), b""), start=1):
+                if len(raw) > _LONGEST_JSON_LINE:
+                    raise _not_an_object(
+                        name, line, f"the line is longer than {_LONGEST_JSON_LINE / 1e6:,.0f} MB"
+                    )
+                if not raw.strip():
+                    continue
+                record = json.loads(raw.decode("utf-8"), object_pairs_hook=_once)
+                if not isinstance(record, dict):
+                    raise _not_an_object(name, line, "the line is no JSON object")
+                yield line, record
+    except UnicodeDecodeError as error:
+        raise _not_an_object(name, line, f"the line is not UTF-8 ({error.reason})") from None
+    except ValueError as error:
+        raise _not_an_object(name, line, f"the line is no JSON ({error})") from None
+    except RecursionError:
+        raise _not_an_object(name, line, "the line is nested too deeply") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"the file cannot be read: {error}",
+            file=name,
+            expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
+            remedy="write or copy the file again",
+        ) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("it names a key twice")
+    return record
+
+
+def _not_an_object(name: str, line: int, problem: str) -> InputError:
+    return InputError(
+        problem,
+        file=name,
+        line=line,
+        expected="one JSON object a line, in UTF-8",
+        remedy="write the file again with one object a line",
+    )
 
 
 def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
@@ -51,12 +401,8 @@ def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None
         return choose(names)
 
     if suffix.startswith(("csv", "tsv")):
-        from evalreport.data.delimited import read_delimited
-
         read = read_delimited(path, name, few, memory_limit=memory_limit)
     elif suffix.startswith("jsonl"):
-        from evalreport.data.json_lines import read_json_lines
-
         read = read_json_lines(path, name, few, memory_limit=memory_limit)
     else:
         from evalreport.data.binary import read_binary

@@ -7,22 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evalreport.config import Options
+from evalreport.config import Options, Task
 from evalreport.data.alignment import align
 from evalreport.data.columns import Roles, about_truth, require_usable, understand
-from evalreport.data.covariates import covariates
+from evalreport.data.concatenation import Rows, Table, gather
+from evalreport.data.data_checks import oddities, with_training_rows
 from evalreport.data.design import find_design, with_seeds_as_repeats
-from evalreport.data.folder import File, digest, find_files
 from evalreport.data.formats import read_file
-from evalreport.data.gathering import Rows, Table, gather
-from evalreport.data.oddities import oddities
+from evalreport.data.joined_files import attach_truth, covariates, true_values
 from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Predictions
 from evalreport.data.reading import Columns, model_name
+from evalreport.data.sources import File, digest, find_files
 from evalreport.data.task import find_task
-from evalreport.data.training_rows import with_training_rows
-from evalreport.data.truth import attach_truth, true_values
-from evalreport.keys import Task
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
 from evalreport.texts import Message
 
@@ -107,7 +104,7 @@ def load(
         ),
     )
     if not _is_path(source):
-        from evalreport.data.frames import memory_record
+        from evalreport.data.sources import memory_record
 
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
     return oddities(with_training_rows(predictions))
@@ -119,7 +116,7 @@ def _tables(
     if _is_path(source):
         tables, truth_table, inputs, warnings = _from_files(source, options, memory_limit)
     else:
-        from evalreport.data.frames import memory_tables
+        from evalreport.data.sources import memory_tables
 
         tables, truth_table, inputs, warnings = memory_tables(source, options), None, (), ()
         if options.truth is not None and truth is None:
@@ -127,7 +124,7 @@ def _tables(
             truth_table = _read(file, options, memory_limit, predictions=False)
             inputs = (_record(file, truth_table.read, None),)
     if truth is not None:
-        from evalreport.data.frames import truth_from_memory
+        from evalreport.data.sources import truth_from_memory
 
         truth_table = truth_from_memory(truth, options)
     return tables, truth_table, inputs, warnings

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
-from evalreport.data.gathering import Rows, fault
+from evalreport.data.columns import dictionary_codes, dictionary_numbers, floats, recode
+from evalreport.data.concatenation import Rows, fault
 from evalreport.data.predictions import Codes, Floats, Indices, ModelOutputs
 from evalreport.data.task import FoundTask, refuse_no_number
-from evalreport.data.values import dictionary_codes, dictionary_numbers, floats, recode
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, Text, quoted
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.keys import Task
+from evalreport.config import Task
 from evalreport.records import FoundRecord, InputRecord, WarningRecord
 
 Design = Literal[

@@ -106,7 +106,7 @@ def keep_batches(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from evalreport.data.values import all_numbers, keep
+    from evalreport.data.columns import all_numbers, keep
 
     pieces: dict[str, list[Any]] = {header: [] for header in kinds}
     texts: dict[str, Any] = {

@@ -9,11 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from evalreport.config import Options
-from evalreport.data.columns import MOST_CLASSES
-from evalreport.data.gathering import Rows, fault, whence
-from evalreport.data.predictions import Floats
-from evalreport.data.values import (
+from evalreport.config import Options, Task
+from evalreport.data.columns import (
+    MOST_CLASSES,
     as_numbers,
     dictionary_codes,
     floats,
@@ -22,8 +20,9 @@ from evalreport.data.values import (
     used_only,
     whole,
 )
+from evalreport.data.concatenation import Rows, fault, whence
+from evalreport.data.predictions import Floats
 from evalreport.errors import InputError, UsageError
-from evalreport.keys import Task
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
 

@@ -6,13 +6,152 @@ distributions are taken from there, where they are needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+from scipy import sparse, special
 
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int32]
+Columns = Any
+"""Per-example columns (n, p), dense or scipy.sparse."""
+
+BITS = 29
+"""Columns are whole numbers up to 2^29: with counts of at most 255 over a tile of rows every sum stays below 2^50,
+so that doubles hold it exactly, in whatever order BLAS adds.
+"""
+
+SMALLEST = -1074
+"""Exponent of the smallest double."""
+
+_TILE = 1 << 13
+
+
+def dot(a: Array, b: Array) -> float:
+    """Return the sum of the products of two vectors."""
+    return float(np.einsum("i,i->", a, b))
+
+
+def weighted_sums(weights: Floats, column: Array) -> Floats:
+    """Return the weighted sums (b,) of one column (n,) under weights (b, n), each in one fixed order.
+
+    ``einsum`` is compiled for the least processor and knows no other.
+    """
+    return np.asarray(np.einsum("bn,n->b", weights, column.astype(np.float64, copy=False)))
+
+
+def column_totals(weights: Floats | None, columns: Columns) -> Floats:
+    """Return the weighted sum (p,) of each column (n, p); None stands for ones."""
+    if sparse.issparse(columns):
+        return np.asarray((np.ones(columns.shape[0]) if weights is None else weights) @ columns)
+    return np.array([(column if weights is None else weights * column).sum() for column in columns.T])
+
+
+def combined(columns: Columns, slopes: Floats) -> Floats:
+    """Return the sum (n,) of columns (n, p), each times its slope."""
+    if sparse.issparse(columns):
+        return np.asarray(columns @ slopes)
+    found = np.zeros(len(columns))
+    for column, slope in zip(columns.T, slopes.tolist(), strict=True):
+        if slope:
+            found += column * slope
+    return found
+
+
+# --- many sums at once, exactly -------------------------------------------------------------------------------------
+
+
+def whole_numbers(values: Floats) -> tuple[Whole, float]:
+    """Return values as whole numbers up to 2^29 and the size of one unit; the rounding is 2e-9 of the largest."""
+    exponent = max(int(np.frexp(np.abs(values).max(initial=0.0))[1]) - BITS, SMALLEST)
+    return np.rint(np.ldexp(values, -exponent)).astype(np.int32), float(np.ldexp(1.0, exponent))
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A column (n,) as a sum of whole numbers times their units, to more digits than a mean of it has."""
+
+    whole: tuple[Whole, ...]
+    units: tuple[float, ...]
+
+    @classmethod
+    def of(cls, column: Floats) -> Pieces:
+        """Take a column apart; values must be finite."""
+        whole: list[Whole] = []
+        units: list[float] = []
+        negligible = np.finfo(np.float64).eps * float(np.abs(column).mean()) if len(column) else 0.0
+        rest = column
+        while not whole or float(np.abs(rest).max(initial=0.0)) > negligible:
+            numbers, unit = whole_numbers(rest)
+            # Exact: what is taken away are the leading bits.
+            rest = rest - unit * numbers
+            whole.append(numbers)
+            units.append(unit)
+        return cls(tuple(whole), tuple(units))
+
+
+def piece_sums(columns: Sequence[Pieces], multiplicities: Floats) -> Floats:
+    """Return the sums (b, p) of columns (n,) under multiplicities (b, n), whole numbers, each rounded once."""
+    parts = column_sums([numbers for column in columns for numbers in column.whole], multiplicities.T)
+    found = np.empty((len(multiplicities), len(columns)))
+    first = 0
+    for place, column in enumerate(columns):
+        last = first + len(column.units)
+        # The smallest first: so only the last sum rounds.
+        found[:, place] = sum(
+            u * part for u, part in zip(column.units[::-1], parts[first:last][::-1], strict=True)
+        )
+        first = last
+    return found
+
+
+def whole_product(multiplicities: Floats, matrix: Floats) -> Floats:
+    """Return multiplicities (b, k), whole numbers, times a matrix (k, n)."""
+    pieces = Pieces.of(matrix.ravel())
+    found = np.zeros((len(multiplicities), matrix.shape[1]))
+    for unit, numbers in zip(pieces.units[::-1], pieces.whole[::-1], strict=True):
+        found += unit * (multiplicities @ numbers.reshape(matrix.shape).astype(np.float64))
+    return found
+
+
+def column_sums(columns: Sequence[Whole], counts: npt.NDArray[Any]) -> Floats:
+    """Return the weighted sums (p, b) of columns (n,) of whole numbers under bootstrap counts (n, b), exactly."""
+    n, size = counts.shape
+    found = np.zeros((len(columns), size))
+    memory, values = np.empty((_TILE, size)), np.empty((len(columns), _TILE))
+    for start in range(0, n, _TILE):
+        rows = slice(start, min(start + _TILE, n))
+        length = rows.stop - start
+        tile = counts[rows]
+        if counts.dtype != np.float64:
+            tile = memory[:length]
+            np.copyto(tile, counts[rows])
+        for place, column in enumerate(columns):
+            values[place, :length] = column[rows]
+        found += values[:, :length] @ tile
+    return found
+
+
+# --- functions of one number ----------------------------------------------------------------------------------------
+
+
+def log(x: Array) -> Floats:
+    """Return natural logarithms, element by element."""
+    return np.asarray(special.boxcox(x, 0.0))
+
+
+def log1p(x: Array) -> Floats:
+    """Return logarithms of 1 + x, element by element."""
+    return np.asarray(special.log1p(x))
+
+
+def exp(x: Array) -> Floats:
+    """Return exponentials, element by element."""
+    return np.asarray(special.inv_boxcox(x, 0.0))
 
 
 def normal_quantile(p: float) -> float:

@@ -1,15 +1,19 @@
-"""Rank metrics: a model's scores are sorted once; weights are added up along that order, ties as groups."""
+"""Ranks and areas under the ROC curve in replicates, the distribution of signed ranks, and weighted quantiles."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine.memory import keep_running_sum
+from evalreport.engine.derivative import ratio
+from evalreport.engine.distributions import normal_tail, weighted_sums
+from evalreport.engine.draws import LastUse, keep_running_sum
 
 Floats = npt.NDArray[np.float64]
 
@@ -177,3 +181,270 @@ def mid_ranks_of_rows(values: Floats) -> Floats:
     for column in values.T:
         ranks += (values > column[:, None]) + (values == column[:, None]) / 2
     return ranks
+
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """Areas under the ROC curve by class, (b, K) each; nan where a class has no weight.
+
+    Attributes
+    ----------
+    rest
+        Class k against all others, by its own column.
+    others
+        Mean over the other classes j of the area of k against j, by k's column (Hand and Till's A(k|j)).
+    totals
+        Weight of each class.
+    """
+
+    rest: Floats
+    others: Floats
+    totals: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ClassColumn:
+    """One class's column of probabilities.
+
+    Attributes
+    ----------
+    positives
+        (P,) rows of the class, highest probability first.
+    negatives
+        (N,) the other rows.
+    strictly, tied
+        (N,) how many positives stand strictly above each negative, and above or level with it.
+    places
+        (m, n) sparse: adds up the negatives of one class at one place.
+    place_strictly, place_tied
+        (m,) ``strictly`` and ``tied`` of each place.
+    starts, classes
+        Where each other class's places begin, and which class that is.
+    """
+
+    positives: Indices
+    negatives: Indices
+    strictly: Indices
+    tied: Indices
+    places: sparse.csr_array
+    place_strictly: Indices
+    place_tied: Indices
+    starts: Indices
+    classes: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRanks:
+    """All columns of one model; ``true`` (n,) are class codes. Classes that the truth lacks have no column."""
+
+    true: Indices
+    n_classes: int
+    columns: tuple[ClassColumn | None, ...]
+    seen: LastUse[Areas] = field(default_factory=LastUse)
+
+    def areas(self, weights: Floats) -> Areas:
+        """Return the areas under weights (b, n)."""
+        return self.seen.get(weights, self._areas)
+
+    def _areas(self, weights: Floats) -> Areas:
+        by_row = np.ascontiguousarray(weights.T)
+        totals = self.totals(by_row)
+        rest, others = (np.full(totals.shape, np.nan) for _ in range(2))
+        for k, column in enumerate(self.columns):
+            if column is not None:
+                won = _won(column, by_row)
+                rest[k] = ratio(won.sum(axis=0), totals[k] * (totals.sum(axis=0) - totals[k]))
+                others[k] = ratio(ratio(won, totals[column.classes]).sum(axis=0), totals[k])
+        return Areas(rest.T, others.T / (self.n_classes - 1), totals.T)
+
+    def totals(self, by_row: Floats) -> Floats:
+        """Return the weight of each class, (K, b), under weights (n, b)."""
+        n = len(self.true)
+        adder = sparse.csr_array((np.ones(n), (self.true, np.arange(n))), shape=(self.n_classes, n))
+        return np.asarray(adder @ by_row)
+
+    def held(self) -> Iterator[tuple[int, ClassColumn]]:
+        """Yield the classes that the truth holds."""
+        yield from ((k, column) for k, column in enumerate(self.columns) if column is not None)
+
+
+def class_ranks(true: npt.NDArray[np.int32], proba: Floats) -> ClassRanks:
+    """Sort each class's column once: ``true`` (n,) codes, ``proba`` (n, K)."""
+    codes = true.astype(np.int64)
+    k = proba.shape[1]
+    held = np.bincount(codes, minlength=k) > 0
+    columns = tuple(_column(codes, proba[:, j], j) if held[j] and held.sum() > 1 else None for j in range(k))
+    return ClassRanks(codes, k, columns)
+
+
+def _column(true: Indices, score: Floats, code: int) -> ClassColumn:
+    rows = np.flatnonzero(true == code)
+    positives = rows[np.argsort(-score[rows], kind="stable")]
+    negatives = np.flatnonzero(true != code)
+    sorted_down, below = -score[positives], -score[negatives]
+    strictly = np.searchsorted(sorted_down, below, side="left")
+    tied = np.searchsorted(sorted_down, below, side="right")
+    kinds, place = np.unique(np.stack([true[negatives], strictly, tied]), axis=1, return_inverse=True)
+    places = sparse.csr_array(
+        (np.ones(len(negatives)), (place.ravel(), negatives)), shape=(kinds.shape[1], len(true))
+    )
+    classes, starts = np.unique(kinds[0], return_index=True)
+    return ClassColumn(positives, negatives, strictly, tied, places, kinds[1], kinds[2], starts, classes)
+
+
+def _won(column: ClassColumn, by_row: Floats) -> Floats:
+    """Return the weight of pairs in which the positive is ranked above, ties one half, by other class: (J, b)."""
+    above = positives_above(column, by_row)
+    weight = (above[column.place_strictly] + above[column.place_tied]) / 2
+    weight *= column.places @ by_row
+    return np.asarray(np.add.reduceat(weight, column.starts, axis=0))
+
+
+def positives_above(column: ClassColumn, by_row: Floats) -> Floats:
+    """Return the running weight of the positives from the top, (P + 1, b), beginning with 0."""
+    above = np.zeros((len(column.positives) + 1, by_row.shape[1]))
+    np.cumsum(by_row[column.positives], axis=0, out=above[1:])
+    return above
+
+
+def placements(column: ClassColumn, weights: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Return what each positive wins and what each negative loses, (P,) and (N,), under weights (n,).
+
+    Parameters
+    ----------
+    scale
+        (n,) factor of each negative: what a pair with it counts.
+    """
+    above = positives_above(column, weights[:, None])[:, 0]
+    lost = (above[column.strictly] + above[column.tied]) / 2 * scale[column.negatives]
+    # A negative is beaten by the positives before ``strictly``, and ties with those up to ``tied``.
+    half = weights[column.negatives] * scale[column.negatives] / 2
+    p = len(column.positives)
+    ends = sum(np.bincount(end, weights=half, minlength=p + 1) for end in (column.strictly, column.tied))
+    beaten = np.cumsum(np.asarray(ends)[::-1])[::-1]
+    return beaten[1:], lost
+
+
+LARGEST_EXACT = 50
+"""Up to so many differences other than 0 the distribution is enumerated, and doubles hold it exactly."""
+
+
+@lru_cache(maxsize=512)
+def signed_rank_distribution(ranks: tuple[int, ...]) -> Floats:
+    """Return the probabilities (sum of ranks + 1,) of the sum of those ranks that are positive, each with chance 1/2.
+
+    Parameters
+    ----------
+    ranks
+        Whole numbers: mid-ranks are doubled first.
+
+    References
+    ----------
+    Streitberg and Roehmel (1986), Statistical Software Newsletter 12:10: the shift algorithm.
+
+    Examples
+    --------
+    Four differences of one size have the mid-rank 2.5 each, so all four are positive once in 16 times:
+
+    >>> float(signed_rank_distribution((5, 5, 5, 5))[20])
+    0.0625
+    """
+    probabilities = np.zeros(sum(ranks) + 1)
+    probabilities[0] = 1.0
+    for rank in ranks:
+        probabilities[rank:] = (probabilities[rank:] + probabilities[: len(probabilities) - rank]) / 2
+        probabilities[:rank] /= 2
+    return probabilities
+
+
+def standardised(ranks: Floats, positive: float) -> float:
+    """Return z of the positive rank sum: under the null each rank is positive with probability 1/2.
+
+    The variance sum r^2 / 4 holds the corrections for ties and for Pratt's zeros: it is taken over the ranks in use.
+    """
+    return (positive - float(ranks.sum()) / 2) / math.sqrt(float((ranks**2).sum()) / 4)
+
+
+def signed_rank_tail(differences: Floats) -> float:
+    """Return the probability of a positive rank sum as small as that of the differences (m,), other than 0.
+
+    Conditional on the mid-ranks and exact up to ``LARGEST_EXACT`` differences, else normal with tie correction.
+    """
+    ranks = mid_ranks(np.abs(differences))
+    positive = float(ranks[differences > 0].sum())
+    if len(ranks) > LARGEST_EXACT:
+        return normal_tail(-standardised(ranks, positive))
+    doubled = tuple(np.sort(np.rint(2 * ranks)).astype(int).tolist())
+    return float(signed_rank_distribution(doubled)[: round(2 * positive) + 1].sum())
+
+
+STANDARD_ERRORS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Values in ascending order, (n,), and the rows that they come from."""
+
+    values: Floats
+    rows: npt.NDArray[np.int64]
+
+
+def ascending(values: Floats) -> Sorted:
+    """Sort values once."""
+    rows = np.argsort(values, kind="stable")
+    return Sorted(values[rows], rows)
+
+
+def weighted_median(table: Sorted, weights: Floats) -> Floats:
+    """Return the median (b,) under weights (b, n), as if every value stood there as often as it weighs.
+
+    The mean of the smallest value with at least half of the weight at or below it and the smallest with more than
+    half; so whole weights give the median of the repeated values.
+
+    Examples
+    --------
+    >>> table = ascending(np.array([3.0, 1.0, 2.0]))
+    >>> weighted_median(table, np.array([[1.0, 1, 1], [2, 1, 1], [0, 1, 1]]))
+    array([2. , 2.5, 1.5])
+    """
+    n = len(table.values)
+    half = int(STANDARD_ERRORS * np.sqrt(n) / 2) + 1
+    low, high = max(n // 2 - half, 0), min(n // 2 + half + 1, n)
+    found = _median_between(table, weights, low, high)
+    outside = np.isnan(found)
+    if outside.any():
+        found[outside] = _median_between(table, weights[outside], 0, n)
+    return found
+
+
+def _median_between(table: Sorted, weights: Floats, low: int, high: int) -> Floats:
+    """Return the medians that lie among the sorted values low to high; nan for the others."""
+    goal = weights.sum(axis=1) / 2
+    below = np.zeros(len(table.values))
+    below[table.rows[:low]] = 1
+    reached = np.cumsum(weights[:, table.rows[low:high]], axis=1) + weighted_sums(weights, below)[:, None]
+    slack = 1e-12 * goal
+    first = (reached >= (goal - slack)[:, None]).argmax(axis=1)
+    second = (reached > (goal + slack)[:, None]).argmax(axis=1)
+    values = (table.values[low:high][first] + table.values[low:high][second]) / 2
+    inside = (reached[:, -1] > goal + slack) & ((reached[:, 0] < goal - slack) | (low == 0))
+    return np.where(inside, values, np.nan)
+
+
+def absolute_deviations(table: Sorted, weights: Floats, centres: Floats) -> Floats:
+    """Return sum w |x - m| (b,) about the centres m (b,), under weights (b, n); values best near 0 on average.
+
+    Values below all centres or above all of them enter as sums.
+    """
+    values, rows = table.values, table.rows
+    low = int(np.searchsorted(values, centres.min(), side="left"))
+    high = int(np.searchsorted(values, centres.max(), side="right"))
+    sign = np.concatenate([np.full(low, -1.0), np.zeros(high - low), np.ones(len(values) - high)])
+    side, signed = np.empty(len(values)), np.empty(len(values))
+    side[rows], signed[rows] = sign, sign * values
+    outer = weighted_sums(weights, signed) - centres * weighted_sums(weights, side)
+    near = np.abs(values[low:high] - centres[:, None])
+    return np.asarray(outer + (weights[:, rows[low:high]] * near).sum(axis=1))

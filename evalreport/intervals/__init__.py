@@ -1,6 +1,6 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
-from evalreport.intervals import blocks, bootstrap, class_means, normal, proportions
+from evalreport.intervals import normal, proportions
 from evalreport.intervals.choice import (
     all_intervals,
     leading,
@@ -16,9 +16,6 @@ __all__ = [
     "Bounds",
     "IntervalMethod",
     "all_intervals",
-    "blocks",
-    "bootstrap",
-    "class_means",
     "leading",
     "leads_as_proportion",
     "limits",

@@ -1,12 +1,15 @@
-"""Intervals from influence values: normal, Student's t, and those of the area under the ROC curve."""
+"""Intervals by the normal or Student's distribution, by the bootstrap, and over blocks."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import numpy.typing as npt
+from scipy import special
 
 from evalreport.engine.distributions import root, t_quantile
+from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
@@ -201,3 +204,174 @@ def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
     low = 0.0 if value == 0 else root(excess, 0, min(value, 1 - 1e-12), tolerance=1e-14)
     high = 1.0 if value == 1 else root(excess, max(value, 1e-12), 1, tolerance=1e-14)
     return Bounds(low, high)
+
+
+Floats = npt.NDArray[np.float64]
+
+NO_WIDTH = Message("limits.bootstrap_no_width")
+
+
+def _quantiles(estimate: Estimate, probabilities: Floats) -> tuple[float, float] | None:
+    """Return order statistics at (B + 1) p, interpolated (Davison and Hinkley 1997, section 5.2.1)."""
+    if estimate.replicates is None or len(estimate.replicates_used) < 2:
+        return None
+    low, high = np.quantile(estimate.replicates_used, probabilities, method="weibull")
+    return float(low), float(high)
+
+
+def _why_not(estimate: Estimate) -> Bounds:
+    """Say why there are no bootstrap limits."""
+    if estimate.replicates is None:
+        return Bounds(None, None, Message("limits.not_resampled"))
+    return Bounds(None, None, Message("limits.few_replicates"))
+
+
+def _equal_tails(level: float) -> Floats:
+    return np.array([(1 - level) / 2, (1 + level) / 2])
+
+
+@interval(
+    "Bootstrap percentile", "bootstrap", source="Efron (1979); Davison and Hinkley (1997), section 5.3.1"
+)
+def bootstrap_percentile(estimate: Estimate, level: float) -> Bounds:
+    """Quantiles of the bootstrap replicates."""
+    limits = _quantiles(estimate, _equal_tails(level))
+    if limits is None:
+        return _why_not(estimate)
+    return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
+
+
+@interval("Basic bootstrap", "bootstrap", source="Davison and Hinkley (1997), equation 5.6")
+def bootstrap_basic(estimate: Estimate, level: float) -> Bounds:
+    """Quantiles of the replicates, reflected at the value; covers badly near a boundary."""
+    limits = _quantiles(estimate, _equal_tails(level))
+    if limits is None:
+        return _why_not(estimate)
+    low, high = 2 * estimate.value - limits[1], 2 * estimate.value - limits[0]
+    return Bounds(low, high, NO_WIDTH if low == high else None)
+
+
+@interval("Bootstrap normal", "bootstrap", source="Davison and Hinkley (1997), equation 5.5")
+def bootstrap_normal(estimate: Estimate, level: float) -> Bounds:
+    """Bias-corrected value plus or minus z standard deviations of the replicates."""
+    if estimate.replicates is None or len(estimate.replicates_used) < 2:
+        return _why_not(estimate)
+    centre = 2 * estimate.value - float(estimate.replicates_used.mean())
+    half = quantile(level) * float(estimate.replicates_used.std(ddof=1))
+    return Bounds(centre - half, centre + half, NO_WIDTH if half == 0 else None)
+
+
+@interval(
+    "Bootstrap BCa",
+    "bootstrap",
+    source="Efron (1987), J Am Stat Assoc 82:171; Efron and Tibshirani (1993), equations 14.9 to 14.15",
+)
+def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
+    """Quantiles of the replicates, corrected for bias and for acceleration (skewness of the influence values)."""
+    if estimate.derivative is None:
+        return NOT_SMOOTH
+    if estimate.replicates is None or len(estimate.replicates_used) < 2:
+        return _why_not(estimate)
+    acceleration = estimate.acceleration
+    if acceleration is None:
+        percentile = bootstrap_percentile(estimate, level)
+        return Bounds(percentile.low, percentile.high, percentile.reason or Message("limits.no_acceleration"))
+    share = _share_below(estimate)
+    if not 0 < share < 1:
+        return Bounds(None, None, Message("limits.infinite_bias"))
+    z0 = special.ndtri(share)
+    z = z0 + np.array([-1, 1]) * quantile(level)
+    # Where a z reaches 1 the corrected point has run off to infinity; beyond, the formula would come back from the
+    # other side.
+    stretch = 1 - acceleration * z
+    corrected = np.where(stretch > 0, z / np.where(stretch > 0, stretch, 1), np.copysign(np.inf, z))
+    adjusted = special.ndtr(z0 + corrected)
+    limits = _quantiles(estimate, adjusted)
+    assert limits is not None
+    return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
+
+
+def _share_below(estimate: Estimate) -> float:
+    """Share of replicates below the value; those equal to it, up to rounding, count half."""
+    used = estimate.replicates_used
+    tied = np.isclose(used, estimate.value, rtol=1e-12, atol=1e-14)
+    return float(((used < estimate.value) & ~tied).mean() + tied.mean() / 2)
+
+
+LARGEST_EXACT_UNTIED = 300
+"""Up to so many blocks without ties the limits stand on the exact distribution of the signed rank sum."""
+MOST_BLOCKS = 1_000
+"""Beyond, the m (m + 1) / 2 averages of two differences would fill memory for nothing."""
+
+
+@interval(
+    "t over folds, uncorrected", "fits", source="Student (1908), Biometrika 6:1; on folds it is too narrow"
+)
+def cv_t(estimate: Estimate, level: float) -> Bounds:
+    """Mean over folds plus or minus t errors as if the folds were independent, which they are not."""
+    assert estimate.fits is not None
+    values = estimate.fits.values
+    if len(values) < 2 or np.isnan(values).any():
+        return Bounds(None, None, Message("limits.few_folds"))
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    half = t_quantile((1 + level) / 2, len(values) - 1) * error
+    centre = float(values.mean())
+    return Bounds(centre - half, centre + half, Message("limits.overlapping"))
+
+
+@interval(
+    "Hodges-Lehmann",
+    "blocks",
+    source="Hodges and Lehmann (1963), Ann Math Stat 34:598; Hollander and Wolfe, 3.3",
+)
+def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
+    """All shifts that the Wilcoxon signed-rank test does not reject, from the averages of two differences."""
+    assert estimate.paired is not None
+    differences = np.round(estimate.paired, 10)
+    m = len(differences)
+    tied = m <= LARGEST_EXACT and len(np.unique(differences)) < m
+    lower_limit = _limit_with_ties if tied else _limit
+    low, least = (lower_limit(turned, level) for turned in (differences, -differences))
+    if low is None or least is None:
+        return Bounds(None, None, Message("limits.few_differences", total=m, level=level))
+    if low == -least:
+        return Bounds(None, None, Message("limits.ties"))
+    return Bounds(low, -least)
+
+
+def _averages(differences: Floats) -> Floats:
+    """Return the averages of two differences, each with itself too, in ascending order."""
+    rows, columns = np.triu_indices(len(differences))
+    return np.sort((differences[rows] + differences[columns]) / 2)
+
+
+def _limit_with_ties(differences: Floats, level: float) -> float | None:
+    """Return the lower end of the shifts that the test conditional on ties does not reject; None where it has none.
+
+    Between two neighbouring averages of two differences the ranks, and so the p-value, do not change. With ties it
+    need not rise from each of these stretches to the next: so they are looked at from the lowest up.
+    """
+    averages = np.unique(_averages(differences))
+    between = np.concatenate([[averages[0] - 1], (averages[:-1] + averages[1:]) / 2])
+    for place, shift in enumerate(between):
+        if signed_rank_tail(shift - differences) > (1 - level) / 2 * (1 + 1e-12):
+            return float(averages[place - 1]) if place else None
+    return float(averages[-1])
+
+
+def _limit(differences: Floats, level: float) -> float | None:
+    """Return the lower limit from the distribution without ties; None where there is none."""
+    rank = _rank_of_limit(len(differences), level)
+    return None if rank is None else float(_averages(differences)[rank - 1])
+
+
+def _rank_of_limit(m: int, level: float) -> int | None:
+    """Return which of the ordered averages is the lower limit, counted from 1; None where none reaches the level."""
+    tail = (1 - level) / 2
+    if m > LARGEST_EXACT_UNTIED:
+        spread = math.sqrt(m * (m + 1) * (2 * m + 1) / 24)
+        return max(1, math.floor(m * (m + 1) / 4 - quantile(level) * spread))
+    # The lower limit is the q-th average, q the smallest number with P(V <= q) >= tail; P(V < q) is what it leaves out.
+    cumulative = np.cumsum(signed_rank_distribution(tuple(range(1, m + 1))))
+    q = int(np.searchsorted(cumulative, tail * (1 - 1e-12)))
+    return q if q >= 1 else None

@@ -3,26 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curve_records import EQUAL_ERRORS, OperatingPointRecord
-from evalreport.engine.tables import Counts
+from evalreport.engine.counts import Counts
 from evalreport.intervals.choice import all_intervals
-from evalreport.intervals.curves import LEAST_USED, band
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.curves.criteria import Criterion, best_rung
-from evalreport.metrics.curves.ladder import Ladder
-from evalreport.metrics.curves.tally import FIXED_FPR, FIXED_RECALL, Tally
+from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.operating_points import FIXED_FPR, FIXED_RECALL, Criterion, Tally, best_rung
 from evalreport.metrics.registry import METRICS
+from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.metrics.units import Units
 from evalreport.numbers import digits_apart
+from evalreport.results import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.texts import Message, Text, parts
 
 Floats = npt.NDArray[np.float64]
+
+LEAST_USED = 50
+"""With fewer replicates that hold both classes there is no band."""
+
+COVERAGES = (0.9, 0.8, 0.5)
+"""Shares of the examples answered at which the risk is stated."""
+
+
+def band(tally: Tally, units: Units, level: float) -> tuple[Floats, Floats] | None:
+    """Return pointwise limits (T,) of the true positive rate at each false positive rate of the grid.
+
+    Bootstrap percentiles, widened where they are narrower than Wilson's interval of that rate among the positives:
+    a rate at a threshold fixed beforehand varies by that much alone, so a band is never of zero width. None with too
+    few replicates.
+    """
+    used = tally.tpr[~np.isnan(tally.tpr).any(axis=1)]
+    if len(used) < LEAST_USED:
+        return None
+    low, high = np.quantile(used, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
+    if units.plain:
+        positives = tally.ladder.positives
+        rates = np.interp(tally.grid, tally.ladder.fpr, tally.ladder.tpr)
+        limits = [wilson_limits(rate * positives, positives, level) for rate in np.clip(rates, 0, 1)]
+        low, high = np.minimum(low, [one for one, _ in limits]), np.maximum(high, [one for _, one in limits])
+    return low, high
+
+
+def with_band(record: CurveRecord, tally: Tally, units: Units, level: float) -> CurveRecord:
+    """Put the band beside an ROC curve, read at the curve's own false positive rates."""
+    limits = band(tally, units, level)
+    if limits is None:
+        return record
+    low, high = (tuple(np.interp(record.x, tally.grid, side).tolist()) for side in limits)
+    return replace(record, low=low, high=high, band="pointwise")
+
+
+def with_bin_limits(record: CurveRecord, points: Points, units: Units, level: float) -> CurveRecord:
+    """Put Wilson's interval of the share that came true beside each bin; none where examples are not independent."""
+    if points.count is None or points.successes is None or not units.plain:
+        return record
+    limits = [
+        wilson_limits(float(x), float(n), level) for x, n in zip(points.successes, points.count, strict=True)
+    ]
+    low, high = (tuple(one[side] for one in limits) for side in (0, 1))
+    return replace(record, low=low, high=high, band="pointwise")
+
+
+def rejection_summaries(given: Forecasts, units: Units, level: float) -> tuple[CurveSummaryRecord, ...]:
+    """Return the area under the accuracy-rejection curve, and the risk at fixed coverages with Wilson's interval."""
+    if given.confidence is None:
+        return ()
+    kept, right = given.kept_and_right[1:]
+    total = float(kept[-1])
+    area = rejection_area(kept, right)
+    found = [CurveSummaryRecord(given.model, "accuracy_rejection", None, "area", None, area)]
+    for coverage in COVERAGES:
+        n = coverage * total
+        wrong = n - float(right_at_coverage(kept, right, np.array([coverage]))[0])
+        low, high = wilson_limits(min(max(wrong, 0.0), n), n, level) if units.plain else (None, None)
+        found.append(
+            CurveSummaryRecord(
+                given.model, "accuracy_rejection", None, "risk", coverage, wrong / n, low, high,
+                None if low is None else level, None if low is None else "wilson",
+                None if units.plain else Message("limits.not_binomial"),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
 
 RECHOSEN = "bootstrap_rechosen"
 CRITERIA = frozenset({"youden", "closest_topleft", "cost"})
@@ -73,7 +140,7 @@ def operating_points(
 
 
 def _record(
-    ladder: Ladder, rung: int, limits: Limits, *, criterion: str, metric: str, value: float, level: float,
+    ladder: ThresholdCounts, rung: int, limits: Limits, *, criterion: str, metric: str, value: float, level: float,
     text: Message, at: float | None = None, details: Mapping[str, float] | None = None,
 ) -> OperatingPointRecord:  # fmt: skip
     tp, fp, fn, tn = (float(part[rung]) for part in ladder.counts)
@@ -99,7 +166,7 @@ def _record(
     )
 
 
-def _where(ladder: Ladder, rung: int) -> Message:
+def _where(ladder: ThresholdCounts, rung: int) -> Message:
     """Name a threshold."""
     if rung == 0:
         return Message("operating_point.all_negative")
@@ -114,7 +181,7 @@ def _where(ladder: Ladder, rung: int) -> Message:
 
 
 def _best(
-    ladder: Ladder,
+    ladder: ThresholdCounts,
     criterion: Criterion,
     optimism: Floats,
     units: Units,
@@ -146,7 +213,7 @@ def _best(
     )  # fmt: skip
 
 
-def _slope(ladder: Ladder, criterion: Criterion, cost_ratio: float | None) -> float | None:
+def _slope(ladder: ThresholdCounts, criterion: Criterion, cost_ratio: float | None) -> float | None:
     """Return the slope of the lines along which the criterion does not change, where they are straight."""
     slope = ladder.negatives / ladder.positives
     if criterion.metric == "expected_cost":
@@ -164,7 +231,7 @@ def _what(criterion: Criterion) -> Message:
 
 
 def _rechosen(
-    ladder: Ladder,
+    ladder: ThresholdCounts,
     criterion: Criterion,
     rung: int,
     value: float,
@@ -189,7 +256,9 @@ def _rechosen(
     return _from_rates(ladder, criterion, rung, value, level)
 
 
-def _from_rates(ladder: Ladder, criterion: Criterion, rung: int, value: float, level: float) -> Limits:
+def _from_rates(
+    ladder: ThresholdCounts, criterion: Criterion, rung: int, value: float, level: float
+) -> Limits:
     """Return limits where no replicate differs: both rates at the worse end of Wilson's interval, through the
     definition.
     """
@@ -204,7 +273,7 @@ def _from_rates(ladder: Ladder, criterion: Criterion, rung: int, value: float, l
 # --- fixed points of the curve ---------------------------------------------------------------------------------------
 
 
-def _equal_errors(ladder: Ladder, eer: Estimate | None, level: float) -> OperatingPointRecord:
+def _equal_errors(ladder: ThresholdCounts, eer: Estimate | None, level: float) -> OperatingPointRecord:
     beyond = ladder.fpr + ladder.tpr - 1
     last = max(int((beyond >= 0).argmax()), 1)
     share = -beyond[last - 1] / (beyond[last] - beyond[last - 1])
@@ -245,7 +314,7 @@ def _at_false_positive_rates(tally: Tally, units: Units, level: float) -> list[O
 
 
 def _at_recall(
-    ladder: Ladder, recall: float, replicates: Floats, units: Units, level: float
+    ladder: ThresholdCounts, recall: float, replicates: Floats, units: Units, level: float
 ) -> OperatingPointRecord:
     rung = int((ladder.found >= recall * ladder.positives * (1 - 1e-12)).argmax())
     tp, called = float(ladder.found[rung]), float(ladder.found[rung] + ladder.wrong[rung])

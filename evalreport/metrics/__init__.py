@@ -5,13 +5,9 @@ The order of the imports is the order of the registry, and so of the report: wha
 
 # isort: off
 from evalreport.metrics import labels
-from evalreport.metrics import association
-from evalreport.metrics import means
 from evalreport.metrics import probabilities
 from evalreport.metrics import calibration
 from evalreport.metrics import ranking
-from evalreport.metrics import class_ranking
-from evalreport.metrics import cuts
 from evalreport.metrics import regression
 from evalreport.metrics import criteria
 
@@ -22,13 +18,9 @@ __all__ = [
     "METRICS",
     "Metric",
     "labels",
-    "association",
-    "means",
     "probabilities",
     "calibration",
     "ranking",
-    "class_ranking",
-    "cuts",
     "regression",
     "criteria",
 ]

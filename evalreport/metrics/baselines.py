@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import Predictions
-from evalreport.engine.portable import column_totals, dot
+from evalreport.engine.counts import margins_of
+from evalreport.engine.distributions import column_totals, dot
 from evalreport.engine.ranks import descending_order, group_weights
-from evalreport.engine.tables import margins_of
+from evalreport.metrics.estimate import Estimate, ModelView
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import Chosen
+from evalreport.metrics.registry import Chosen, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
-from evalreport.metrics.views import ModelView
 from evalreport.records import BaselineRecord
 from evalreport.texts import Message, Text
 
@@ -155,3 +155,44 @@ def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> M
         return ModelView(predictions.y_true, np.full(n, mean), None, None, None)
     code = predictions.positive_code if predictions.task == "binary" else None
     return ModelView(predictions.y_true, None, np.tile(baseline.shares, (n, 1)), None, code, np.zeros(n))
+
+
+COUNTS = ("TP", "FP", "FN", "TN")
+
+
+def filled_in(estimate: Estimate, code: int | None) -> str | None:
+    """Write the formula with counts, or None where the metric is no function of a few counts.
+
+    Parameters
+    ----------
+    estimate
+        With its table.
+    code
+        The class that counts as positive; None for metrics of the whole table.
+
+    Examples
+    --------
+    >>> _with_counts("2 TP / (2 TP + FP + FN)", {"TP": 6, "FP": 12, "FN": 2, "TN": 130})
+    '2*6 / (2*6 + 12 + 2)'
+    """
+    if estimate.table is None or estimate.quantity.average is not None:
+        return None
+    table = estimate.table
+    if estimate.metric.family == "binary_table" and code is not None:
+        tp, true, predicted = margins_of(table)[:, code]
+        tn = table.sum() - true - predicted + tp
+        counts = dict(zip(COUNTS, (tp, predicted - tp, true - tp, tn), strict=True)) | {"n": table.sum()}
+    elif estimate.metric.family == "table" and estimate.metric.proportion is not None:
+        right, n = np.trace(table), table.sum()
+        counts = {"right": right, "wrong": n - right, "n": n}
+    else:
+        return None
+    return _with_counts(estimate.metric.formula, counts)
+
+
+def _with_counts(
+    formula: str, counts: dict[str, float] | dict[str, int] | dict[str, npt.NDArray[np.float64]]
+) -> str:
+    names = "|".join(counts)
+    text = re.sub(rf"(\d) ({names})\b", r"\1*\2", formula)
+    return re.sub(rf"\b({names})\b", lambda match: f"{float(counts[match[1]]):g}", text)

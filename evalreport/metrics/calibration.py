@@ -10,9 +10,9 @@ import numpy.typing as npt
 from scipy import sparse, special
 
 from evalreport.engine.derivative import ratio
-from evalreport.engine.portable import dot, log, log1p
+from evalreport.engine.distributions import dot, log, log1p
+from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.registry import moments, rows
-from evalreport.metrics.views import ModelView
 from evalreport.texts import Message
 
 Array = npt.NDArray[Any]

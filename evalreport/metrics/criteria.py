@@ -16,10 +16,9 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
-from evalreport.metrics.means import log_loss
-from evalreport.metrics.quantities import Quantity, definition, named_criteria
-from evalreport.metrics.registry import Function, register
-from evalreport.metrics.views import ModelView, view
+from evalreport.metrics.estimate import ModelView, view
+from evalreport.metrics.probabilities import log_loss
+from evalreport.metrics.registry import Function, Quantity, definition, named_criteria, register
 from evalreport.records import MetricRecord
 from evalreport.texts import Message
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.predictions import Predictions
+from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.selection import subset
+from evalreport.engine.distributions import weighted_sums
+from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
-from evalreport.metrics.estimate import Fits
+from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.label_estimates import LabelTables, table_function
-from evalreport.metrics.layout import FOLDED, Layout, Parts
-from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
+from evalreport.metrics.units import FOLDED, Layout, Parts
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
@@ -137,3 +142,132 @@ def _of_labels(sample: Sample, parts: Parts) -> Mapping[Key, Floats]:
         for j, name in enumerate(tables.models)
         for quantity in labelled
     }
+
+
+def over_datasets(sample: Sample, *, n_resamples: int, seed: int) -> Sample:
+    """Make every estimate the mean of its values on the data sets, with the data sets as the units.
+
+    Where a data set has folds of its own, rank metrics are averaged over them first: scores of different folds have
+    no common scale.
+
+    Parameters
+    ----------
+    sample
+        With its values on the single fits; in any other design it is returned as it is.
+    """
+    layout = sample.rows.layout
+    if sample.predictions.design != "datasets" or layout.pooled.count < 2:
+        return sample
+    by_fit = sample.estimates
+    pooled = fit_values(sample, layout.pooled) if layout.fits.count > layout.pooled.count else {}
+    # The first row of each fit says which data set it belongs to.
+    owner = np.array([layout.pooled.codes[rows[0]] for rows in layout.fits.rows()])
+    sizes = fit_sizes(sample.predictions, layout.pooled)
+    blocks = list(bootstrap_rows(layout.pooled.count, n_resamples, seed=seed))
+    draws = np.concatenate(blocks)
+    estimates = dict(by_fit)
+    for key, estimate in by_fit.items():
+        if estimate.fits is None or np.isnan(estimate.value):
+            continue
+        values = estimate.fits.values
+        if pooled:
+            pools = definition(key[1]).family not in ("ranking", "rows") and key in pooled
+            values = pooled[key] if pools else _mean_by(owner, values)
+        none = np.zeros(len(values), dtype=np.int64)
+        fits = Fits(values, none, none, sizes.n_test, sizes.n_train, "datasets")
+        estimates[key] = _of_datasets(estimate, fits, draws)
+    return replace(sample, estimates=estimates)
+
+
+def _mean_by(owner: npt.NDArray[np.int64], values: Floats) -> Floats:
+    """Average the values (J,) by data set, leaving out undefined ones; nan where none is defined."""
+    defined = ~np.isnan(values)
+    counts = np.bincount(owner, weights=defined)
+    sums = np.bincount(owner, weights=np.where(defined, values, 0.0))
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _of_datasets(estimate: Estimate, fits: Fits, draws: Floats) -> Estimate:
+    defined = ~np.isnan(fits.values)
+    values = np.where(defined, fits.values, 0.0)
+    m = int(defined.sum())
+    if m == 0:
+        return replace(estimate, fits=fits)
+    mean = float(values.sum()) / m
+    weights = weighted_sums(draws, defined)
+    replicates = np.where(weights > 0, weighted_sums(draws, values) / np.maximum(weights, 1), np.nan)
+    return replace(
+        estimate,
+        value=mean,
+        fits=fits,
+        derivative=np.where(defined, (values - mean) / m, 0.0),
+        counts=np.ones(len(values)),
+        replicates=replicates,
+        sizes=defined.astype(np.float64),
+        n_effective=None,
+        trials_effective=None,
+        successes=None,
+        trials=None,
+        jaccard=None,
+        positive=None,
+        rarest=None,
+    )
+
+
+def each_apart(predictions: Predictions) -> list[Predictions]:
+    """Divide the table by model: each one's rows, without those of the others.
+
+    Returns
+    -------
+    list of Predictions
+        One a model, in their order; ``ids`` are the model's own.
+    """
+    return [_of_one(predictions, position) for position in range(len(predictions.models))]
+
+
+def _of_one(predictions: Predictions, position: int) -> Predictions:
+    outputs = predictions.models[position]
+    rows = np.arange(predictions.n) if outputs.present is None else np.flatnonzero(outputs.present)
+    part = subset(predictions, rows.astype(np.int64))
+    used, example = np.unique(part.example, return_inverse=True)
+    own = replace(part.models[position], present=None)
+    return replace(
+        part, models=(own,), ids=predictions.ids.take(used), example=example.astype(np.int64), warnings=()
+    )
+
+
+def sampled_apart(
+    predictions: Predictions, seed: int, sampled: Callable[[Predictions, int], Sample]
+) -> list[Sample]:
+    """Sample every model on its own test set with independent draws.
+
+    Parameters
+    ----------
+    seed
+        The run's seed. Each model's own follows from it and from the model's rows, not from its name or place, so
+        that swapped or renamed models keep their replicates.
+    sampled
+        Makes the sample of one table under one seed.
+    """
+    seen: Counter[bytes] = Counter()
+    samples = []
+    for part in each_apart(predictions):
+        digest = _digest(part)
+        own = hashlib.sha256(digest + f"{seed} {seen[digest]}".encode()).digest()
+        seen[digest] += 1
+        samples.append(sampled(part, int.from_bytes(own[:8], "big")))
+    return samples
+
+
+def _digest(predictions: Predictions) -> bytes:
+    found = hashlib.sha256(
+        "\n".join(map(str, predictions.ids.to_pylist())).encode("utf-8", "backslashreplace")
+    )
+    for values in (predictions.y_true, *_outputs(predictions.models[0])):
+        if values is not None:
+            found.update(np.ascontiguousarray(values).tobytes())
+    return found.digest()
+
+
+def _outputs(model: ModelOutputs) -> tuple[object, ...]:
+    return (model.y_pred, model.score, model.proba, model.outcome)

@@ -11,15 +11,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.predictions import Predictions
+from evalreport.engine.counts import Cells, Codes, Counts, distinct_cells, margin_columns, one_vs_rest
 from evalreport.engine.derivative import gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within
-from evalreport.engine.tables import Cells, Codes, Counts, distinct_cells, margin_columns, one_vs_rest
-from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.layout import Parts
-from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import METRICS
-from evalreport.metrics.units import Units, within
-from evalreport.metrics.views import value_range
+from evalreport.metrics.estimate import Estimate, value_range
+from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.metrics.units import Parts, Units, within
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]

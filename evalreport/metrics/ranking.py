@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.derivative import ratio
-from evalreport.engine.histogram import (
+from evalreport.engine.binned import (
     Bins,
     BinWeights,
     binned_area_up_to,
@@ -16,8 +15,12 @@ from evalreport.engine.histogram import (
     binned_pr_auc,
     binned_roc_auc,
 )
-from evalreport.engine.memory import running_sum
-from evalreport.metrics.registry import SMOOTH_INTERVALS, ranking
+from evalreport.engine.counts import Climb, Steps, steps_of
+from evalreport.engine.derivative import ratio
+from evalreport.engine.draws import running_sum
+from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
+from evalreport.metrics.estimate import ModelView
+from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, ranking, rows
 from evalreport.texts import Message
 
 Array = npt.NDArray[Any]
@@ -213,3 +216,249 @@ def pr_auc(positives: Array, negatives: Array) -> Array:
     first = positives[0] * precision[0]
     area = first + (positives[1:] * (precision[1:] + earlier) / 2).sum(0)
     return ratio(area, positives.sum(0))
+
+
+def _ranks(view: ModelView) -> ClassRanks:
+    assert view.proba is not None
+    assert view.true is not None
+    return class_ranks(view.true, view.proba)
+
+
+RANKED: dict[str, Any] = {
+    "prepare": _ranks,
+    "tasks": ("multiclass",),
+    "needs": "probabilities",
+    "test": "bootstrap_difference",
+    "shown_with": "scores",
+}
+
+
+def _averaged(areas: Areas, chosen: Chosen) -> Floats:
+    if chosen.code is not None:
+        return areas.rest[:, chosen.code]
+    if chosen.average == "macro":
+        return np.asarray(areas.rest.mean(axis=1))
+    return np.asarray((areas.rest * areas.totals).sum(axis=1) / areas.totals.sum(axis=1))
+
+
+def _against_rest_derivative(chosen: Chosen, weights: Floats) -> Floats:
+    """Placements, centred, class by class; a weighted mean also moves with the classes' shares."""
+    state: ClassRanks = chosen.state
+    areas = state.areas(weights[None, :])
+    totals, rest = areas.totals[0], areas.rest[0]
+    n = totals.sum()
+    slopes, unit = np.zeros(len(weights)), np.ones(len(weights))
+    for k, column in state.held():
+        share = {"macro": 1 / state.n_classes, "weighted": totals[k] / n}.get(
+            chosen.average or "", float(k == chosen.code)
+        )
+        if share:
+            p, others = totals[k], n - totals[k]
+            won, lost = placements(column, weights, unit)
+            slopes[column.positives] += share * (won / others - rest[k]) / p
+            slopes[column.negatives] += share * (lost / p - rest[k]) / others
+    if chosen.average == "weighted":
+        slopes += (rest[state.true] - float(_averaged(areas, chosen)[0])) / n
+    return slopes
+
+
+@rows(
+    "ROC AUC, one vs rest",
+    "P(p_k of an example of class k > p_k of another) + P(tie) / 2, averaged over classes",
+    averages=("macro", "weighted"),
+    headline=True,
+    derivative=_against_rest_derivative,
+    undefined=Message("undefined.auc_ovr"),
+    source="Provost and Domingos (2001), CeDER working paper IS-00-04; Fawcett (2006), section 9.2",
+    **RANKED,
+)
+def roc_auc_ovr(chosen: Chosen, weights: Floats) -> Floats:
+    """Probability that an example of a class gets more probability of it than one of another class, by class.
+
+    Averaged over all classes evenly (macro) or by how often they occur (weighted); ties count one half.
+    Undefined where the truth lacks a class; such bootstrap replicates are left out.
+    """
+    state: ClassRanks = chosen.state
+    return _averaged(state.areas(weights), chosen)
+
+
+def _against_each_derivative(state: ClassRanks, weights: Floats) -> Floats:
+    """Sum over ordered pairs of the centred placements of the area of k against j."""
+    areas = state.areas(weights[None, :])
+    totals = areas.totals[0]
+    slopes, scale = np.zeros(len(weights)), ratio(np.ones(len(weights)), totals[state.true])
+    others = state.n_classes - 1
+    for k, column in state.held():
+        won, lost = placements(column, weights, scale)
+        slopes[column.positives] += (won - areas.others[0, k] * others) / totals[k]
+        lost = lost / totals[k]
+        of_class = state.true[column.negatives]
+        pair = np.bincount(of_class, weights=lost * weights[column.negatives], minlength=state.n_classes)
+        slopes[column.negatives] += lost - ratio(pair, totals)[of_class]
+    return np.asarray(slopes / (state.n_classes * others))
+
+
+@rows(
+    "ROC AUC, one vs one",
+    "mean over ordered pairs (k, j) of P(p_k of class k > p_k of class j) + P(tie) / 2",
+    derivative=_against_each_derivative,
+    undefined=Message("undefined.auc_ovo"),
+    source="Hand and Till (2001), Mach Learn 45:171, equation 7",
+    **RANKED,
+)
+def roc_auc_ovo(state: ClassRanks, weights: Floats) -> Floats:
+    """Area under the ROC curve, averaged evenly over all ordered pairs of classes: class shares do not matter.
+
+    Ties count one half. Undefined where the truth lacks a class; such bootstrap replicates are left out.
+    """
+    return np.asarray(state.areas(weights).others.mean(axis=1))
+
+
+FIRST = 10.0
+"""How many examples the metrics ``..._at_10`` look at."""
+
+
+def _steps(view: ModelView) -> Steps:
+    assert view.score is not None
+    assert view.true is not None
+    return steps_of(view.score, view.true == view.positive_code)
+
+
+FIRST_RANKED: dict[str, Any] = {
+    "prepare": _steps,
+    "tasks": ("binary",),
+    "needs": "scores",
+    "smooth": False,
+    "intervals": ("bootstrap_percentile",),
+    "test": "bootstrap_difference",
+}
+
+
+@rows(
+    "Equal error rate",
+    "FPR where the ROC polygon meets FPR = 1 - TPR",
+    greater_is_better=False,
+    undefined=Message("undefined.one_class"),
+    least_of_a_class=20,
+    **FIRST_RANKED,
+)
+def eer(state: Steps, weights: Floats) -> Floats:
+    """Error rate at the point of the ROC curve where positives and negatives are mistaken equally often.
+
+    The point lies on the straight line between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
+    truth holds one class only.
+    """
+    climb = state.climb(weights)
+    fpr, tpr = ratio(climb.wrong, climb.wrong[-1]), ratio(climb.found, climb.found[-1])
+    beyond = fpr + tpr - 1
+    # The sum rises from -1 to 1 along the curve: the first corner at or past 0 ends the piece that is crossed.
+    last = np.maximum((beyond >= 0).argmax(axis=0), 1)[None, :]
+    (h0, h1), (f0, f1) = (
+        (np.take_along_axis(a, last - 1, axis=0)[0], np.take_along_axis(a, last, axis=0)[0])
+        for a in (beyond, fpr)
+    )
+    return np.asarray(f0 + (f1 - f0) * ratio(-h0, h1 - h0))
+
+
+@rows(
+    "Best accuracy",
+    "max over thresholds t of the accuracy of score >= t",
+    resampled=False,
+    no_interval=Message("no_interval.max_accuracy"),
+    **FIRST_RANKED | {"intervals": ()},
+)
+def max_accuracy(state: Steps, weights: Floats) -> Floats:
+    """Highest accuracy that any threshold reaches, all and no example predicted positive included.
+
+    It is chosen on the data that it is measured on, so it flatters: the accuracy at a threshold fixed beforehand
+    is lower.
+    """
+    climb = state.climb(weights)
+    right = climb.found - climb.wrong
+    return np.asarray((right.max(axis=0) + climb.wrong[-1]) / (climb.found[-1] + climb.wrong[-1]))
+
+
+def _hits(climb: Climb, cut: Floats) -> Floats:
+    """Return the positives among the first ``cut`` (b,) examples: those tied at the cut count by their share."""
+    called = climb.found + climb.wrong
+    last = np.maximum((called >= cut * (1 - 1e-12)).argmax(axis=0), 1)[None, :]
+    (c0, c1), (f0, f1) = (
+        (np.take_along_axis(a, last - 1, axis=0)[0], np.take_along_axis(a, last, axis=0)[0])
+        for a in (called, climb.found)
+    )
+    return np.asarray(f0 + (f1 - f0) * np.minimum(ratio(cut - c0, c1 - c0), 1))
+
+
+def _first_hits(state: Steps, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the positives among the first ten, nan where there are not ten, and all positives."""
+    climb = state.climb(weights)
+    enough = climb.found[-1] + climb.wrong[-1] >= FIRST * (1 - 1e-12)
+    hits = _hits(climb, np.full(weights.shape[0], FIRST))
+    return np.where(enough, hits, np.nan), climb.found[-1]
+
+
+@rows(
+    "Precision at 10",
+    "positives among the 10 highest scores / 10",
+    proportion=lambda state, weights: (_first_hits(state, weights)[0][0], FIRST),
+    undefined=Message("undefined.few_examples"),
+    extensive=True,
+    **FIRST_RANKED | {"intervals": PROPORTION_INTERVALS},
+)
+def precision_at_10(state: Steps, weights: Floats) -> Floats:
+    """Share of positives among the ten examples with the highest scores.
+
+    Where ties straddle the cut it is the expected share over a random order of the tied examples. Undefined with
+    fewer than ten examples. Its binomial interval is about the ten positions: how often what such scores rank
+    first is positive.
+    """
+    hits, _ = _first_hits(state, weights)
+    return np.asarray(hits / FIRST)
+
+
+@rows(
+    "Recall at 10",
+    "positives among the 10 highest scores / positives",
+    undefined=Message("undefined.recall_at_10"),
+    extensive=True,
+    **FIRST_RANKED,
+)
+def recall_at_10(state: Steps, weights: Floats) -> Floats:
+    """Share of all positives that stand among the ten examples with the highest scores.
+
+    At most 10 / P with P positives. Ties at the cut count by their expected share. Undefined without a positive
+    or with fewer than ten examples.
+    """
+    hits, positives = _first_hits(state, weights)
+    return ratio(hits, positives)
+
+
+@rows(
+    "F1 at 10",
+    "2 * positives among the 10 highest scores / (10 + positives)",
+    undefined=Message("undefined.few_examples"),
+    extensive=True,
+    **FIRST_RANKED,
+)
+def f1_at_10(state: Steps, weights: Floats) -> Floats:
+    """Harmonic mean of precision and recall at ten: F1 where the ten highest scores are predicted positive.
+
+    Ties at the cut count by their expected share. Undefined with fewer than ten examples.
+    """
+    hits, positives = _first_hits(state, weights)
+    return ratio(2 * hits, FIRST + positives)
+
+
+@rows(
+    "R-precision",
+    "positives among the P highest scores / P, P = number of positives",
+    undefined=Message("undefined.no_positive"),
+    **FIRST_RANKED,
+)
+def r_precision(state: Steps, weights: Floats) -> Floats:
+    """Precision where as many examples are called as there are positives; it equals recall and F1 there.
+
+    Ties at the cut count by their expected share. Undefined without a positive.
+    """
+    climb = state.climb(weights)
+    return ratio(_hits(climb, climb.found[-1]), climb.found[-1])

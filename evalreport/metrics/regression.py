@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.around import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.engine.derivative import ratio
-from evalreport.engine.portable import dot, weighted_sums
-from evalreport.metrics.means import INFINITE, SQUARES, r2, squared_errors_and_truth
+from evalreport.engine.distributions import dot, weighted_sums
+from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
+from evalreport.metrics.estimate import ModelView
+from evalreport.metrics.probabilities import INFINITE, SQUARES, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
-from evalreport.metrics.views import ModelView
 from evalreport.texts import Message
 
 Array = npt.NDArray[Any]

@@ -10,17 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.histogram import bins_of
-from evalreport.engine.portable import Columns
+from evalreport.engine.binned import bins_of
+from evalreport.engine.distributions import Columns
 from evalreport.engine.ranks import Order, descending_order
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
-from evalreport.metrics.layout import Layout, layout_of
-from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import Chosen, Metric
+from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
 from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, RowData, row_estimates
-from evalreport.metrics.units import Units
-from evalreport.metrics.views import ModelView, undefined, view
+from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]

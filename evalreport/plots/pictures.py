@@ -2,13 +2,174 @@
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from evalreport.numbers import count
 from evalreport.plots.style import INK, MUTED, SOLID, axes_or_new, mark_of
 from evalreport.results import Results
+from evalreport.texts import say
+
+LEAST, LARGEST = 1e-290, 1e300
+"""Axes that end beyond are not drawn: the distance of two such numbers may be more, or less, than a double holds."""
+
+PAD = 3.0
+"""Points between labels, and between them and the edge."""
+
+LEAST_WIDTH, LEAST_HEIGHT = 60.0, 44.0
+"""A panel is never smaller, in points: the figure grows instead, however long its labels are."""
+
+
+def panels(
+    draw: Sequence[Callable[[Any], Any]],
+    *,
+    width: float,
+    height: float,
+    columns: int = 1,
+    outer: bool = False,
+    shared: bool = False,
+) -> Any:
+    """Draw functions of axes side by side on a figure of their own, without pyplot.
+
+    Parameters
+    ----------
+    draw
+        One function for each panel, row by row; each is given the axes it draws on.
+    width, height
+        Of the figure, in inches.
+    outer
+        Label only the axes at the left and at the bottom: all panels say the same.
+    shared
+        Give all panels the limits of the widest, so that they can be compared.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    rows = -(-len(draw) // columns)
+    figure = Figure(figsize=(width, height), dpi=72)  # so that a pixel is a point
+    FigureCanvasSVG(figure)
+    axes = [
+        figure.add_axes((place % columns / columns, 1 - (place // columns + 1) / rows, 1 / columns, 1 / rows))
+        for place in range(len(draw))
+    ]
+    for function, ax in zip(draw, axes, strict=True):
+        _drawn(function, ax)
+    if shared:
+        _share(axes)
+    if outer:
+        _label_outer(axes, columns)
+    arrange(figure, axes, columns)
+    return figure
+
+
+def _drawn(function: Callable[[Any], Any], ax: Any) -> None:
+    """Draw a panel, or say in it that its numbers are too far apart, or too near each other, for any axis."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            function(ax)
+            spans = [abs(high) + abs(low) for low, high in (ax.get_xlim(), ax.get_ylim())]
+        except np.linalg.LinAlgError:  # a scale that cannot be turned round
+            spans = [0.0]
+        if all(LEAST < span < LARGEST for span in spans):
+            return
+        ax.clear()
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, say("chart.out_of_reach"), ha="center", va="center", transform=ax.transAxes)
+
+
+def _share(axes: Sequence[Any]) -> None:
+    """Widen the limits of all panels to those of the widest, along an axis that means the same in all."""
+    if len({(ax.get_xlabel(), ax.get_xscale()) for ax in axes}) == 1:
+        ends = [ax.get_xlim() for ax in axes]
+        for ax in axes:
+            ax.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
+    if len({(ax.get_ylabel(), ax.get_yscale()) for ax in axes}) == 1:
+        ends = [ax.get_ylim() for ax in axes]
+        for ax in axes:
+            ax.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def _label_outer(axes: Sequence[Any], columns: int) -> None:
+    """Leave out what the panel at the left or below says too: numbers only where all have the same limits."""
+    same_x = len({(ax.get_xscale(), *ax.get_xlim()) for ax in axes}) == 1
+    same_y = len({(ax.get_yscale(), *ax.get_ylim()) for ax in axes}) == 1
+    one_x, one_y = (len({text(ax) for ax in axes}) == 1 for text in (_x_label, _y_label))
+    for place, ax in enumerate(axes):
+        if place % columns and one_y:
+            ax.set_ylabel("")
+            if same_y:
+                ax.tick_params(axis="y", labelleft=False)
+        if place + columns < len(axes) and one_x:
+            ax.set_xlabel("")
+            if same_x:
+                ax.tick_params(axis="x", labelbottom=False)
+
+
+def _x_label(ax: Any) -> str:
+    return str(ax.get_xlabel())
+
+
+def _y_label(ax: Any) -> str:
+    return str(ax.get_ylabel())
+
+
+def arrange(figure: Any, axes: Sequence[Any], columns: int) -> None:
+    """Place axes in a grid so that every label has its room; rows share their heights, columns their widths.
+
+    Each label is measured once. A figure too small for its labels grows.
+    """
+    from matplotlib.backends import backend_svg
+
+    width, height = (72 * length for length in figure.get_size_inches())
+    untyped: Any = backend_svg
+    renderer = untyped.RendererSVG(width, height, io.StringIO())
+    sides = [_room(ax, renderer) for ax in axes]
+    rows = -(-len(axes) // columns)
+    # A column without panels is as wide as its neighbour: so panels have one size in figures that are rows of one.
+    filled = [sides[column::columns] or sides[-1:] for column in range(columns)]
+    left, right = ([max(s[i] for s in panel) + PAD for panel in filled] for i in (0, 2))
+    bottom, top = (
+        [max(s[i] for s in sides[r * columns : (r + 1) * columns]) + PAD for r in range(rows)] for i in (1, 3)
+    )
+    inner_width = max((width - sum(left) - sum(right)) / columns, LEAST_WIDTH)
+    inner_height = max((height - sum(top) - sum(bottom)) / rows, LEAST_HEIGHT)
+    width = sum(left) + sum(right) + columns * inner_width
+    height = sum(top) + sum(bottom) + rows * inner_height
+    figure.set_size_inches(width / 72, height / 72)
+    for place, ax in enumerate(axes):
+        row, column = divmod(place, columns)
+        x = sum(left[: column + 1]) + sum(right[:column]) + column * inner_width
+        y = height - sum(top[: row + 1]) - sum(bottom[:row]) - (row + 1) * inner_height
+        ax.set_position((x / width, y / height, inner_width / width, inner_height / height))
+
+
+def _room(ax: Any, renderer: Any) -> tuple[float, float, float, float]:
+    """Measure how far labels reach over the left, bottom, right and upper edge of axes, in points."""
+    from matplotlib.text import Text
+
+    ax.apply_aspect()
+    edge, boxes = ax.bbox, []
+    if ax.axison:
+        boxes += [axis.get_tightbbox(renderer, for_layout_only=True) for axis in (ax.xaxis, ax.yaxis)]
+    texts = [part for part in ax.get_children() if isinstance(part, Text)]
+    # What is cut at the edge has a box that it is cut by; titles say that they are cut, but by nothing.
+    free = [text for text in texts if text.get_clip_box() is None or not text.get_clip_on()]
+    boxes += [text.get_window_extent(renderer) for text in free if text.get_text()]
+    legend = ax.get_legend()
+    if legend is not None:
+        boxes.append(legend.get_window_extent(renderer))
+    found = [box for box in boxes if box is not None and box.width > 0]
+    over = [(edge.x0 - b.x0, edge.y0 - b.y0, b.x1 - edge.x1, b.y1 - edge.y1) for b in found]
+    left, bottom, right, top = (max([0.0, *(sides[i] for sides in over)]) for i in range(4))
+    return left, bottom, right, top
 
 
 def f1_at_recall(ax: Any | None = None, *, recalls: Sequence[float] = (0.9, 0.6, 0.3)) -> Any:

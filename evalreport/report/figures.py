@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalreport.plots.layout import panels
+from evalreport.plots.pictures import panels
 from evalreport.plots.style import report_style
 from evalreport.plots.svg import to_svg
 

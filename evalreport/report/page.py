@@ -3,21 +3,58 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jinja2
+from jinja2.loaders import split_template_path
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
-from evalreport.report.brand import TOKEN, TemplateError, check_templates
+from evalreport.report.brand import TOKEN, TemplateError, check_templates, file_of
 from evalreport.report.characters import visible
 from evalreport.texts import Message, say
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from evalreport.report.sandbox import Sandbox
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """An environment in which no list or mapping can be changed, and records are data: none of their methods is there.
+
+    What a record can do besides (draw itself, turn into a data frame that writes files) is for Python.
+    """
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Whether a template may read an attribute."""
+        if dataclasses.is_dataclass(obj):
+            first = value[0] if isinstance(value, tuple) and value else value
+            if callable(first):
+                return False
+        return super().is_safe_attribute(obj, attr, value)
+
+
+class OwnFolder(jinja2.FileSystemLoader):
+    """The user's folder of templates; a link that leads out of it is refused."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.folder = folder
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> Any:
+        """Give a template's text, its path, and how to see that it changed.
+
+        Raises
+        ------
+        TemplateError
+            It lies outside of the folder.
+        """
+        file_of(self.folder, "/".join(split_template_path(template)))
+        return super().get_source(environment, template)
 
 
 @lru_cache(maxsize=1)
@@ -52,8 +89,6 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
         When the user's folder does not exist.
     """
     import jinja2
-
-    from evalreport.report.sandbox import OwnFolder, Sandbox
 
     built_in = jinja2.FileSystemLoader(template_folder())
     loaders: list[jinja2.BaseLoader] = [built_in, jinja2.PrefixLoader({"evalreport": built_in})]

@@ -2,30 +2,186 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport.assembly import metric_records
+from evalreport.comparisons.pairs import compare_all, leading_record
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.data.slicing import Division
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.records import (
     ComparisonRecord,
     DisparityRecord,
     FoundRecord,
     MetricRecord,
+    Slice,
     WarningRecord,
+    warning,
 )
 from evalreport.results import Results
-from evalreport.slices.asked import quantities_within
-from evalreport.slices.cautions import found_of, judged_slices, slice_warnings
-from evalreport.slices.disparities import disparity_records, large_enough
-from evalreport.slices.groups import Group, Sampler, group_of, rows_by_slice
-from evalreport.slices.order import comparisons_within, reversals
-from evalreport.slices.sides import Side, compared_quantities, sides_of
-from evalreport.texts import Message
+from evalreport.slices.disparities import disparity_records, in_words, large_enough
+from evalreport.slices.slice_estimates import (
+    Group,
+    Sampler,
+    Side,
+    compared_quantities,
+    group_of,
+    quantities_within,
+    rows_by_slice,
+    sides_of,
+)
+from evalreport.texts import Message, Text, parts
+
+MOST_NAMED = 8
+
+
+def slice_warnings(
+    divisions: Sequence[Division], sides: Sequence[Side], rows: Sequence[DisparityRecord], options: Options
+) -> Iterator[WarningRecord]:
+    """Yield the warnings of every column: flagged slices first, then what could not be judged."""
+    for division in divisions:
+        flagged = [r for r in rows if r.flagged and r.slice.column == division.column and r.text]
+        if flagged:
+            yield _flagged(division, flagged, rows, options)
+    for division in divisions:
+        if len(division.values) == 1:
+            value = division.values[0]
+            about = (division.column,)
+            yield warning("one_slice", about=about, level="info", value=value, column=division.column)
+        else:
+            yield from _small(division, [s for s in sides if s.name.column == division.column])
+
+
+def _flagged(
+    division: Division, flagged: Sequence[DisparityRecord], rows: Sequence[DisparityRecord], options: Options
+) -> WarningRecord:
+    # The widest first: what a reader sees of a long list.
+    ordered = sorted(flagged, key=lambda r: -abs(r.difference or 0.0))
+    tests = len({(r.model, r.slice) for r in rows if r.p_adjusted is not None})
+    said = [r.text for r in ordered[:3]]
+    if len(ordered) > 3:
+        said.append(Message("disparity.more", n=len(ordered) - 3, column=division.column))
+    if tests > 1 and options.correction != "none":
+        said.append(Message("disparity.adjusted", correction=options.correction, n=tests))
+    elif tests > 1:
+        said.append(Message("disparity.not_adjusted", n=tests))
+    about = tuple(dict.fromkeys([division.column, *(r.slice.value for r in ordered)]))
+    return warning("slice_differs", about=about, said=tuple(said))
+
+
+def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]:
+    reasons: dict[str, Text] = {}
+    for side in sides:
+        if side.small is not None:
+            reasons.setdefault(side.name.value, side.small)
+    if not reasons:
+        return
+    about, column = (division.column, *reasons), division.column
+    listed = [Message("too_small.listed", value=value, reason=reason) for value, reason in reasons.items()]
+    shown, more = tuple(listed[:MOST_NAMED]), len(listed) - MOST_NAMED
+    if more > 0:
+        yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
+    else:
+        yield warning("small_slices", "all", about=about, column=column, listed=shown)
+
+
+def judged_slices(sides: Sequence[Side]) -> frozenset[Slice]:
+    """Return the slices that are large enough for every model."""
+    small = {side.name for side in sides if not side.large}
+    return frozenset({side.name for side in sides} - small)
+
+
+def found_of(division: Division) -> FoundRecord:
+    """Say how a column was divided."""
+    n = len(division.values)
+    values = Message("division.values", names=division.values[:MOST_NAMED])
+    if n > MOST_NAMED:
+        values = Message("division.values_more", names=division.values[:MOST_NAMED], n=n - MOST_NAMED)
+    return FoundRecord(
+        f"slices of {division.column}", values, division.how or Message("sliceable.values", n=n)
+    )
+
+
+MOST = 2 / 3
+"""From so large a share of the slices on, the order is opposite in most of them."""
+LEAST_SLICES = 3
+"""Of fewer slices than that none are most."""
+FITTED = Message("disparity.fitted")
+DESIGNS_OF_FITS = ("cross-validation", "5x2cv", "repeated-holdout")
+
+
+def comparisons_within(group: Group, primary: Quantity, options: Options) -> tuple[ComparisonRecord, ...]:
+    """Run the recommended test of every pair of models on one slice; exploratory, so p-values are not adjusted."""
+    samples = group.samples
+    if not samples:
+        return ()
+    names = {m.name for s in samples for m in s.predictions.models}
+    if options.baseline is not None and options.baseline not in names:
+        return ()
+    of_fits = samples[0].predictions.design in DESIGNS_OF_FITS
+    found = []
+    for comparison in compare_all(samples, (primary,), options):
+        record = leading_record(comparison, options)
+        caution = parts(record.caution, FITTED) if of_fits and record.caution else record.caution
+        found.append(replace(record, slice=group.name, caution=caution))
+    return tuple(found)
+
+
+def reversals(
+    rows: Sequence[ComparisonRecord],
+    within: Sequence[ComparisonRecord],
+    judged: frozenset[Slice],
+    primary: Quantity,
+    options: Options,
+) -> Iterator[WarningRecord]:
+    """Warn of pairs of models whose order in every slice, or in most, is opposite to that of the whole.
+
+    Parameters
+    ----------
+    rows
+        Tests over all examples.
+    within
+        Tests within slices, on the primary metric.
+    judged
+        Slices that are large enough for every model.
+    """
+    by_pair: dict[tuple[str, str | None, str], list[float]] = {}
+    for row in within:
+        if row.slice is not None and row.slice in judged and row.difference is not None:
+            by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row.difference)
+    if not within:
+        return
+    about = (primary.metric, primary.average, primary.label)
+    for row in rows:
+        if not row.recommended or (row.metric, row.average, row.label) != about or not row.difference:
+            continue
+        for (a, b, column), differences in by_pair.items():
+            if (a, b) == (row.a, row.b):
+                yield from _turned(row, column, differences, primary, options)
+
+
+def _turned(
+    row: ComparisonRecord, column: str, differences: list[float], primary: Quantity, options: Options
+) -> Iterator[WarningRecord]:
+    assert row.difference is not None
+    opposite = sum(d * row.difference < 0 for d in differences)
+    decided = row.p_value is not None and row.p_value <= 1 - options.confidence
+    every = opposite == len(differences) >= 2
+    most = decided and len(differences) >= LEAST_SLICES and opposite >= MOST * len(differences)
+    if not (every or most):
+        return
+    leader, other = (row.a, row.b) if row.difference > 0 else (row.b, row.a)
+    some = Message("division.some", n=opposite, total=len(differences))
+    yield warning(
+        "order_reversed_in_slices",
+        about=(str(row.a), str(row.b), column),
+        metric=in_words(primary), leader=leader, other=other, column=column,
+        where=Message("division.every") if every else some,
+    )  # fmt: skip
+
 
 Progress = Callable[[float], None]
 

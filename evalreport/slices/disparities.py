@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalreport.comparisons.multiplicity import adjust
+from evalreport.comparisons.decisions import adjust
 from evalreport.config import Options
-from evalreport.metrics.quantities import Quantity, definition
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.records import DisparityRecord
 from evalreport.slices import limits as by
-from evalreport.slices.limits import Limits
-from evalreport.slices.sides import Side, direction
-from evalreport.slices.spread import Shares, independent_errors
+from evalreport.slices.limits import Limits, Shares, independent_errors
+from evalreport.slices.slice_estimates import Side, direction
 from evalreport.texts import Message, Text, parts
 
 Reference = Literal["rest", "whole", "best"]

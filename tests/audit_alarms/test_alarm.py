@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from evalreport.audit.gates import judge
-from evalreport.audit.looks import share_of_look
-from evalreport.audit.nights import drop_evidence, floor_evidence, mean_limits
-from evalreport.audit.record import accept, prune
-from evalreport.audit.store import runs, standing
+from evalreport.audit.nightly_values import drop_evidence, floor_evidence, mean_limits
+from evalreport.audit.sequential_test import share_of_look
+from evalreport.audit.store import accept, prune, runs, standing
 from evalreport.cli import main
 from evalreport.errors import UsageError
 from evalreport.results import to_json

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.audit.drift_tests import (
-    fisher_exact,
-    of_counts,
-    of_numbers,
-    of_pairs,
-    stability_index,
-    wasserstein,
-)
+from evalreport.audit.drift import fisher_exact, of_counts, of_numbers, of_pairs, stability_index, wasserstein
 
 RNG = np.random.default_rng(3)
 THEN, NOW = RNG.normal(0, 1, 400), RNG.normal(0.3, 1.2, 250)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.audit.connection import open_history
-from evalreport.audit.lock import locked
-from evalreport.audit.store import predictions_of, results_of, runs
+from evalreport.audit.store import locked, predictions_of, results_of, runs
 from evalreport.cli import main
 
 from .sources import share, write

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evalreport.audit.columnar import packed, unpacked
+from evalreport.audit.kept_files import packed, unpacked
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.predictions import Column, ModelOutputs

@@ -9,7 +9,7 @@ from pathlib import Path
 from evalreport.cli import main
 from evalreport.cli.audit import audit_command
 from evalreport.cli.history import history_command
-from evalreport.keys import KEYS
+from evalreport.config import KEYS
 
 from .sources import share, write
 

@@ -6,7 +6,7 @@ import pytest
 
 import evalreport
 from evalreport.audit.gates import parse
-from evalreport.audit.record import accept, prune
+from evalreport.audit.store import accept, prune
 from evalreport.errors import UsageError
 
 from .sources import audited, gate_of, options, right, share

@@ -11,14 +11,13 @@ import pytest
 from sqlalchemy import inspect, make_url
 
 from campaign.histories import new_run
-from evalreport.audit import migrations
-from evalreport.audit import schema as present
+from evalreport.audit import connection as migrations
+from evalreport.audit import connection as present
 from evalreport.audit.connection import MIGRATION_LOCK, History, _engine, open_history, writing
-from evalreport.audit.evidence import kept_night
-from evalreport.audit.record import accept, append
-from evalreport.audit.store import acceptances, runs, standing
+from evalreport.audit.nightly_values import kept_night
+from evalreport.audit.store import accept, acceptances, append, runs, standing
 from evalreport.errors import HistoryError
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 
 
 def made_at(history: History, version: int) -> None:

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.audit.record import accept, prune
-from evalreport.audit.since import square_and_add
-from evalreport.audit.store import runs
+from evalreport.audit.run_differences import square_and_add
+from evalreport.audit.store import accept, prune, runs
 from evalreport.data import load
 from evalreport.errors import EvalreportError
 from evalreport.records import ComparisonRecord, HistoryRecord

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from campaign.histories import new_run
-from evalreport.audit import record as recording
+from evalreport.audit import store as recording
 from evalreport.audit.connection import ConnectionLostError, open_history
-from evalreport.audit.record import accept, append, compact, prune
 from evalreport.audit.store import (
+    accept,
     acceptances,
+    append,
+    compact,
     predictions_of,
+    prune,
     results_of,
     run_with,
     runs,

@@ -99,7 +99,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         monkeypatch,
         "report",
         render=render,
-        terminal=types.SimpleNamespace(summary=lambda results: f"SUMMARY of {results.n}"),
+        markdown=types.SimpleNamespace(summary=lambda results: f"SUMMARY of {results.n}"),
     )
     return state
 

@@ -10,9 +10,16 @@ import pytest
 
 from evalreport.cli.configuration import read_config
 from evalreport.cli.project import starter
-from evalreport.config import Options, OutputOptions, output_options, validate, validate_output, with_fields
+from evalreport.config import (
+    KEYS,
+    Options,
+    OutputOptions,
+    output_options,
+    validate,
+    validate_output,
+    with_fields,
+)
 from evalreport.errors import UsageError
-from evalreport.keys import KEYS
 
 # The command line that evalreport promises: scripts hang on these spellings.
 PROMISED = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.errors import InputError, OutputError
-from evalreport.publishing import MOVE
+from evalreport.files import MOVE
 from evalreport.results import to_json
 
 

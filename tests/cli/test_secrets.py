@@ -11,8 +11,7 @@ import pytest
 
 from evalreport.audit import reviews
 from evalreport.cli import main, messages, program
-from evalreport.errors import HistoryError
-from evalreport.redaction import cleared, forget, redacted, remember, remember_address
+from evalreport.errors import HistoryError, cleared, forget, redacted, remember, remember_address
 from tests.reviews.host import Host, served
 
 SECRET = "Hunter2-geheim"
@@ -235,7 +234,7 @@ def test_few_commands_print_by_themselves(request: pytest.FixtureRequest) -> Non
     printing = {
         path.stem for path in folder.glob("*.py") if "click.echo(" in path.read_text(encoding="utf-8")
     }
-    assert printing == {"messages", "comment", "compare_runs", "history", "listing", "plan", "program"}
+    assert printing == {"audit", "messages", "compare_runs", "history", "plan", "program", "project"}
 
 
 def test_a_text_of_the_data_stays_as_it_is() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.comparisons.measured import MEASURED_OF_SEEDS
+from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
 from evalreport.records import WarningRecord
 from evalreport.results import Results
 
@@ -105,7 +105,7 @@ def test_few_clusters(sizes: list[int], effective: str | None, few_groups: bool 
     assert bool(found) == (effective is not None)
     if found:
         assert f"count as {effective} of equal size" in found[0].text
-        assert ("A few groups carry the result." in found[0].text) == few_groups
+        assert ("A few clusters carry the result." in found[0].text) == few_groups
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.comparisons.bayes import DRAWS
+from evalreport.comparisons.fits import DRAWS
 from evalreport.comparisons.omnibus import critical_difference
-from evalreport.engine.signed_ranks import signed_rank_distribution
+from evalreport.engine.ranks import signed_rank_distribution
 from evalreport.records import ComparisonRecord
 from evalreport.results import Results
 

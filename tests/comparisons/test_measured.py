@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.comparisons.cautions_of_fits import FEW_SEEDS
-from evalreport.comparisons.measured import (
+from evalreport.comparisons.cautions_of_tests import FEW_SEEDS
+from evalreport.comparisons.registry import TESTS
+from evalreport.comparisons.test_selection import (
     ALPHA,
     EXAMPLES,
     MEASURED,
@@ -20,7 +21,6 @@ from evalreport.comparisons.measured import (
     MEASURED_OF_SEEDS,
     measured_size,
 )
-from evalreport.comparisons.registry import TESTS
 from studies import ties
 from studies.algorithms import ALPHA as STUDIED_ALPHA
 from studies.algorithms import TESTED, N

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparisons import planning
-from evalreport.comparisons.answers import Question, answers
-from evalreport.comparisons.power import detectable_accuracy_difference
+from evalreport.comparisons import sample_size
+from evalreport.comparisons.sample_size import detectable_accuracy_difference
+from evalreport.comparisons.study_design import Question, answers
 from evalreport.errors import UsageError
 from evalreport.intervals.proportions import wilson_limits
 
@@ -24,7 +24,7 @@ def test_detectable_differences_of_accuracies(n: int, discordance: float, points
     found = 100 * detectable_accuracy_difference(n, discordance, 0.05)
     assert found == pytest.approx(points, abs=0.05)
     # The examples for that difference are those it was computed from.
-    assert planning.examples_for_paired_accuracies(found / 100, discordance, 0.05, 0.8) == pytest.approx(
+    assert sample_size.examples_for_paired_accuracies(found / 100, discordance, 0.05, 0.8) == pytest.approx(
         n, abs=1
     )
 
@@ -32,7 +32,7 @@ def test_detectable_differences_of_accuracies(n: int, discordance: float, points
 def test_paired_power_by_simulation():
     """With the planned n McNemar's mid-p test finds the difference about as often as planned: 0.8 +- 0.03."""
     discordance, difference = 0.1, 0.03
-    n = planning.examples_for_paired_accuracies(difference, discordance, 0.05, 0.8)
+    n = sample_size.examples_for_paired_accuracies(difference, discordance, 0.05, 0.8)
     random = np.random.default_rng(0)
     b_share, c_share = (discordance + difference) / 2, (discordance - difference) / 2
     draws = random.multinomial(n, [b_share, c_share, 1 - discordance], size=20_000)
@@ -44,14 +44,14 @@ def test_paired_power_by_simulation():
 def test_a_wilson_interval_is_as_narrow_as_planned():
     """That n gives the wanted half-width and n - 1 does not: the limits themselves say so."""
     for p, wanted in ((0.5, 0.05), (0.9, 0.02), (0.99, 0.01)):
-        n = planning.examples_for_proportion(wanted, p)
+        n = sample_size.examples_for_proportion(wanted, p)
         widths = [np.subtract(*wilson_limits(p * k, k, 0.95)[::-1]) / 2 for k in (n, n - 1)]
         assert widths[0] <= wanted < widths[1]
 
 
 def test_a_mean_s_interval_is_as_narrow_as_planned():
     """t_{n-1} sd / sqrt(n) is at most the half-width at n and not at n - 1."""
-    n = planning.examples_for_mean(0.1, 1.0)
+    n = sample_size.examples_for_mean(0.1, 1.0)
     widths = [stats.t.ppf(0.975, k - 1) / math.sqrt(k) for k in (n, n - 1)]
     assert widths[0] <= 0.1 < widths[1]
 
@@ -60,12 +60,12 @@ def test_the_error_of_an_auc_of_one_half():
     """At A = 1/2 the formula is that of Wilcoxon's null but for one: sqrt((P + N + 1) / (12 P N)) nearly."""
     p, n = 400, 600
     null = math.sqrt((p + n + 1) / (12 * p * n))
-    assert planning.auc_error(0.5, p, n) == pytest.approx(null, rel=0.002)
+    assert sample_size.auc_error(0.5, p, n) == pytest.approx(null, rel=0.002)
 
 
 def test_an_auc_with_rare_positives_needs_more_examples():
     """Positives and negatives count alike by symmetry, and balance is cheapest."""
-    needed = [planning.examples_for_auc(0.03, 0.85, share) for share in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    needed = [sample_size.examples_for_auc(0.03, 0.85, share) for share in (0.1, 0.3, 0.5, 0.7, 0.9)]
     assert needed == needed[::-1]
     assert needed[0] > needed[1] > needed[2]
 
@@ -76,9 +76,9 @@ def test_mean_differences_agree_with_statsmodels(effect: float):
     from statsmodels.stats.power import TTestPower
 
     reference = TTestPower().solve_power(effect_size=effect, alpha=0.05, power=0.8)
-    n = planning.examples_for_mean_difference(effect, 1.0, 0.05, 0.8)
+    n = sample_size.examples_for_mean_difference(effect, 1.0, 0.05, 0.8)
     assert n == math.ceil(reference)
-    assert planning.detectable_mean_difference(n, 1.0, 0.05, 0.8) <= effect
+    assert sample_size.detectable_mean_difference(n, 1.0, 0.05, 0.8) <= effect
 
 
 def test_independent_sets_agree_with_the_textbook():
@@ -88,14 +88,14 @@ def test_independent_sets_agree_with_the_textbook():
     z_a, z_b = stats.norm.ppf([0.975, 0.8])
     spread = z_a * math.sqrt(2 * mean * (1 - mean)) + z_b * math.sqrt(p1 * (1 - p1) + p2 * (1 - p2))
     expected = math.ceil((spread / (p1 - p2)) ** 2)
-    assert planning.examples_for_independent_sets(p1, p2, 0.05, 0.8) == expected
-    assert planning.examples_for_independent_sets(p2, p1, 0.05, 0.8) == expected
+    assert sample_size.examples_for_independent_sets(p1, p2, 0.05, 0.8) == expected
+    assert sample_size.examples_for_independent_sets(p2, p1, 0.05, 0.8) == expected
 
 
 def test_one_model_against_a_value_has_the_planned_power():
     """The exact two-sided power of the score test at the planned n, enumerated, is near the wanted 0.8."""
     p0, p1 = 0.8, 0.85
-    n = planning.examples_against_value(p0, p1, 0.05, 0.8)
+    n = sample_size.examples_against_value(p0, p1, 0.05, 0.8)
     k = np.arange(n + 1)
     rejects = np.abs(k / n - p0) / math.sqrt(p0 * (1 - p0) / n) >= stats.norm.ppf(0.975)
     assert stats.binom.pmf(k, n, p1)[rejects].sum() == pytest.approx(0.8, abs=0.02)
@@ -103,8 +103,8 @@ def test_one_model_against_a_value_has_the_planned_power():
 
 def test_the_corrected_t_has_the_planned_power():
     """Fold differences of the assumed correlation, simulated: power 0.8 +- 0.02 at the planned difference."""
-    plan, sd = planning.Folds(10), 0.02
-    difference = planning.detectable_over_folds(plan, sd, 0.05, 0.8)
+    plan, sd = sample_size.Folds(10), 0.02
+    difference = sample_size.detectable_over_folds(plan, sd, 0.05, 0.8)
     ratio = 1 / (plan.folds - 1)
     # Nadeau and Bengio: correlation rho = n_test / (n_test + n_train), so rho / (1 - rho) = n_test / n_train.
     random, rho = np.random.default_rng(1), ratio / (1 + ratio)
@@ -118,10 +118,12 @@ def test_repeats_have_a_floor():
     """Below the part that is shared no number of repeats is enough; above it the answer is the smallest that is."""
     sd, folds = 0.02, 10
     floor = sum(stats.norm.ppf([0.975, 0.8])) * sd / 3
-    assert planning.repeats_needed(0.999 * floor, folds, sd, 0.05, 0.8) is None
-    r = planning.repeats_needed(0.02, folds, sd, 0.05, 0.8)
+    assert sample_size.repeats_needed(0.999 * floor, folds, sd, 0.05, 0.8) is None
+    r = sample_size.repeats_needed(0.02, folds, sd, 0.05, 0.8)
     assert r is not None
-    shown = [planning.detectable_over_folds(planning.Folds(folds, k), sd, 0.05, 0.8) for k in (r, r - 1)]
+    shown = [
+        sample_size.detectable_over_folds(sample_size.Folds(folds, k), sd, 0.05, 0.8) for k in (r, r - 1)
+    ]
     assert shown[0] <= 0.02 < shown[1]
 
 
@@ -129,14 +131,14 @@ def test_repeats_have_a_floor():
 @pytest.mark.parametrize("exact", [True, False])
 def test_discordant_needed(alpha: float, exact: bool):
     """With so many discordant examples all on one side p <= alpha, with one fewer not."""
-    m = planning.discordant_needed(alpha, exact=exact)
+    m = sample_size.discordant_needed(alpha, exact=exact)
     p = [0.5**k * (2 if exact else 1) for k in (m, m - 1)]
     assert p[0] <= alpha < p[1]
 
 
 def test_what_two_accuracies_allow():
     """0.9 and 0.8: at least 0.1 apart, 0.26 when independent, 0.3 when no error is shared (by hand)."""
-    found = planning.discordance_of(0.9, 0.8)
+    found = sample_size.discordance_of(0.9, 0.8)
     assert (found.least, found.independent, found.most) == pytest.approx((0.1, 0.26, 0.3))
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 import evalreport
 from evalreport.errors import InputError
-from evalreport.metrics.crossed import crossed, seed_term
+from evalreport.metrics.estimate import crossed, seed_term
 from evalreport.records import ComparisonRecord
 from evalreport.results import Results
 from tests.reference.second_round import agrees, each

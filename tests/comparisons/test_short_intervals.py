@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.comparisons.cautions_of_coverage import largest_losses
+from evalreport.comparisons.cautions_of_tests import largest_losses
 from evalreport.config import Options
-from evalreport.intervals.measured import Shortfall, shortfall_of, shortfalls
+from evalreport.intervals.registry import Shortfall, shortfall_of, shortfalls
 from evalreport.pipeline import evaluate
 from evalreport.records import WarningRecord
 from evalreport.results import Results

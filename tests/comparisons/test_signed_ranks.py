@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.engine.ranks import mid_ranks
-from evalreport.engine.signed_ranks import signed_rank_tail
-from evalreport.intervals.blocks import hodges_lehmann
+from evalreport.engine.ranks import mid_ranks, signed_rank_tail
+from evalreport.intervals.normal import hodges_lehmann
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.records import ComparisonRecord
 from tests.reference.second_round import agrees, each
 

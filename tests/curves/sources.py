@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 import evalreport
 from evalreport.engine.ranks import descending_order
-from evalreport.metrics.curves.ladder import Ladder, ladder
+from evalreport.metrics.threshold_counts import ThresholdCounts, ladder
 from evalreport.results import Results
 
 Floats = npt.NDArray[np.float64]
 
 
-def rungs(scores: Any, positive: Any, weights: Floats | None = None) -> Ladder:
+def rungs(scores: Any, positive: Any, weights: Floats | None = None) -> ThresholdCounts:
     """Return the ladder of a ranking."""
     order = descending_order(np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool))
     return ladder(order, model="m", weights=weights)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import evalreport.metrics.curves.replicates as module
-from evalreport.intervals.curves import band
-from evalreport.metrics.curves.replicates import coarse, replicates, tpr_at
-from evalreport.metrics.curves.tally import FIXED_FPR, grid_of, tallies
+import evalreport.metrics.threshold_counts as module
+from evalreport.intervals.operating_points import band
+from evalreport.metrics.operating_points import FIXED_FPR, grid_of, tallies
+from evalreport.metrics.threshold_counts import coarse, replicates, tpr_at
 from evalreport.metrics.units import Units
 
 from .sources import evaluated, rows, rungs, two_normals

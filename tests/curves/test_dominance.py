@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.comparisons.dominance import CLEAR, Drawn, dominance
+from evalreport.comparisons.all_models import CLEAR, Drawn, dominance
 from evalreport.report.sections.verdict import describe
 from evalreport.report.view import view_of
 

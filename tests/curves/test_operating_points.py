@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.engine.tables import Counts, margins_of
-from evalreport.metrics.curves.criteria import best_rung, criteria
-from evalreport.metrics.curves.sweeps import by_counts, has_a_best_threshold
-from evalreport.metrics.curves.tally import tallies
-from evalreport.metrics.quantities import Quantity
-from evalreport.metrics.registry import METRICS
+from evalreport.engine.counts import Counts, margins_of
+from evalreport.metrics.curves import by_counts, has_a_best_threshold
+from evalreport.metrics.operating_points import best_rung, criteria, tallies
+from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.metrics.units import Units
 
 from .sources import evaluated, rows, rungs, two_normals

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Canvas
 import evalreport
 from evalreport.errors import UsageError
 from evalreport.metrics.curves import CURVES
-from evalreport.plots import calibration, curves, gains, thresholds
+from evalreport.plots import curves, thresholds
 from evalreport.plots.svg import to_svg
 from evalreport.report import render
 from evalreport.report.sections import describe
@@ -238,10 +238,10 @@ DRAWINGS = {
     "precision_recall": curves.precision_recall,
     "error_rates": lambda r, ax: thresholds.error_rates(r, HOSTILE, ax),
     "sweep": lambda r, ax: thresholds.sweep(r, ax, metric="mcc"),
-    "reliability": lambda r, ax: calibration.reliability(r, HOSTILE, ax),
-    "accuracy_rejection": calibration.accuracy_rejection,
-    "gain": gains.gain,
-    "lift": gains.lift,
+    "reliability": lambda r, ax: thresholds.reliability(r, HOSTILE, ax),
+    "accuracy_rejection": thresholds.accuracy_rejection,
+    "gain": thresholds.gain,
+    "lift": thresholds.lift,
 }
 
 

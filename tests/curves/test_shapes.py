@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evalreport.metrics.curves import CURVES
-from evalreport.metrics.curves.discrimination import (
+from evalreport.metrics.curves import (
+    CURVES,
+    accuracy_rejection,
     far,
     frr,
     gain,
@@ -18,18 +19,15 @@ from evalreport.metrics.curves.discrimination import (
     pr,
     pr_interpolated,
     precision_of,
-    roc,
-    roc_hull,
-)
-from evalreport.metrics.curves.forecasts import (
-    accuracy_rejection,
+    record_of,
     rejection_area,
     reliability,
     right_at_coverage,
+    roc,
+    roc_hull,
 )
-from evalreport.metrics.curves.ladder import Forecasts, Ladder, visible_points
-from evalreport.metrics.curves.registry import record_of
-from evalreport.metrics.curves.summaries import interpolated_area, partial_area
+from evalreport.metrics.operating_points import interpolated_area, partial_area
+from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
 
 from .sources import rungs
 
@@ -47,7 +45,7 @@ def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return draw(arrays(np.int64, n, elements=st.integers(0, levels))) / 4 - 1, positive
 
 
-def ladder_of(ranking: tuple[np.ndarray, np.ndarray]) -> Ladder:
+def ladder_of(ranking: tuple[np.ndarray, np.ndarray]) -> ThresholdCounts:
     """Return the ladder of drawn scores."""
     return rungs(*ranking)
 

@@ -12,8 +12,8 @@ import pytest
 
 import evalreport
 from evalreport.data import load
-from evalreport.metrics.curves.ladder import Ladder, ladders
 from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.threshold_counts import ThresholdCounts, ladders
 from evalreport.metrics.units import units_of
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -39,7 +39,7 @@ TABLE = table()
 
 
 @pytest.fixture(scope="module", params=FILES)
-def of_dataset(request: pytest.FixtureRequest) -> tuple[str, dict[str, Ladder]]:
+def of_dataset(request: pytest.FixtureRequest) -> tuple[str, dict[str, ThresholdCounts]]:
     """Every model's ladder of one data set."""
     file, positive = FILES[request.param]
     predictions = load(DATA / "predictions" / file, options=evalreport.Options(positive=positive))
@@ -48,7 +48,7 @@ def of_dataset(request: pytest.FixtureRequest) -> tuple[str, dict[str, Ladder]]:
     return request.param, {one.model: one for one in ladders(sample)}
 
 
-def test_counts_at_every_threshold(of_dataset: tuple[str, dict[str, Ladder]]) -> None:
+def test_counts_at_every_threshold(of_dataset: tuple[str, dict[str, ThresholdCounts]]) -> None:
     """TP, FP, FN, TN at each distinct score, for every scored model; ROCR 1.0-11 (tests/data/README.md)."""
     dataset, ours = of_dataset
     expected = {model: counts for (name, model), counts in TABLE.items() if name == dataset}

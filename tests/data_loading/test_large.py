@@ -15,9 +15,10 @@ import pytest
 
 import evalreport
 from evalreport.config import Options
-from evalreport.data import Predictions, binary, delimited, load, ordering, reading
-from evalreport.data import database as database_module
-from evalreport.data.database import database, usable_memory
+from evalreport.data import Predictions, binary, formats, load, reading
+from evalreport.data import ids as ordering
+from evalreport.data import unpacking as database_module
+from evalreport.data.unpacking import database, usable_memory
 from evalreport.errors import UsageError
 
 MEGABYTE = 10**6
@@ -179,5 +180,5 @@ def test_a_file_that_is_read_slowly_is_read_some_rows_at_a_time(
     (tmp_path / "even" / "m.csv").write_text("\n".join(["id,y_true,p_1", *rows]) + "\n")
     mixed = "".join(f"{row}{(chr(10), chr(13), chr(13) + chr(10))[i % 3]}" for i, row in enumerate(rows))
     (tmp_path / "m.csv").write_bytes(b"id,y_true,p_1\n" + mixed.encode())
-    monkeypatch.setattr(delimited, "_ROWS_A_SLOW_BATCH", 4)
+    monkeypatch.setattr(formats, "_ROWS_A_SLOW_BATCH", 4)
     assert content(load(tmp_path / "m.csv")) == content(load(tmp_path / "even" / "m.csv"))

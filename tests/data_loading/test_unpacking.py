@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalreport.config import Options
-from evalreport.data import Predictions, binary, delimited, json_lines, load, reading, task, unpacking
+from evalreport.data import Predictions, binary, formats, load, reading, task, unpacking
 from evalreport.errors import InputError, UsageError
 
 from .conftest import Write
@@ -75,8 +75,8 @@ def test_what_unpacks_to_far_more_is_refused_before_it_is_read(
         arrow(path, pa.table({name: pa.nulls(ROWS) for name in ("y_true", "y_pred", "score")}))
         monkeypatch.setattr(binary, "read_table", never)
     else:
-        monkeypatch.setattr(delimited, "_read_fast", never)
-        monkeypatch.setattr(json_lines, "database", never)
+        monkeypatch.setattr(formats, "_read_fast", never)
+        monkeypatch.setattr(formats, "database", never)
         mark = "\t" if suffix.startswith("tsv") else ","
         head, row = f"y_true{mark}y_pred\n", f"1{mark}1\n"
         if suffix.startswith("jsonl"):
@@ -229,14 +229,15 @@ def test_a_flood_of_lines_or_one_line_without_end_is_said_as_what_it_is(
     write: Write, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, said: str
 ) -> None:
     """Not "the file is empty" after a minute: what is wrong, after the first block that shows it."""
-    monkeypatch.setattr(delimited, "_LONGEST_LINE", 2000)
+    monkeypatch.setattr(formats, "_LONGEST_LINE", 2000)
+    monkeypatch.setattr(formats, "_LONGEST_JSON_LINE", 2000)
     with pytest.raises(InputError, match=said):
         load(write(name, content))
 
 
 def test_a_line_of_json_that_is_too_long_is_said(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one that DuckDB refuses is found again, and no more of it is read than says so."""
-    monkeypatch.setattr(json_lines, "_LONGEST_LINE", 100)
+    monkeypatch.setattr(formats, "_LONGEST_JSON_LINE", 100)
     row = json.dumps({"id": "a", "y_true": 1, "y_pred": 1})
     with pytest.raises(InputError, match="longer than") as caught:
         load(write("m.jsonl", f"{row}\n{row[:-1]}, {json.dumps({'note': 'x' * 200})[1:]}\n"))
@@ -253,8 +254,8 @@ def test_lines_are_split_alike_however_the_blocks_fall(pieces: list[bytes], size
     whole = content.replace(b"\r\n", b"\0").replace(b"\r", b"\r\1").replace(b"\n", b"\n\1")
     expected = [line for line in whole.replace(b"\0", b"\r\n\1").split(b"\1") if line]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "BYTES_A_BLOCK", size)
-        assert list(delimited._split(io.BytesIO(content))) == expected
+        patch.setattr(formats, "BYTES_A_BLOCK", size)
+        assert list(formats._split(io.BytesIO(content))) == expected
 
 
 def test_more_columns_than_predictions_have_are_refused(write: Write) -> None:

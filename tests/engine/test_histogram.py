@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from benchmarks.stress import CASES, METRICS, Found, errors, models, scores
-from evalreport.engine.histogram import Bins, Cells, bin_weights, bins_of, running_sums
-from evalreport.engine.inside import shares, slopes_of
-from evalreport.engine.multinomial import uniform_multinomial
-from evalreport.engine.portable import column_sums, whole_numbers
+from evalreport.engine.binned import Bins, Cells, bin_weights, bins_of, running_sums, shares, slopes_of
+from evalreport.engine.distributions import column_sums, whole_numbers
+from evalreport.engine.draws import uniform_multinomial
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.row_estimates import said_of_histograms
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.engine.multinomial import column_sums, uniform_multinomial
+from evalreport.engine.draws import column_sums, uniform_multinomial
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 1000, 20_001])

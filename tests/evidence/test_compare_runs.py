@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.since import square_and_add
+from evalreport.audit.run_differences import square_and_add
 from evalreport.cli import main
 
 from .sources import run, write

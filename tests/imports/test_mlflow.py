@@ -169,9 +169,9 @@ def test_a_file_is_written_whole_and_a_killed_import_leaves_nothing_for_long(tmp
     whole = (tmp_path / "p.csv").read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
 
-    def no_room(_path: Path, _content: bytes) -> None:
+    def no_room(_path: Path, _target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", no_room)
+    monkeypatch.setattr(Path, "replace", no_room)
     assert main(words) == 2
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("p.csv", whole)]

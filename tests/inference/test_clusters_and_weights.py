@@ -16,10 +16,10 @@ from scipy.linalg import sqrtm
 
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.engine.effective import kish
+from evalreport.engine.counts import kish
 from evalreport.intervals import INTERVALS
 from evalreport.metrics.estimate import Estimate, difference
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units, units_of
 from tests.reference.second_round import agrees, each, records_of

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from statsmodels.stats.weightstats import ttost_paired
 
-from evalreport.comparisons.equivalence import tost
+from evalreport.comparisons.decisions import tost
 from evalreport.comparisons.registry import Pair
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 
 from .sources import labels, row, run, values
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparisons.power import detectable_accuracy_difference, examples_needed
+from evalreport.comparisons.sample_size import detectable_accuracy_difference, examples_needed
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 
 from .sources import labels, run
 

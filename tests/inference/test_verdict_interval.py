@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparisons.equivalence import smallest_alpha
-from evalreport.comparisons.multiplicity import adjust
-from evalreport.comparisons.verdict_interval import agreeing, decides, level_of_each
+from evalreport.comparisons.decisions import adjust, agreeing, decides, level_of_each, smallest_alpha
 from evalreport.comparisons.verdicts import settled_at
 from evalreport.records import Interval
 from evalreport.results import Results

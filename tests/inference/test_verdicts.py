@@ -7,14 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evalreport.comparisons.multiplicity import adjust
+from evalreport.comparisons.decisions import adjust, agreeing
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
-from evalreport.comparisons.verdict_interval import agreeing
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.records import Interval
 
 from .sources import labels, row, run, values

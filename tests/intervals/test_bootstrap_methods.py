@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from studies.designs import predictions_on

@@ -11,11 +11,10 @@ from scipy import stats
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.intervals import leading, limits, recommended
 from evalreport.intervals.choice import table_function as as_tables
-from evalreport.intervals.class_means import covariances
-from evalreport.intervals.proportions import newcombe_independent_limits, wilson_limits
+from evalreport.intervals.proportions import covariances, newcombe_independent_limits, wilson_limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from studies.designs import labelled, predictions_on

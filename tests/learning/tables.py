@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport
-from evalreport.algorithm_records import ErrorEstimateRecord
-from evalreport.results import Results
+from evalreport.results import ErrorEstimateRecord, Results
 
 Fit = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Callable[[npt.NDArray[Any]], npt.NDArray[Any]]]
 

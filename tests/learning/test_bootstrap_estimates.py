@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.learning.optimism import bootstrap_632plus, optimism_by_example, out_of_bag
+from evalreport.algorithms.replicates import bootstrap_632plus, optimism_by_example, out_of_bag
 
 from .tables import estimates, evaluate, nearest, refitted, replicates
 

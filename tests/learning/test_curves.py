@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalreport.algorithms.learning_curves import PointLosses, extrapolated
 from evalreport.errors import InputError
-from evalreport.learning.extrapolation import PointLosses, extrapolated
 from evalreport.results import Results
 from evalreport.texts import Message
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import evalreport
-from evalreport.errors import UsageError
-from evalreport.learning.bias_variance import (
+from evalreport.algorithms.decomposition import (
     kohavi_wolpert,
     label_counts,
     redrawn_squared,
@@ -20,7 +19,8 @@ from evalreport.learning.bias_variance import (
     squared,
     zero_one,
 )
-from evalreport.plots.losses import bias_variance
+from evalreport.errors import UsageError
+from evalreport.plots.decomposition import bias_variance
 from evalreport.records import WarningRecord
 from tests.reference.second_round import agrees, each
 

@@ -171,8 +171,8 @@ def test_a_plain_test_set_is_one_hold_out_and_no_list_of_what_is_missing() -> No
 
 def test_every_missing_estimator_names_a_scheme_of_the_command() -> None:
     """The plan that a reason names exists."""
-    from evalreport.learning.estimates import MADE_BY
-    from evalreport.learning.plans import SCHEMES
+    from evalreport.algorithms.estimates import MADE_BY
+    from evalreport.refit.plans import SCHEMES
 
     for name, (_, plan) in MADE_BY.items():
         if name != "resubstitution":

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.learning.examples import Examples, read_examples
-from evalreport.learning.plans import DataSource
+from evalreport.refit.examples import Examples, read_examples
+from evalreport.refit.plans import DataSource
 
 TREE = '[[estimator]]\nname = "tree"\nimport = "sklearn.tree:DecisionTreeClassifier"\n'
 BAYES = '[[estimator]]\nname = "bayes"\nimport = "sklearn.naive_bayes:GaussianNB"\n'

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.learning.journal import journal_path, open_journal
-from evalreport.learning.resampling import resample
+from evalreport.refit.prediction_tables import journal_path, open_journal
+from evalreport.refit.resampling import resample
 
 from .conftest import BAYES, TREE
 
@@ -206,7 +206,7 @@ def test_a_torn_journal_loses_its_last_record_only(folder: Path, plan: Write):
 
 def make_journal(path: Path, folder: Path) -> bytes:
     """The journal of a finished plan, which a run that ends well removes."""
-    from evalreport.learning import resampling
+    from evalreport.refit import resampling
 
     seen: list[bytes] = []
     usual = resampling._write

@@ -9,8 +9,8 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.errors import InputError
-from evalreport.learning.examples import read_examples
-from evalreport.learning.plans import DataSource
+from evalreport.refit.examples import read_examples
+from evalreport.refit.plans import DataSource
 
 from .conftest import BAYES, TREE
 

@@ -21,10 +21,10 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import evalreport
-from evalreport.learning.examples import Examples
-from evalreport.learning.parameters import count_parameters, vc_dimension
-from evalreport.learning.resampling import resample
-from evalreport.learning.splits import seed_of
+from evalreport.refit.building import count_parameters, vc_dimension
+from evalreport.refit.examples import Examples
+from evalreport.refit.resampling import resample
+from evalreport.refit.splits import seed_of
 
 from .conftest import BAYES, TREE, examples_of
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from evalreport.cli import main
-from evalreport.learning.examples import same_features
-from evalreport.learning.guards import guards
-from evalreport.learning.plans import Scheme
-from evalreport.learning.splits import Fit, fits_of
+from evalreport.refit.examples import same_features
+from evalreport.refit.plans import Scheme
+from evalreport.refit.splits import Fit, fits_of, guards
 
 from .conftest import BAYES, TREE, examples_of
 

@@ -11,8 +11,16 @@ import pytest
 import evalreport as er
 from evalreport.cli import main
 from evalreport.errors import UsageError
-from evalreport.learning.plan_files import read_plan
-from evalreport.learning.plans import Complexity, DataSource, Estimator, Plan, Scheme, describe, settle
+from evalreport.refit.plans import (
+    Complexity,
+    DataSource,
+    Estimator,
+    Plan,
+    Scheme,
+    describe,
+    read_plan,
+    settle,
+)
 
 Write = Callable[..., Path]
 
@@ -90,7 +98,7 @@ def test_an_interrupt_after_the_predictions_says_that_they_are_there(
     folder: Path, plan: Write, monkeypatch, capsys
 ):
     """In the moment between their moving in and the end of the command."""
-    monkeypatch.setattr("evalreport.learning.resampling._arguments", interrupted)
+    monkeypatch.setattr("evalreport.refit.resampling._arguments", interrupted)
     words = ["resample", str(plan('name = "holdout"')), "-o", str(folder / "out"), "-q"]
     assert main([*words, "--backend", "sequential"]) == 130
     said = f"interrupted; the predictions had been written: {folder / 'out' / 'predictions.parquet'}\n"

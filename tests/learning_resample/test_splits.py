@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
 from evalreport.errors import UsageError
-from evalreport.learning.examples import Examples
-from evalreport.learning.plans import SCHEMES, Complexity, DataSource, Estimator, Plan, Scheme, settle
-from evalreport.learning.splits import Fit, fits_of, inner_folds, seed_of
+from evalreport.refit.examples import Examples
+from evalreport.refit.plans import SCHEMES, Complexity, DataSource, Estimator, Plan, Scheme, settle
+from evalreport.refit.splits import Fit, fits_of, inner_folds, seed_of
 
 from .conftest import examples_of
 

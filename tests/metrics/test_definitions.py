@@ -10,12 +10,12 @@ import pytest
 from scipy import special, stats
 from sklearn import metrics as sk
 
-from evalreport.engine.around import absolute_deviations, ascending, weighted_median
-from evalreport.engine.tables import Counts
+from evalreport.engine.counts import Counts
+from evalreport.engine.ranks import absolute_deviations, ascending, weighted_median
 from evalreport.intervals.choice import leading, limits
 from evalreport.metrics.calibration import brier_decomposition
 from evalreport.metrics.labels import f_beta
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 
 from .tables import Rows, binary_rows, estimates_of, ids, several_rows, value, value_rows
 

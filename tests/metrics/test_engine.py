@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.metrics.quantities import Quantity, definition
-from evalreport.metrics.registry import METRICS
+from evalreport.metrics.registry import METRICS, Quantity, definition
 
 from .tables import ROWS, Rows, by_quantity, estimates_of, ids, predictions_of, weighted
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalreport.engine.counts import margins_of, one_vs_rest
 from evalreport.engine.ranks import descending_order
-from evalreport.engine.tables import margins_of, one_vs_rest
-from evalreport.metrics.curves.discrimination import pr
-from evalreport.metrics.curves.ladder import ladder
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.curves import pr
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.threshold_counts import ladder
 
 from .tables import Rows, estimates_of, ids, value, value_rows
 

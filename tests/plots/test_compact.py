@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from evalreport.plots.compact import SVG, compact
-from evalreport.plots.svg import to_svg
+from evalreport.plots.svg import SVG, compact, to_svg
 
 
 def shortened(inside: str) -> ET.Element:

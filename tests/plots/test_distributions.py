@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.distributions import MOST_POINTS, SCORE_BINS
+from evalreport.assembly import MOST_POINTS, SCORE_BINS
 from evalreport.results import Results
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.plots.layout import panels
+from evalreport.plots.pictures import panels
 from evalreport.plots.svg import to_svg
 
 

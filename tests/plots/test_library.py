@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport import plots
-from evalreport.plots.layout import panels
+from evalreport.plots.pictures import panels
 from evalreport.plots.style import MARKS, MUTED, report_style
 from evalreport.plots.svg import to_svg
 from evalreport.results import Results

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.plots.ranks import critical_differences, groups_of
+from evalreport.plots.pairs import critical_differences, groups_of
 from evalreport.results import Results
 
 

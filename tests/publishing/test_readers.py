@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.results_file import read_recorded
-from evalreport.cli.comment import _read
-from evalreport.data.folder import find_files
+from evalreport.audit.kept_files import read_recorded
+from evalreport.cli.audit import _read
+from evalreport.data.sources import find_files
 from evalreport.errors import InputError
-from evalreport.publishing import MOVE
+from evalreport.files import MOVE
 
 
 @pytest.fixture

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from evalreport import files as alone
+from evalreport import files as whole
 from evalreport.errors import OutputError, UsageError
-from evalreport.publishing import MOVE, Kind, alone, publish, recover, whole, write_whole, writing_whole
+from evalreport.files import MOVE, Kind, publish, recover, write_whole, writing_whole
 
 NAMES = ("page.html", "numbers.json", "figures/a.svg", "figures/b.svg")
 KIND = Kind("test", {*NAMES, "figures/"}.__contains__)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evalreport.curve_records import OperatingPointRecord
 from evalreport.records import ComparisonRecord, Interval, MetricRecord
-from evalreport.results import Results
+from evalreport.results import OperatingPointRecord, Results
 
 Missing = LookupError
 TANGO = "tango"

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.algorithm_records import DecompositionRecord, ErrorEstimateRecord
+from evalreport.algorithms.decomposition import squared
+from evalreport.algorithms.replicates import replicates_of
 from evalreport.data import load
-from evalreport.learning.bias_variance import squared
-from evalreport.learning.replicates import replicates_of
-from evalreport.results import Results
+from evalreport.results import DecompositionRecord, ErrorEstimateRecord, Results
 
 from .records import CLOSED_FORM, DATA, Record, records_of
 

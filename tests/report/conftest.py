@@ -9,7 +9,6 @@ from math import erf, sqrt
 import numpy as np
 import pytest
 
-from evalreport.curve_records import CurveRecord
 from evalreport.records import (
     ComparisonRecord,
     ConfusionRecord,
@@ -22,7 +21,7 @@ from evalreport.records import (
     VerdictRecord,
     WarningRecord,
 )
-from evalreport.results import Results
+from evalreport.results import CurveRecord, Results
 from evalreport.texts import Message
 
 SIGNALS = {"boosting": 1.9, "forest": 1.85, "knn": 1.0, "logreg": 1.45, "tree": 0.6}

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from evalreport.records import VerdictRecord
+from evalreport.report.markdown import oneliner
 from evalreport.report.sections import leaderboard, pairs, verdict
 from evalreport.report.sections.verdict import MOST_FACTS
-from evalreport.report.terminal import oneliner
 from evalreport.report.view import verdict_between, view_of
 from evalreport.results import Results
 

@@ -201,8 +201,7 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
         replicate_predictions,
         stacked_parts,
     )
-    from evalreport.plots.estimates import Dot, EstimatorRow, estimates
-    from evalreport.plots.learning import LearningCurve, learning
+    from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve, estimates, learning
 
     line = ((1.0, 2.0), (0.5, 0.4))
     drawn = [

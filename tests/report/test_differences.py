@@ -11,8 +11,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport.config import OutputOptions
-from evalreport.plots.ranks import Ranked, critical_differences
-from evalreport.plots.strip import Strip, strip
+from evalreport.plots.pairs import Ranked, Strip, critical_differences, strip
 from evalreport.records import (
     AgreementRecord,
     AverageRankRecord,
@@ -25,8 +24,8 @@ from evalreport.records import (
 )
 from evalreport.report import render
 from evalreport.report.figures import drawn
-from evalreport.report.reasons import holds_here, why_chosen
-from evalreport.report.sections import differences, omnibus
+from evalreport.report.sections import differences, pairs
+from evalreport.report.sections.methods import holds_here, why_chosen
 from evalreport.report.view import view_of
 from evalreport.results import Results
 
@@ -62,7 +61,7 @@ def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]
     """Results without sizes, folds and disagreements have no such section, nor one on all models at once."""
     view = view_of(simulate(TWO))
     assert differences.describe(view) is None
-    assert omnibus.describe(view) is None
+    assert pairs.describe_omnibus(view) is None
 
 
 def test_the_fits_of_one_model_are_not_called_a_difference_of_models(
@@ -147,7 +146,7 @@ def ranked(results: Results, letters: dict[str, str]) -> Results:
 def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results]) -> None:
     """Models that share a letter are joined, whatever Nemenyi's distance says: one table decides everything."""
     results = ranked(simulate({"a": 1.9, "b": 1.5, "c": 0.6}), {"a": "a", "b": "ab", "c": "b"})
-    found = omnibus.describe(view_of(results))
+    found = pairs.describe_omnibus(view_of(results))
     assert found is not None
     assert found.figure is not None
     axes = Canvas().subplots()

@@ -21,9 +21,8 @@ from evalreport.records import FoundRecord, InputRecord, WarningRecord
 from evalreport.report import render
 from evalreport.report.characters import SHAPELESS, code_point, visible
 from evalreport.report.html import html_page, paper_page
-from evalreport.report.markdown import escaped, summary_markdown
+from evalreport.report.markdown import escaped, oneliner, summary, summary_markdown
 from evalreport.report.sections import describe
-from evalreport.report.terminal import oneliner, summary
 from evalreport.report.view import view_of
 from evalreport.report.writing import _figures
 from evalreport.results import Results

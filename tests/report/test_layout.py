@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalreport.plots.layout import panels
+from evalreport.plots.pictures import panels
 from evalreport.report.figures import Figure
 
 ROOT = Path(__file__).parents[2]

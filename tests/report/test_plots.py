@@ -9,13 +9,13 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport.plots.curves import precision_recall, prevalence_of, roc
-from evalreport.plots.matrices import confusion
-from evalreport.plots.paired import Difference, forest
+from evalreport.plots.pairs import Difference, forest
+from evalreport.plots.slices import confusion
 from evalreport.plots.style import MARKS
 from evalreport.plots.svg import to_svg
 from evalreport.records import ConfusionRecord
 from evalreport.report.figures import drawn
-from evalreport.report.sections import confusion as confusion_section
+from evalreport.report.sections import metrics as confusion_section
 from evalreport.report.view import view_of
 from evalreport.results import Results
 
@@ -64,7 +64,7 @@ def test_long_labels_of_a_matrix_do_not_lie_on_each_other(simulate: Callable[...
     found = dataclasses.replace(
         simulate({"a": 1.0, "b": 0.5}), classes=classes, positive=None, confusion=cells
     )
-    section = confusion_section.describe(view_of(found))
+    section = confusion_section.describe_confusion(view_of(found))
     assert section is not None
     assert section.figure is not None
     drawing = drawn(section.figure)  # a figure that is too small warns, and warnings are errors here

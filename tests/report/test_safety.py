@@ -15,9 +15,8 @@ from evalreport.config import OutputOptions
 from evalreport.records import WarningRecord
 from evalreport.report import render
 from evalreport.report.characters import distinct_names, visible, without_missing_glyphs
-from evalreport.report.markdown import escaped
+from evalreport.report.markdown import escaped, oneliner, summary
 from evalreport.report.notebook import leaderboard_html
-from evalreport.report.terminal import oneliner, summary
 from evalreport.results import Results
 
 HOSTILE = {

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from evalreport.numbers import interval
-from evalreport.plots.paired import difference_rows
+from evalreport.plots.pairs import difference_rows
 from evalreport.plots.style import MARKS, mark_of
 from evalreport.records import GateRecord, WarningRecord
 from evalreport.report.characters import distinct_names
 from evalreport.report.markdown import summary_markdown
-from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, tests_table, verdict
+from evalreport.report.sections import curves, leaderboard, methods, metrics, pairs, verdict
 from evalreport.report.view import difference_decimals, view_of
 from evalreport.results import Results
 from evalreport.texts import say
@@ -107,7 +107,7 @@ def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> Non
     turned = interval(-one.high, -one.low, decimals, signed=True)
     assert [row.difference.beside for row in board.rows if row.difference] == ["", turned]
     assert shown in verdict.describe(view).facts[0].text
-    assert [row.interval for row in tests_table.tests_of(view, frozenset())[0]] == [shown, ""]
+    assert [row.interval for row in metrics.tests_of(view, frozenset())[0]] == [shown, ""]
     assert turned.replace("[", "\\[").replace("]", "\\]") in summary_markdown(view)
 
 

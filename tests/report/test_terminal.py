@@ -9,8 +9,8 @@ from collections.abc import Callable
 from rich.console import Console
 
 from evalreport.records import GateRecord
+from evalreport.report.markdown import oneliner, summary
 from evalreport.report.notebook import leaderboard_html
-from evalreport.report.terminal import oneliner, summary
 from evalreport.results import Results
 
 

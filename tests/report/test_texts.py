@@ -12,10 +12,9 @@ import pytest
 from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
 from evalreport.report import render, sections
-from evalreport.report.brand import TemplateError
+from evalreport.report.brand import TemplateError, catalogue_of
 from evalreport.report.page import template_folder
 from evalreport.report.sections import SECTIONS
-from evalreport.report.translation import catalogue_of
 from evalreport.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
 

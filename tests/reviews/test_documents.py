@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.cli.audit import audit_command
-from evalreport.cli.comment import comment_command
+from evalreport.cli.audit import audit_command, comment_command
 from evalreport.cli.history import history_command
 
 yaml = pytest.importorskip("yaml")

@@ -12,10 +12,8 @@ import pytest
 
 from evalreport.audit.auditing import audit, record
 from evalreport.audit.connection import History, open_history
-from evalreport.audit.record import accept
-from evalreport.audit.site import write_site
-from evalreport.audit.store import results_of
-from evalreport.audit.timeline import limits_around, timelines
+from evalreport.audit.site import limits_around, timelines, write_site
+from evalreport.audit.store import accept, results_of
 from evalreport.cli import main
 from evalreport.config import Options, OutputOptions
 from evalreport.errors import UsageError

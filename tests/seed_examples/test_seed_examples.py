@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.learning.optimism import bootstrap_632, bootstrap_632plus
+from evalreport.algorithms.replicates import bootstrap_632, bootstrap_632plus
 from evalreport.records import Interval, MetricRecord
 from evalreport.results import Results
 

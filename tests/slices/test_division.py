@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.data.binning import bin_codes, bin_names, quantile_edges
-from evalreport.data.slicing import MOST_VALUES, divide, divisions, read_slicing
-from evalreport.data.survey import survey
+from evalreport.data.available_analyses import survey
+from evalreport.data.slicing import (
+    MOST_VALUES,
+    bin_codes,
+    bin_names,
+    divide,
+    divisions,
+    quantile_edges,
+    read_slicing,
+)
 from evalreport.errors import UsageError
 
 from .sources import answers, run, values_of, within

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.comparisons.multiplicity import adjust
+from evalreport.comparisons.decisions import adjust
 from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import Quantity
+from evalreport.metrics.registry import Quantity
 from evalreport.records import Slice
 from evalreport.slices.disparities import NO_OUTCOME, large_enough, test_family
 from evalreport.slices.limits import Successes, fisher, smallest_fisher, testable
-from evalreport.slices.sides import Side
+from evalreport.slices.slice_estimates import Side
 from tests.reference.second_round import agrees, each
 
 from .sources import answers, run

@@ -1,20 +1,21 @@
-"""Curves and calibration: ROC and precision-recall, error rates by threshold, reliability."""
+"""Curves and calibration, gain and lift, and how predictions are distributed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evalreport import numbers
-from evalreport.plots.calibration import reliability
 from evalreport.plots.curves import MOST_BANDS, MOST_TOLD, precision_recall, prevalence_of, roc
-from evalreport.plots.thresholds import error_rates
+from evalreport.plots.distributions import predicted_true, residuals, score_histogram, value_calibration
+from evalreport.plots.thresholds import accuracy_rejection, error_rates, gain, lift, reliability, sweep
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.view import Model, View, metric_decimals, metric_record
-from evalreport.texts import say
+from evalreport.texts import named, say
 
 MOST_CLASSES = 9
 MOST_PANELS = 12
@@ -187,3 +188,138 @@ def _notes(view: View) -> tuple[str, ...]:
     if len(view.models) > MOST_TOLD:
         notes.append(say("curves.highlighted"))
     return tuple(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model's line: texts in the order of the headings."""
+
+    model: Model
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """The figures, and the numbers of the accuracy-rejection curves."""
+
+    figures: tuple[Figure, ...]
+    headings: tuple[str, ...]
+    rows: tuple[Row, ...]
+    note: str
+
+
+# Name of the figure, of the curve, function.
+CHARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+    ("rejection", "accuracy_rejection", accuracy_rejection),
+    ("sweep", "sweep_f1", sweep),
+    ("gain", "gain", gain),
+    ("lift", "lift", lift),
+)
+
+
+def describe_gains(view: View) -> Gains | None:
+    """Lay out the curves; nothing where no model gives scores or probabilities."""
+    names = {m.id: m.short for m in view.models}
+    figures = []
+    for name, curve, plot in CHARTS:
+        drawn = {c.model for c in view.results.curves if c.curve == curve}
+        if name == "sweep":
+            drawn &= {c.model for c in view.results.curves if c.curve == "reliability"}
+        if drawn:
+            of = listed([m.short for m in view.models if m.id in drawn], 12)
+            figures.append(_gain_figure(view, name, of, plot, names))
+    if not figures:
+        return None
+    headings, rows = _risks(view)
+    note = say("gains.note", level=numbers.percent(view.confidence)) if rows else ""
+    return Gains(tuple(figures), headings, rows, note)
+
+
+def _gain_figure(view: View, name: str, of: str, plot: Callable[..., Any], names: dict[str, str]) -> Figure:
+    title = named("gains.title", name)
+    return Figure(
+        name=name, title=title, description=say("curves.described", title=title, names=of),
+        caption=named("gains.caption", name), width=4.4, height=3.4,
+        draw=(lambda axes: plot(view.results, ax=axes, names=names),),
+    )  # fmt: skip
+
+
+def _risks(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    known = {
+        (s.model, s.quantity, s.at): s
+        for s in view.results.curve_summaries
+        if s.curve == "accuracy_rejection"
+    }
+    places = list(dict.fromkeys((quantity, at) for _, quantity, at in known))
+    headings = tuple(
+        say("gains.area") if at is None else say("gains.risk", share=numbers.percent(at)) for _, at in places
+    )
+    rows = []
+    for model in view.models:
+        cells = [known.get((model.id, *place)) for place in places]
+        if any(cell is not None for cell in cells):
+            rows.append(
+                Row(
+                    model,
+                    tuple(
+                        ""
+                        if cell is None
+                        else f"{numbers.number(cell.value)} {numbers.interval(cell.low, cell.high)}".strip()
+                        for cell in cells
+                    ),
+                )
+            )
+    return headings, tuple(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Distributions:
+    """The figures, each with a panel for every model."""
+
+    figures: tuple[Figure, ...]
+
+
+def describe_distributions(view: View) -> Distributions | None:
+    """Lay out the figures; nothing where the results hold neither scores nor values."""
+    figures: list[Figure] = []
+    scored = _models(view, {record.model for record in view.results.score_histograms})
+    if scored:
+        figures.append(_distribution_figure(view, "scores", score_histogram, scored))
+    valued = _models(view, {record.model for record in view.results.residuals})
+    if valued:
+        level = numbers.percent(view.confidence)
+        limited = any(low is not None for record in view.results.residuals for low in record.bin_low)
+        bins = say("distributions.bins", level=level) if limited else ""
+        figures += [
+            _distribution_figure(view, "predicted-true", predicted_true, valued),
+            _distribution_figure(view, "residuals", residuals, valued),
+            _distribution_figure(view, "value-calibration", value_calibration, valued, also=bins),
+        ]
+    return Distributions(tuple(figures)) if figures else None
+
+
+def _models(view: View, held: set[str]) -> list[Model]:
+    return [model for model in view.models if model.id in held]
+
+
+def _distribution_figure(
+    view: View, name: str, plot: Callable[..., Any], models: list[Model], *, also: str = ""
+) -> Figure:
+    shown = models[:MOST_PANELS]
+    title = named("distributions.title", name)
+    parts = [named("distributions.caption", name), also]
+    if len(models) > len(shown):
+        parts.append(say("report.first_of_all", shown=len(shown), n=len(models)))
+    names = listed([model.short for model in shown], MOST_PANELS)
+    return grid(
+        name,
+        title,
+        say("curves.described", title=title, names=names),
+        " ".join(filter(None, parts)),
+        [partial(_draw, view, plot, model) for model in shown],
+        shared=True,
+    )
+
+
+def _draw(view: View, plot: Callable[..., Any], model: Model, axes: Any) -> Any:
+    return plot(view.results, model.id, axes, name=model.short)

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from evalreport import numbers
-from evalreport.algorithm_records import SQUARES_OF, DecompositionRecord
 from evalreport.plots.decomposition import (
     Bar,
     Course,
     Predicted,
     course,
+    course_of,
+    leading_parts,
+    place_of,
     replicate_predictions,
     stacked_parts,
 )
-from evalreport.plots.losses import course_of, leading_parts, place_of
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.sections.leaderboard import Cell
 from evalreport.report.view import Model, View, text_of
+from evalreport.results import SQUARES_OF, DecompositionRecord
 from evalreport.texts import has, named, say
 
 MOST_EXAMPLES, MOST_PANELS, LEAST_POINTS, LONGEST_CELL = 6, 6, 3, 40

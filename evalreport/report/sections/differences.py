@@ -8,7 +8,7 @@ from itertools import combinations, groupby
 from statistics import fmean, stdev
 
 from evalreport import numbers
-from evalreport.plots.strip import Strip, strip
+from evalreport.plots.pairs import Strip, strip
 from evalreport.records import AgreementRecord, EffectRecord
 from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure

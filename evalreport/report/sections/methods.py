@@ -1,16 +1,132 @@
-"""Methods and limits: for each number which formula, which assumptions, and every warning."""
+"""Methods and limits, why each test was chosen, and what it takes to make this report again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
+from evalreport import numbers
+from evalreport.config import Options
 from evalreport.plots.pictures import count_sets, f1_at_recall
+from evalreport.records import ComparisonRecord
+from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, label_of
-from evalreport.report.reasons import holds_here, why_chosen
 from evalreport.report.sections.leaderboard import key_metrics
-from evalreport.report.view import View, text_of
-from evalreport.texts import say
+from evalreport.report.view import View, key_of, text_of
+from evalreport.texts import coded, has, joined, named, say
+
+ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
+FEW_DISCORDANT = 25
+FEW_OF_A_CLASS = 30
+FEW_RESAMPLES = 1000
+FEW_CLUSTERS = 10
+
+
+def why_chosen(view: View, test: str) -> str:
+    """Say why a test leads here, or why it is shown; nothing where there is no more to say than its summary."""
+    if any(r.recommended and r.test == test for r in view.results.comparisons):
+        metrics = {key_of(r) for r in view.results.comparisons if r.recommended and r.test == test}
+        here = view.primary in metrics
+        if not has(f"reasons.why.{test}"):
+            return say("reasons.leads" if here else "reasons.leads_elsewhere")
+        why = named("reasons.why", test)
+        return say("reasons.leads_why" if here else "reasons.leads_elsewhere_why", why=why)
+    if test in view.results.options.get("tests", ()):
+        return say("reasons.asked")
+    return named("reasons.why_beside", test, say("reasons.beside"))
+
+
+def holds_here(view: View, test: str) -> str:
+    """Say what the data show of a test's assumptions; what they cannot show is called assumed."""
+    records = [r for r in view.results.comparisons if r.test == test and r.slice is None]
+    said = [*_of_examples(view, test), *_of_numbers(view, test, records), *_of_cautions(view, records)]
+    return "; ".join(dict.fromkeys(said))
+
+
+def _of_examples(view: View, test: str) -> Iterator[str]:
+    known = entry("test", test)
+    if known is None or not known.of_examples or view.results.design == "datasets":
+        return
+    cluster = view.results.options.get("cluster")
+    if cluster:
+        yield say("reasons.clusters", column=cluster)
+    elif view.results.design == "test-set":
+        yield say("reasons.independence")
+
+
+def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Iterator[str]:
+    known = entry("test", test)
+    check = None if known is None else _LARGE_SAMPLES if known.large_samples else _NUMBERS.get(known.needs)
+    if check is not None:
+        yield from check(view)
+    lacking = sum(r.p_value is None and r.reason is not None for r in records)
+    if lacking and not (known is not None and known.bayesian):
+        yield say("reasons.refused", n=lacking, total=numbers.count(len(records)))
+
+
+def _discordant(view: View) -> Iterator[str]:
+    found = [r.only_a + r.only_b for r in view.results.agreement]
+    if found:
+        low, high = numbers.count(min(found)), numbers.count(max(found))
+        many = low if low == high else say("report.range", low=low, high=high)
+        enough = min(found) >= FEW_DISCORDANT
+        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=many)
+
+
+def _class_sizes(view: View) -> Iterator[str]:
+    first = view.results.confusion[0].model if view.results.confusion else None
+    cells = [c for c in view.results.confusion if c.model == first]
+    sizes = [sum(c.count for c in cells if c.true == label) for label in view.results.classes]
+    if sizes:
+        enough = min(sizes) >= FEW_OF_A_CLASS
+        yield say("reasons.rarest" if enough else "reasons.rarest_few", n=min(sizes))
+
+
+def _resamples(view: View) -> Iterator[str]:
+    drawn = view.results.options.get("resamples")
+    if isinstance(drawn, int):
+        yield say("reasons.resamples" if drawn >= FEW_RESAMPLES else "reasons.resamples_few", n=drawn)
+
+
+def _examples(view: View) -> Iterator[str]:
+    yield say("reasons.mean", n=view.results.n)
+
+
+def _clusters(view: View) -> Iterator[str]:
+    """Say how many clusters of equal size they count as; where ids repeat that is the number of examples."""
+    found = [r.clusters_effective for r in view.results.metrics if r.slice is None and r.clusters_effective]
+    if found:
+        enough = found[0] >= FEW_CLUSTERS
+        yield say("reasons.groups" if enough else "reasons.groups_few", number=numbers.number(found[0], 1))
+
+
+def _weights(view: View) -> Iterator[str]:
+    found = [r.n_effective for r in view.results.metrics if r.slice is None and r.n_effective]
+    if found:
+        yield say("reasons.effective", number=numbers.number(found[0], 1))
+
+
+_LARGE_SAMPLES = _discordant
+_NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {
+    "placements": _class_sizes,
+    "replicates": _resamples,
+    "losses": _examples,
+    "clusters": _clusters,
+    "weights": _weights,
+}
+"""What the results show of the numbers that a test rests on, by what it needs."""
+
+
+def _of_cautions(view: View, records: list[ComparisonRecord]) -> Iterator[str]:
+    """Yield what stands against the test in this layout (its measured size among it), each once."""
+    for record in records:
+        for part in joined(record.caution or ""):
+            if part and coded(part)[0] not in ABOUT_NO_ASSUMPTION:
+                yield text_of(view, part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +248,91 @@ def _warnings(view: View) -> tuple[Warned, ...]:
         )
         for code, texts in grouped.items()
     )
+
+
+EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b|every\s+night\s*$")
+FLAGS = {
+    "metrics": "--metric",
+    "intervals": "--interval",
+    "tests": "--test",
+    "slices": "--slice",
+    "gates": "--gate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One input file."""
+
+    path: str
+    model: str
+    rows: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducibility:
+    """What the section says."""
+
+    command: str
+    signature: str
+    options: tuple[tuple[str, str], ...]
+    inputs: tuple[InputRow, ...]
+    environment: tuple[tuple[str, str], ...]
+    verify: str
+
+
+def describe_reproducibility(view: View) -> Reproducibility:
+    """Say how the report came about."""
+    results = view.results
+    names = {m.id: m.name for m in view.models}
+    inputs = tuple(
+        InputRow(
+            shorten(visible(i.path), 80),
+            say("reproducibility.several") if i.model is None else names.get(i.model, visible(i.model)),
+            numbers.count(i.rows),
+            i.sha256,
+        )
+        for i in results.inputs
+    )
+    return Reproducibility(
+        command=command(results.options),
+        signature=results.signature,
+        options=tuple(
+            (key.replace("_", " "), _shown(value))
+            for key, value in sorted(results.options.items())
+            if _is_set(value)
+        ),
+        inputs=inputs,
+        environment=tuple(sorted(results.environment.items())),
+        verify=say("reproducibility.verify"),
+    )
+
+
+def command(options: Mapping[str, Any]) -> str:
+    """Write the command that gives these results: every option that differs from its default."""
+    # A gate about an earlier run is known to a history only.
+    audited = any(EARLIER_RUN.search(gate) for gate in options.get("gates") or ())
+    words = ["evalreport audit MODELS --history URL" if audited else "evalreport run MODELS"]
+    for field in fields(Options):
+        value = options.get(field.name, field.default)
+        value = tuple(value) if isinstance(value, list) else value
+        if value == field.default or value is None:
+            continue
+        flag = FLAGS.get(field.name, "--" + field.name.replace("_", "-"))
+        if value is True:
+            words.append(flag)
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            words += [f"{flag} {shlex.quote(visible(str(v)))}" for v in values]
+    return " ".join(words)
+
+
+def _is_set(value: Any) -> bool:
+    return value is not None and value is not False and value not in ((), [])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(visible(str(v)) for v in value)
+    return visible(str(value))

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from evalreport import numbers
-from evalreport.records import MetricRecord
-from evalreport.report.characters import visible
+from evalreport.plots.slices import confusion
+from evalreport.records import ComparisonRecord, MetricRecord
+from evalreport.report.characters import distinct_names, visible
+from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label, registry
 from evalreport.report.sections.leaderboard import key_metrics
-from evalreport.report.sections.tests_table import TestRow, fitting, tests_of, without_shared_remark
-from evalreport.report.view import Model, View, key_of, metric_decimals, overall_keys, text_of
+from evalreport.report.view import (
+    Model,
+    View,
+    comparison_between,
+    difference_decimals,
+    interval_of,
+    key_of,
+    metric_decimals,
+    overall_keys,
+    text_of,
+)
 from evalreport.texts import has, named, say
 
 MOST_TEST_ROWS = 1500
@@ -284,3 +297,190 @@ def _interval_cell(
     return IntervalCell(
         text, "" if method == said else label_of("interval", method), visible(found.reason or "")
     )
+
+
+MOST_PAPER_TEST_ROWS = 150
+
+
+@dataclass(frozen=True, slots=True)
+class TestRow:
+    """One test of one pair."""
+
+    a: Model
+    b: Model | None
+    metric: str
+    test: str
+    difference: str
+    interval: str
+    statistic: str
+    p: str
+    adjusted: str
+    remark: str
+    recommended: bool
+
+
+def fitting(rows: tuple[TestRow, ...], most: int = MOST_PAPER_TEST_ROWS) -> tuple[TestRow, ...]:
+    """Give what a PDF in full detail prints: all, else the recommended tests, of as many metrics as there is room."""
+    if len(rows) <= most:
+        return rows
+    kept: list[TestRow] = []
+    recommended = [row for row in rows if row.recommended]
+    for metric in dict.fromkeys(row.metric for row in recommended):
+        of_metric = [row for row in recommended if row.metric == metric]
+        if len(kept) + len(of_metric) > most and kept:
+            break
+        kept += of_metric
+    return tuple(kept[:most])
+
+
+def without_shared_remark(rows: tuple[TestRow, ...]) -> tuple[tuple[TestRow, ...], str]:
+    """Take out of the rows the remark that most of them bear, and give it to be said once."""
+    remarks = [row.remark for row in rows]
+    shared = max(dict.fromkeys(remarks), key=remarks.count, default="")
+    if 2 * remarks.count(shared) <= len(rows):
+        return rows, ""
+    return tuple(replace(row, remark="") if row.remark == shared else row for row in rows), shared
+
+
+def tests_of(view: View, first: frozenset[str]) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:
+    """Give the tests of the primary metric, and those of the other metrics, metrics named ``first`` before others."""
+    primary: list[TestRow] = []
+    other: list[TestRow] = []
+    decimals: dict[MetricKey, int] = {}
+    models = {model.id: model for model in view.models}
+    for record in sorted(view.results.comparisons, key=lambda record: record.metric not in first):
+        if record.slice is not None:
+            continue
+        key = key_of(record)
+        if key not in decimals:
+            decimals[key] = difference_decimals(view, key)
+        shown = _with_one_interval(view, record) if key == view.primary else record
+        row = _test_row(view, models, shown, decimals[key])
+        (primary if key == view.primary else other).append(row)
+    return tuple(primary), tuple(other)
+
+
+def _with_one_interval(view: View, record: ComparisonRecord) -> ComparisonRecord:
+    """Give a test of the primary metric with its pair's one interval, beside the test that decides; the others none."""
+    if record.b is None or not view.results.verdicts:
+        return record
+    deciding = comparison_between(view, view.primary, record.a, record.b) if record.recommended else None
+    return replace(record, low=None, high=None) if deciding is None else deciding
+
+
+def _test_row(view: View, models: dict[str, Model], record: ComparisonRecord, decimals: int) -> TestRow:
+    degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
+    remark = record.reason or record.caution or ""
+    return TestRow(
+        a=models[record.a],
+        b=None if record.b is None else models[record.b],
+        metric=metric_label(key_of(record)),
+        test=label_of("test", record.test),
+        difference=numbers.number(record.difference, decimals, signed=record.b is not None),
+        interval=numbers.interval(record.low, record.high, decimals)
+        if record.b is None
+        else interval_of(view, record, decimals),
+        statistic=numbers.statistic(record.statistic) + degrees,
+        p=numbers.p_value(record.p_value),
+        adjusted="" if record.p_adjusted is None else numbers.p_value(record.p_adjusted),
+        remark=say("metrics.recommended") if record.recommended and not remark else visible(remark),
+        recommended=record.recommended,
+    )
+
+
+MOST_CLASSES_IN_TABLE = 15
+MOST_HEAT_MAPS = 9
+LEAST_SIZE = 4.4  # inches, of the only matrix: as wide as other single panels
+LONGEST_LABEL, LONGEST_OF_THREE = 16, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One cell; ``step`` from 0 to 5 is how dark it is by its share of the row."""
+
+    count: str
+    share: str
+    step: int
+    correct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One true class."""
+
+    label: str
+    cells: tuple[Count, ...]
+    total: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One model's matrix."""
+
+    model: Model
+    rows: tuple[MatrixRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """What the section shows: tables for few classes, heat maps for three or more."""
+
+    labels: tuple[str, ...]
+    matrices: tuple[Matrix, ...]
+    figure: Figure | None
+    note: str
+
+
+def describe_confusion(view: View) -> Confusion | None:
+    """Lay out the matrices of every model that has one."""
+    models = [m for m in view.models if any(c.model == m.id for c in view.results.confusion)]
+    if not models or not view.results.classes:
+        return None
+    shown = distinct_names(view.results.classes, 24)
+    few = len(shown) <= MOST_CLASSES_IN_TABLE
+    matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()
+    figure = _figure(view, models) if len(shown) > 2 else None
+    note = say("confusion.note") if few else say("confusion.many_classes")
+    return Confusion(tuple(shown.values()), matrices, figure, note)
+
+
+def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
+    cells = {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
+    rows = []
+    for true, label in shown.items():
+        counts = [cells.get((true, predicted), 0.0) for predicted in shown]
+        total = sum(counts)
+        row = tuple(
+            Count(
+                numbers.count(count),
+                numbers.share(count, total),
+                round(5 * count / total) if total else 0,
+                predicted == true,
+            )
+            for predicted, count in zip(shown, counts, strict=True)
+        )
+        rows.append(MatrixRow(label, row, numbers.count(total)))
+    return Matrix(model, tuple(rows))
+
+
+def _figure(view: View, models: list[Model]) -> Figure:
+    drawn = models[:MOST_HEAT_MAPS]
+    labels = tuple(distinct_names(view.results.classes, LONGEST_LABEL).values())
+    longest = max(map(len, labels))
+    columns = min(len(drawn), 3 if longest <= LONGEST_OF_THREE else 2)
+    # Labels stand left of the matrix and, slanted, below it.
+    size = 2.4 + 0.08 * min(len(labels), 12) + 0.06 * longest
+    return Figure(
+        name="confusion",
+        title=say("confusion.title"),
+        description=say("confusion.described", names=", ".join(m.name for m in drawn)),
+        caption=say("confusion.caption"),
+        draw=tuple(partial(_draw, view, model, labels) for model in drawn),
+        width=max(size * columns, LEAST_SIZE),
+        height=max(size * -(-len(drawn) // columns), LEAST_SIZE if columns == 1 else 0),
+        columns=columns,
+    )
+
+
+def _draw(view: View, model: Model, labels: tuple[str, ...], axes: Any) -> Any:
+    return confusion(view.results, model.id, axes, name=model.short, labels=labels)

@@ -1,0 +1,265 @@
+"""Tests over examples: of labels and proportions, of means and ranks of losses, of areas under the ROC curve."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.engine.distributions import (
+    binomial_at_least,
+    binomial_at_most,
+    chi2_tail,
+    normal_tail,
+    t_tail,
+)
+from evalreport.engine.ranks import mid_ranks, signed_rank_tail, standardised
+from evalreport.texts import Message
+
+
+def _discordant(pair: Pair) -> tuple[int, int]:
+    assert pair.difference.agreement is not None
+    _, b, c, _ = pair.difference.agreement
+    return round(b), round(c)
+
+
+def _outcome(pair: Pair, statistic: float, p: float, df: float | None = None) -> Outcome:
+    """Add the effect size: the odds ratio b / c, undefined where one of them is 0."""
+    b, c = _discordant(pair)
+    return Outcome(statistic, probability(p), df, "odds_ratio_discordant", b / c if b and c else None)
+
+
+@comparison_test(
+    "McNemar, mid-p",
+    "agreement",
+    beside=("mcnemar_exact", "mcnemar", "mcnemar_corrected", "bootstrap_difference"),
+)
+def mcnemar_midp(pair: Pair) -> Outcome:
+    """Exact binomial test on the discordant examples in which the observed outcome counts half."""
+    b, c = _discordant(pair)
+    n, smaller = b + c, min(b, c)
+    if b == c:
+        return _outcome(pair, smaller, 1.0)
+    p = binomial_at_most(smaller, n, 0.5) + binomial_at_most(smaller - 1, n, 0.5)
+    return _outcome(pair, smaller, p)
+
+
+@comparison_test(
+    "McNemar, exact",
+    "agreement",
+)
+def mcnemar_exact(pair: Pair) -> Outcome:
+    """Exact two-sided binomial test on the discordant examples."""
+    b, c = _discordant(pair)
+    p = 1.0 if b == c else 2 * binomial_at_most(min(b, c), b + c, 0.5)
+    return _outcome(pair, min(b, c), p)
+
+
+@comparison_test(
+    "McNemar, chi-squared",
+    "agreement",
+    large_samples=True,
+)
+def mcnemar(pair: Pair) -> Outcome:
+    """Chi-squared test (b - c)^2 / (b + c) on the discordant examples."""
+    b, c = _discordant(pair)
+    statistic = (b - c) ** 2 / (b + c) if b + c else 0.0
+    return _outcome(pair, statistic, chi2_tail(statistic, 1), 1)
+
+
+@comparison_test(
+    "McNemar, corrected",
+    "agreement",
+    large_samples=True,
+)
+def mcnemar_corrected(pair: Pair) -> Outcome:
+    """Chi-squared test on the discordant examples with Edwards' continuity correction, (max(|b - c| - 1, 0))^2."""
+    b, c = _discordant(pair)
+    statistic = max(abs(b - c) - 1, 0) ** 2 / (b + c) if b + c else 0.0
+    return _outcome(pair, statistic, chi2_tail(statistic, 1), 1)
+
+
+@comparison_test(
+    "Two-proportion z, pooled",
+    "independent",
+    beside=("bootstrap_difference",),
+)
+def two_proportions_z(pair: Pair) -> Outcome:
+    """Difference of two proportions from independent test sets over its error under one common proportion."""
+    assert pair.difference.independent is not None
+    (x1, n1), (x2, n2) = pair.difference.independent
+    # Cohen's h: the difference of the angles whose squared sines are the proportions.
+    h = 2 * math.asin(math.sqrt(x1 / n1)) - 2 * math.asin(math.sqrt(x2 / n2))
+    difference = x1 / n1 - x2 / n2
+    pooled = (x1 + x2) / (n1 + n2)
+    if abs(difference) <= 1e-15:
+        return Outcome(0.0, 1.0, None, "cohen_h", 0.0)
+    statistic = difference / math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
+    return Outcome(statistic, probability(2 * normal_tail(abs(statistic))), None, "cohen_h", h)
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstRate:
+    """One model's successes in independent trials, and the rate that it has to beat."""
+
+    successes: float
+    trials: float
+    rate: float
+
+
+@comparison_test(
+    "Exact binomial, one sample",
+    "one_model",
+)
+def binomial_exact(one: AgainstRate) -> Outcome:
+    """Probability of at least so many right answers if each were right with the rate of the most frequent class."""
+    p = binomial_at_least(one.successes, one.trials, one.rate)
+    return Outcome(one.successes, probability(p), None, details={"rate": one.rate, "n": one.trials})
+
+
+NEGLIGIBLE = 1e-12
+"""A standard error of at most this share of the difference is rounding."""
+
+NO_SPREAD = Message("reason.no_spread")
+
+
+@comparison_test(
+    "Paired t",
+    "losses",
+    beside=("bootstrap_difference", "permutation"),
+)
+def paired_t(pair: Pair) -> Outcome:
+    """Student's t test on the differences of the two models' losses, example by example."""
+    mean, error, units = pair.difference.value, pair.difference.corrected_error, pair.difference.n_units
+    if pair.losses is not None and not (pair.losses[:, 0] - pair.losses[:, 1]).any():
+        return Outcome(0.0, 1.0, units - 1, "cohen_d", 0.0)
+    if error is None:
+        return Outcome(None, None, reason=Message("reason.one_example"))
+    if error <= NEGLIGIBLE * abs(mean):
+        return Outcome(None, None, units - 1, reason=NO_SPREAD)
+    p = probability(2 * t_tail(abs(mean / error), units - 1))
+    return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))
+
+
+@comparison_test(
+    "t by clusters, bias-reduced",
+    "clusters",
+    beside=("permutation", "bootstrap_difference"),
+)
+def cr2_t(pair: Pair) -> Outcome:
+    """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
+    return _by_influence(pair, Message("reason.one_cluster"))
+
+
+@comparison_test(
+    "t under weights",
+    "weights",
+    beside=("permutation", "bootstrap_difference"),
+)
+def weighted_t(pair: Pair) -> Outcome:
+    """Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters)."""
+    return _by_influence(pair, Message("reason.one_example_or_cluster"))
+
+
+def _by_influence(pair: Pair, alone: Message) -> Outcome:
+    """Divide the difference by its error from influence values."""
+    difference, error, df = pair.difference.value, pair.difference.corrected_error, pair.difference.df
+    if error is None or df is None:
+        return Outcome(None, None, reason=alone)
+    if error <= NEGLIGIBLE * abs(difference):
+        alike = abs(difference) <= NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))
+        return Outcome(0.0, 1.0, df) if alike else Outcome(None, None, df, reason=NO_SPREAD)
+    return Outcome(difference / error, probability(2 * t_tail(abs(difference / error), df)), df)
+
+
+Floats = npt.NDArray[np.float64]
+
+DECIMALS = 10
+
+
+def rounded_differences(pair: Pair) -> Floats:
+    """Return the differences by block, (m,), rounded as the rank tests read them."""
+    assert pair.difference.paired is not None
+    return np.round(pair.difference.paired, DECIMALS) + 0.0
+
+
+@comparison_test(
+    "Wilcoxon signed rank",
+    "blocks",
+    beside=("sign", "bayes_signed_rank", "nemenyi", "conover"),
+    inverse="hodges_lehmann",
+)
+def wilcoxon(pair: Pair) -> Outcome:
+    """Sum of the ranks of the positive differences: exact up to 50, ties included, else normal with tie correction."""
+    moved = rounded_differences(pair)
+    moved = moved[moved != 0]
+    if not len(moved):
+        return _no_difference()
+    ranks = mid_ranks(np.abs(moved))
+    p = min(1.0, 2 * min(signed_rank_tail(moved), signed_rank_tail(-moved)))
+    return _rank_outcome(float(ranks[moved > 0].sum()), ranks, p)
+
+
+@comparison_test(
+    "Wilcoxon signed rank, Pratt's zeros",
+    "blocks",
+    inverse="hodges_lehmann",
+)
+def wilcoxon_pratt(pair: Pair) -> Outcome:
+    """Signed ranks where differences of 0 take the lowest ranks and count on neither side, normal approximation."""
+    differences = rounded_differences(pair)
+    if not differences.any():
+        return _no_difference()
+    ranks = mid_ranks(np.abs(differences))[differences != 0]
+    positive = float(ranks[differences[differences != 0] > 0].sum())
+    p = 2 * normal_tail(abs(standardised(ranks, positive)))
+    return _rank_outcome(positive, ranks, p)
+
+
+def _rank_outcome(positive: float, ranks: Floats, p: float) -> Outcome:
+    """Add the rank-biserial correlation: the favourable less the unfavourable share of the ranks (Kerby 2014)."""
+    share = positive / float(ranks.sum())
+    return Outcome(
+        positive, probability(p), None, "rank_biserial", 2 * share - 1, details={"n": float(len(ranks))}
+    )
+
+
+def _no_difference() -> Outcome:
+    return Outcome(0.0, 1.0, None, "rank_biserial", 0.0, details={"n": 0.0})
+
+
+@comparison_test(
+    "Sign",
+    "blocks",
+)
+def sign(pair: Pair) -> Outcome:
+    """Exact two-sided binomial test on the number of positive among the differences other than 0."""
+    differences = rounded_differences(pair)
+    positive, negative = int((differences > 0).sum()), int((differences < 0).sum())
+    n, smaller = positive + negative, min(positive, negative)
+    details = {"n": float(n)}
+    if positive == negative:
+        return Outcome(float(positive), 1.0, None, "cohen_g", 0.0, details=details)
+    p = min(1.0, 2 * binomial_at_most(smaller, n, 0.5))
+    return Outcome(float(positive), probability(p), None, "cohen_g", positive / n - 0.5, details=details)
+
+
+@comparison_test(
+    "DeLong",
+    "placements",
+    beside=("bootstrap_difference", "permutation"),
+)
+def delong(pair: Pair) -> Outcome:
+    """Normal test of the difference of two areas with the covariance of their placement values."""
+    error, value = pair.difference.delong_error, pair.difference.value
+    if error is None:
+        return Outcome(None, None, reason=Message("reason.too_few_to_place"))
+    if error == 0:
+        if abs(value) < 1e-15:
+            return Outcome(0.0, 1.0)
+        return Outcome(None, None, reason=Message("reason.no_spread_of_placements"))
+    statistic = value / error
+    return Outcome(statistic, probability(2 * normal_tail(abs(statistic))))

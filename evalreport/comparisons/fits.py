@@ -1,0 +1,296 @@
+"""Tests over several fits: folds, training seeds, replicates and data sets, also Bayesian."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparisons.example_tests import rounded_differences
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.data.predictions import Predictions
+from evalreport.engine.distributions import f_tail, t_tail
+from evalreport.engine.draws import stream
+from evalreport.texts import Message
+
+Floats = npt.NDArray[np.float64]
+
+NO_SPREAD = Message("reason.no_spread_of_folds")
+
+
+def fold_differences(pair: Pair) -> Floats:
+    """Return the difference on every fit, (J,), sorted by repeat, then fold."""
+    assert pair.difference.fits is not None
+    return pair.difference.fits.values
+
+
+def _t_test(x: Floats, variance_factor: float) -> Outcome:
+    """Return t = mean / sqrt(factor s^2) with J - 1 degrees of freedom."""
+    mean, df = float(x.mean()), len(x) - 1
+    spread = float(x.std(ddof=1))
+    if not x.any():
+        return Outcome(0.0, 1.0, df, "cohen_d", 0.0)
+    if spread <= 1e-12 * abs(mean):
+        return Outcome(None, None, df, reason=NO_SPREAD)
+    statistic = mean / (math.sqrt(variance_factor) * spread)
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), df)), df, "cohen_d", mean / spread)
+
+
+@comparison_test(
+    "Corrected resampled t",
+    "trained_folds",
+    beside=("bayes_correlated_t",),
+)
+def corrected_resampled_t(pair: Pair) -> Outcome:
+    """Student's t on the fold differences, the variance times 1/J + n_test/n_train because training sets overlap."""
+    assert pair.difference.fits is not None
+    x = fold_differences(pair)
+    return _t_test(x, 1 / len(x) + pair.difference.fits.test_train_ratio)
+
+
+@comparison_test(
+    "Naive t over folds",
+    "folds",
+)
+def cv_paired_t(pair: Pair) -> Outcome:
+    """Student's t on the fold differences as if the folds were independent; shown as a warning, never leading."""
+    x = fold_differences(pair)
+    return _t_test(x, 1 / len(x))
+
+
+def halves(pair: Pair) -> Floats:
+    """Return the differences (5, 2) of five repeats of two-fold cross-validation, in the order of the files' names."""
+    assert pair.difference.fits is not None
+    return fold_differences(pair).reshape(5, 2)
+
+
+@comparison_test(
+    "5x2cv t",
+    "halves",
+    name="5x2cv_t",
+)
+def five_by_two_t(pair: Pair) -> Outcome:
+    """First difference of five repeats of two-fold cross-validation over the spread within the repeats."""
+    x = halves(pair)
+    variance = float(x.var(axis=1, ddof=1).mean())
+    if not x.any():
+        return Outcome(0.0, 1.0, 5)
+    if variance <= 1e-24 * float((x**2).max()):
+        return Outcome(None, None, 5, reason=NO_SPREAD)
+    statistic = float(x[0, 0]) / math.sqrt(variance)
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), 5)), 5)
+
+
+@comparison_test(
+    "5x2cv F",
+    "halves",
+    beside=("5x2cv_t",),
+    name="5x2cv_f",
+)
+def five_by_two_f(pair: Pair) -> Outcome:
+    """All ten squared differences of five repeats of two-fold cross-validation over the spread within the repeats."""
+    x = halves(pair)
+    within = float(x.var(axis=1, ddof=1).sum())
+    if not x.any():
+        return Outcome(0.0, 1.0, 10, details={"df2": 5.0})
+    if within <= 1e-24 * float((x**2).max()):
+        return Outcome(None, None, 10, reason=NO_SPREAD, details={"df2": 5.0})
+    statistic = float((x**2).sum()) / (2 * within)
+    return Outcome(statistic, probability(f_tail(statistic, 10, 5)), 10, details={"df2": 5.0})
+
+
+@comparison_test(
+    "t over examples and training seeds",
+    "seeds",
+    beside=("permutation",),
+)
+def seeds_t(pair: Pair) -> Outcome:
+    """Difference of the means over seeds by its error over other examples and training again."""
+    delta = pair.difference
+    found = delta.crossed
+    assert found is not None
+    names = ("between_seeds",) if len(found.terms) == 1 else ("between_seeds_a", "between_seeds_b")
+    details = {
+        name: term.between_seeds for name, term in zip(names, found.terms, strict=True) if term is not None
+    }
+    if delta.value == 0 and found.error == 0:
+        return Outcome(0.0, 1.0, found.df, details=details)
+    if found.error <= 1e-12 * abs(delta.value):
+        reason = Message("reason.no_spread_of_seeds")
+        return Outcome(None, None, found.df, reason=reason, details=details)
+    statistic = delta.value / found.error
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), found.df)), found.df, details=details)
+
+
+def trained_once(pair: Pair, predictions: Predictions) -> Message | None:
+    """Say whose training noise a verdict leaves out, where the files name seeds and a model has one; else None.
+
+    Parameters
+    ----------
+    predictions
+        Those of the run, whose models may have a column ``seed`` with one value each.
+    """
+    sides = (pair.a, pair.b)
+    if predictions.design == "seeds":
+        once = [side.model for side in sides if side.fits is not None and len(side.fits.values) == 1]
+    elif predictions.design == "test-set":
+        models = {model.name: model for model in predictions.models}
+        named = [{*predictions.keys, *models[side.model].columns} for side in sides]
+        once = [side.model for side, columns in zip(sides, named, strict=True) if "seed" in columns]
+    else:
+        return None
+    return Message("verdict.trained_with_one_seed", models=tuple(once)) if once else None
+
+
+ROUNDING = 1e-12
+"""Differences closer than this are the same number written by another order of additions."""
+NEARLY = 1e-9
+"""Statistics that differ by this share are equal: their errors are sums in another order."""
+
+
+@comparison_test(
+    "Paired bootstrap",
+    "replicates",
+    beside=("permutation",),
+)
+def bootstrap_difference(pair: Pair) -> Outcome:
+    """Share of the bootstrap differences on the far side of 0, twice; both models in the same draws."""
+    if pair.difference.replicates is None or not len(pair.difference.replicates_used):
+        return Outcome(None, None, reason=Message("reason.no_replicate"))
+    used = pair.difference.replicates_used
+    if pair.independent and pair.difference.value == 0:
+        return Outcome(0.0, 1.0)  # separate draws of equal values lie about 0 unevenly by chance alone
+    tail = min(int((used <= ROUNDING).sum()), int((used >= -ROUNDING).sum()))
+    return Outcome(pair.difference.value, probability(2 * (1 + tail) / (len(used) + 1)))
+
+
+@comparison_test(
+    "Paired permutation",
+    "swaps",
+    beside=("bootstrap_difference",),
+)
+def permutation(pair: Pair) -> Outcome:
+    """Share of the row-by-row swaps of the two models whose difference is as large for its error as the observed one.
+
+    Where the metric is a mean over examples, or has no influence values, the differences themselves are compared.
+    The statistic is the difference over its standard error, else the difference.
+    """
+    if pair.swapped is None:
+        return Outcome(None, None, reason=Message("reason.cannot_be_swapped"))
+    swapped = pair.swapped()
+    value, observed = pair.difference.value, abs(pair.difference.value)
+    scale = max(observed, float(np.abs(swapped.differences).max(initial=0.0)), ROUNDING)
+    statistic, error = value, pair.difference.corrected_error
+    if swapped.errors is None or error is None:
+        extreme = np.abs(swapped.differences) >= observed - ROUNDING * scale
+    else:
+        statistic = float(_studentised(np.array([value]), np.array([error]), scale)[0])
+        ratios = np.abs(_studentised(swapped.differences, swapped.errors, scale))
+        extreme = ratios >= abs(statistic) * (1 - NEARLY)
+    if swapped.weights is not None:
+        p = float(swapped.weights[extreme].sum())
+    else:
+        p = (int(extreme.sum()) + 1) / (len(extreme) + 1)
+    details = {"discordant": float(swapped.discordant)}
+    return Outcome(statistic if math.isfinite(statistic) else None, probability(p), details=details)
+
+
+def _studentised(differences: Floats, errors: Floats, scale: float) -> Floats:
+    """Divide by the errors; without any error a difference is infinitely far from 0, unless it is 0."""
+    exact = errors <= ROUNDING * scale
+    found = differences / np.where(exact, 1.0, errors)
+    return np.where(
+        exact, np.where(np.abs(differences) <= ROUNDING * scale, 0.0, np.copysign(np.inf, differences)), found
+    )
+
+
+DRAWS = 5_000
+"""Draws of the weights: the probabilities have a Monte Carlo error of 0.007 at most."""
+PRIOR_STRENGTH = 0.5
+"""Weight of the pseudo-observation at 0 (Benavoli et al. 2014: the prior that favours neither model)."""
+
+
+@comparison_test(
+    "Bayesian correlated t",
+    "trained_folds",
+    bayesian=True,
+)
+def bayes_correlated_t(pair: Pair) -> Outcome:
+    """Posterior of the mean fold difference, a t about it, cut at the margin into three probabilities."""
+    assert pair.difference.fits is not None
+    x, fits, rope = fold_differences(pair), pair.difference.fits, pair.margin or 0.0
+    correlation = float((fits.n_test / (fits.n_test + fits.n_train)).mean())
+    mean, spread = float(x.mean()), float(x.std(ddof=1))
+    scale = spread * math.sqrt(1 / len(x) + correlation / (1 - correlation))
+    if scale <= 1e-12 * abs(mean) or scale == 0:
+        return _posterior(pair, float(mean < -rope), float(mean > rope), len(x) - 1)
+    below, above = (t_tail((rope + sign * mean) / scale, len(x) - 1) for sign in (1, -1))
+    return _posterior(pair, below, above, len(x) - 1)
+
+
+@comparison_test(
+    "Bayesian signed rank",
+    "few_blocks",
+    bayesian=True,
+)
+def bayes_signed_rank(pair: Pair) -> Outcome:
+    """How often, over draws of weights, averages of two differences lie mostly below, within or above the margin."""
+    rope = pair.margin or 0.0
+    z = np.sort(np.append(rounded_differences(pair), 0.0))
+    at_zero = int(np.searchsorted(z, 0.0))
+    # One draw serves every pair, and counted from the other end it serves b - a: swapped models mirror exactly.
+    drawn, prior = _drawn(pair.seed, len(z))
+    weights = _by_size(drawn, z)
+    weights[:, at_zero] = prior
+    weights /= weights.sum(axis=1, keepdims=True)
+    below, above = _shares(z, weights, rope)
+    within = 1 - below - above
+    top = np.maximum(np.maximum(below, within), above)
+    leads = np.stack([np.abs(share - top) <= 1e-12 for share in (below, within, above)])
+    won = (leads / leads.sum(axis=0)).mean(axis=1)
+    return _posterior(pair, float(won[0]), float(won[2]), None)
+
+
+@lru_cache(maxsize=4)
+def _drawn(seed: int, size: int) -> tuple[Floats, Floats]:
+    """Return the unscaled weights (DRAWS, size) of the differences, and (DRAWS,) of the prior's observation."""
+    weights = stream(seed, "signed rank", size).standard_gamma(1.0, size=(DRAWS, size))
+    return weights, stream(seed, "signed rank prior", size).standard_gamma(PRIOR_STRENGTH, size=DRAWS)
+
+
+def _by_size(drawn: Floats, z: Floats) -> Floats:
+    """Attach the draws to the differences by size, whatever their sign, so that a - b and b - a share them."""
+    order = np.lexsort((np.sign(z) * np.sign(z.sum() or 1.0), np.abs(z)))
+    attached = np.empty_like(drawn)
+    attached[:, order] = drawn
+    return attached
+
+
+def _shares(z: Floats, weights: Floats, rope: float) -> tuple[Floats, Floats]:
+    """Return the weight, in each draw, of the pairs of sorted differences whose average is below -rope, above rope."""
+    upto = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)
+    less = np.searchsorted(z, -2 * rope - z, side="left")
+    more = np.searchsorted(z, 2 * rope - z, side="right")
+    below = (weights * upto[:, less]).sum(axis=1)
+    above = (weights * (upto[:, -1:] - upto[:, more])).sum(axis=1)
+    return below, above
+
+
+def _posterior(pair: Pair, below: float, above: float, df: float | None) -> Outcome:
+    """Name the probabilities by models: a difference above the margin favours a where greater is better."""
+    a_better, b_better = (above, below) if pair.greater_is_better else (below, above)
+    within = max(0.0, 1 - a_better - b_better)
+    shares = {"a_better": a_better, "within": within, "b_better": b_better}
+    return Outcome(
+        None,
+        None,
+        df,
+        "probability_a_better",
+        a_better,
+        reason=Message("reason.posterior", **shares)
+        if pair.margin is None
+        else Message("reason.posterior_of_margin", margin=pair.margin, **shares),
+        details={"a_better": a_better, "within_margin": within, "b_better": b_better},
+    )

@@ -1,0 +1,387 @@
+"""The distribution of a difference when the two models' predictions are swapped row by row, each swap studentised.
+
+Swapping tests whether the models are exchangeable. Two models with equal F1 and unlike operating points are not, so
+the difference after each swap is divided by its own standard error (Janssen 1997, Stat Probab Lett 36:9; Chung and
+Romano 2013, Ann Stat 41:484): that tests equal metrics. Plain means over examples need no division.
+
+Labels: only the discordant cells matter, and the number of their rows that change sides is binomial, so small
+problems are enumerated exactly. Everything else: units (rows or clusters) move their columns from one model's sums
+to the other's. Ranks: the within-model mid-ranks are swapped, since raw scores of two models have no common scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from evalreport.comparisons.registry import Swapped
+from evalreport.engine.counts import Cells, margin_columns
+from evalreport.engine.derivative import slopes_at, zero_where_undefined
+from evalreport.engine.distributions import fair_binomial
+from evalreport.engine.draws import stream
+from evalreport.engine.ranks import mid_ranks
+from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
+from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.row_estimates import unit_columns
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.units import Units
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+Key = tuple[str, str, Quantity]
+
+MOST_ENUMERATED = 4_000
+"""Swaps are enumerated exactly up to so many distinct outcomes."""
+
+_AT_ONCE = 1 << 21
+"""Influence values of swaps at once (16 MB)."""
+
+
+Distribution = Callable[[], Swapped]
+
+
+def swap_distributions(
+    sample: Sample,
+    pairs: Sequence[tuple[str, str]],
+    quantities: Sequence[Quantity],
+    *,
+    n_swaps: Callable[[Quantity], int],
+    seed: int,
+    ranks: Callable[[Quantity], bool],
+) -> dict[Key, Distribution]:
+    """Return, for every pair and quantity that can be swapped, the function that computes its distribution.
+
+    Parameters
+    ----------
+    n_swaps
+        How many swaps are drawn for a quantity where they are too many to be enumerated.
+    ranks
+        Whether the ranks of a rank metric are swapped: that costs far more than any other test of it.
+    """
+    found: dict[Key, Distribution] = {}
+    cells = cache(partial(_cell_swaps, sample.tables, seed))
+    histograms = cache(partial(_rank_histograms, sample))
+    # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
+    # known by bins.
+    ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many
+    for a, b in pairs:
+        for q in quantities:
+            if not all(sample.estimates[m, q].defined for m in (a, b)):
+                continue
+            family, draws = definition(q).family, n_swaps(q)
+            if family in ("table", "binary_table"):
+                assert sample.tables is not None
+                by_cell = sample.tables.cells is not None
+                found[a, b, q] = (
+                    partial(_of_cells, sample, a, b, q, cells, draws)
+                    if by_cell
+                    else partial(_of_units, sample, a, b, q, draws, seed)
+                )
+            elif family == "moments":
+                found[a, b, q] = partial(_of_units, sample, a, b, q, draws, seed)
+            elif family == "ranking" and ranked and ranks(q):
+                found[a, b, q] = partial(_of_ranks, sample, a, b, q, histograms, draws, seed)
+    return found
+
+
+def is_plain_mean(quantity: Quantity) -> bool:
+    """Say whether a quantity is a mean over examples, of which exchanging is all that equality asks."""
+    metric = definition(quantity)
+    return metric.is_mean and metric.family == "moments"
+
+
+# --- labels, by distinct cell ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _CellSwaps:
+    """Swaps of one pair's discordant rows, by kind.
+
+    Attributes
+    ----------
+    same
+        Three (s,) arrays: truth, prediction and number of the rows that both models label alike.
+    kinds
+        (3, k): truth, lower and higher class of each kind of discordant row; ``sizes`` (k,) how many rows.
+    with_low
+        (m, k) rows of each kind that get the lower class from the first model, and the swaps' probabilities.
+    first, second
+        (m, 3, K) both models' margins after each swap.
+    """
+
+    same: tuple[Codes, Codes, Floats]
+    kinds: Codes
+    sizes: Floats
+    with_low: Floats
+    weights: Floats | None
+    first: Floats
+    second: Floats
+
+
+def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: int) -> _CellSwaps:
+    assert tables is not None
+    assert tables.cells is not None
+    cells, k = tables.cells, tables.n_classes
+    one, other = (cells.predicted[tables.models.index(name)] for name in (a, b))
+    same = one == other
+    kept = margin_columns(cells.true[same], one[same], k).T @ cells.counts[same]
+    # Kinds in the order in which their classes occur: what classes are called moves no draw.
+    place = _place_of_classes(cells, k)
+    one_place, other_place = place[one[~same]], place[other[~same]]
+    low, high = np.minimum(one_place, other_place), np.maximum(one_place, other_place)
+    kinds, inverse = np.unique(np.stack([place[cells.true[~same]], low, high]), axis=1, return_inverse=True)
+    kinds = np.argsort(place)[kinds]
+    sizes = np.bincount(inverse, weights=cells.counts[~same], minlength=kinds.shape[1]).astype(np.int64)
+    with_low, weights = _numbers_swapped(sizes, n_swaps, seed)
+    columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
+    first = kept + with_low @ columns_low + (sizes - with_low) @ columns_high
+    second = kept + with_low @ columns_high + (sizes - with_low) @ columns_low
+    alike, inverse = np.unique(np.stack([cells.true[same], one[same]]), axis=1, return_inverse=True)
+    numbers = np.bincount(inverse, weights=cells.counts[same], minlength=alike.shape[1])
+    return _CellSwaps(
+        (alike[0].astype(np.int64), alike[1].astype(np.int64), numbers.astype(np.float64)),
+        kinds.astype(np.int64),
+        sizes.astype(np.float64),
+        with_low,
+        weights,
+        np.asarray(first).reshape(-1, 3, k),
+        np.asarray(second).reshape(-1, 3, k),
+    )
+
+
+def _of_cells(
+    sample: Sample,
+    a: str,
+    b: str,
+    quantity: Quantity,
+    cells: Callable[[str, str, int], _CellSwaps],
+    n_swaps: int,
+) -> Swapped:
+    swaps, function = cells(a, b, n_swaps), table_function(quantity, sample.predictions)
+    values = [zero_where_undefined(function(margins)) for margins in (swaps.first, swaps.second)]
+    differences, discordant = values[0] - values[1], int(swaps.sizes.sum())
+    if is_plain_mean(quantity) or not definition(quantity).smooth:
+        return Swapped(differences, None, swaps.weights, discordant)
+    slopes = table_slopes(quantity, sample.predictions)
+    step = max(1, _AT_ONCE // (len(swaps.same[0]) + 2 * len(swaps.sizes) + 1))
+    # All outcomes in order are their own mirror image: swapping every row turns the sign and leaves the error.
+    m, exact = len(differences), swaps.weights is not None
+    half = (m + 1) // 2 if exact else m
+    parts = [_squares(swaps, slopes, slice(start, min(start + step, half))) for start in range(0, half, step)]
+    squares = np.concatenate(parts)
+    squares = np.concatenate([squares, squares[: m - half][::-1]])
+    errors = np.sqrt(sample.units.factors * squares)
+    return Swapped(differences, errors, swaps.weights, discordant)
+
+
+def _squares(swaps: _CellSwaps, slopes: Callable[[Floats], Floats], some: slice) -> Floats:
+    """Return the sums (m,) of squared derivatives of the difference over all rows, cell by cell."""
+    one, other = slopes(swaps.first[some]), slopes(swaps.second[some])
+    true, labels, counts = swaps.same
+    alike = _of_rows(one, true, labels) - _of_rows(other, true, labels)
+    squares = (alike * alike * counts).sum(axis=1)
+    truth, low, high = swaps.kinds
+    with_low = swaps.with_low[some]
+    apart = _of_rows(one, truth, low) - _of_rows(other, truth, high)
+    squares += (apart * apart * with_low).sum(axis=1)
+    apart = _of_rows(one, truth, high) - _of_rows(other, truth, low)
+    return np.asarray(squares + (apart * apart * (swaps.sizes - with_low)).sum(axis=1))
+
+
+def _of_rows(slopes: Floats, true: Codes, predicted: Codes) -> Floats:
+    """Return the derivative (m, r) by the multiplicity of rows with a truth and a prediction, from slopes (m, 3, K)."""
+    return np.asarray(slopes[:, 0, true] * (true == predicted) + slopes[:, 1, true] + slopes[:, 2, predicted])
+
+
+def _place_of_classes(cells: Cells, k: int) -> npt.NDArray[np.int64]:
+    """Return each class's place (k,) in the order of first occurrence: as truth, else as a prediction."""
+    classes, first = np.unique(np.append(cells.true, cells.predicted.T), return_index=True)
+    place = np.empty(k, dtype=np.int64)
+    unseen = np.setdiff1d(np.arange(k), classes)
+    place[np.concatenate([classes[np.argsort(first)], unseen])] = np.arange(k)
+    return place
+
+
+def _numbers_swapped(sizes: npt.NDArray[np.int64], n_swaps: int, seed: int) -> tuple[Floats, Floats | None]:
+    """Return how many rows of each kind get the lower class from the first model: all outcomes, or draws."""
+    if np.prod(sizes + 1.0) <= max(MOST_ENUMERATED, n_swaps + 1):
+        axes = np.meshgrid(*(np.arange(m + 1.0) for m in sizes), indexing="ij")
+        outcomes = np.stack([axis.ravel() for axis in axes], axis=1) if len(sizes) else np.zeros((1, 0))
+        return outcomes, fair_binomial(outcomes, sizes).prod(axis=1)
+    draws = stream(seed, "swap cells", 0).binomial(sizes, 0.5, size=(n_swaps, len(sizes)))
+    return draws.astype(np.float64), None
+
+
+# --- sums, by unit --------------------------------------------------------------------------------------------------
+
+
+def swap_patterns(
+    units: Units, n_swaps: int, seed: int, discordant: npt.NDArray[np.bool_] | None = None
+) -> tuple[Iterator[Floats], Floats | None]:
+    """Return blocks (b, units) of 0 and 1, which units change sides, and the patterns' probabilities if exact.
+
+    ``discordant``: (units,) which units change anything when they change sides; the others need not be enumerated.
+    """
+    which = np.arange(units.count) if discordant is None else np.flatnonzero(discordant)
+    if len(which) < 60 and 2 ** len(which) <= max(MOST_ENUMERATED, n_swaps + 1):
+        return _every_pattern(which, units.count), np.full(2 ** len(which), 0.5 ** len(which))
+    return units.unit_swaps(n_swaps, seed=seed), None
+
+
+def _every_pattern(which: Codes, count: int) -> Iterator[Floats]:
+    step = max(1, _AT_ONCE // max(count, 1))
+    for start in range(0, 2 ** len(which), step):
+        numbers = np.arange(start, min(start + step, 2 ** len(which)))
+        patterns = np.zeros((len(numbers), count))
+        patterns[:, which] = (numbers[:, None] >> np.arange(len(which))) & 1
+        yield patterns
+
+
+def _of_units(sample: Sample, a: str, b: str, quantity: Quantity, n_swaps: int, seed: int) -> Swapped:
+    """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums."""
+    function, shape, (one, other) = _columns(sample, quantity, (a, b))
+    change = sparse.csr_array(other - one)
+    discordant = np.asarray(abs(change).sum(axis=1)).ravel() > 0
+    patterns, weights = swap_patterns(sample.units, n_swaps, seed, discordant)
+    sums = [np.asarray(table.sum(axis=0)).ravel() for table in (one, other)]
+    studentised = definition(quantity).smooth and not is_plain_mean(quantity)
+    differences, squares = [], []
+    for swapped in patterns:
+        moved = np.asarray(swapped @ change)
+        points = [
+            (total + side * moved).reshape(-1, *shape) for total, side in zip(sums, (1, -1), strict=True)
+        ]
+        values = [np.asarray(function(point)).mean(axis=1) for point in points]
+        differences.append(values[0] - values[1])
+        if studentised:
+            slopes = [
+                slopes_at(function, point, len(shape) - 1).reshape(len(moved), -1) / shape[0]
+                for point in points
+            ]
+            squares.append(_unit_squares(slopes, (one, other), swapped, sample.units.factors))
+    errors = np.sqrt(np.concatenate(squares)) if studentised else None
+    return Swapped(np.concatenate(differences), errors, weights, int(discordant.sum()))
+
+
+def _columns(
+    sample: Sample, quantity: Quantity, models: tuple[str, str]
+) -> tuple[Callable[[Array], Array], tuple[int, ...], list[sparse.csr_array]]:
+    """Return a quantity as a function of sums, their shape (parts, ...), and what each unit adds to them by model."""
+    metric, tables = definition(quantity), sample.tables
+    if metric.family == "moments":
+        data = sample.rows
+        columns = [unit_columns(data.columns[name, quantity], data.units, data.layout) for name in models]
+        parts = data.layout.pooled.count
+        return metric.function, (parts, columns[0].shape[1] // parts), columns
+    assert tables is not None
+    of_margins = table_function(quantity, sample.predictions)
+    places = [tables.models.index(name) for name in models]
+    return (
+        lambda margins: zero_where_undefined(of_margins(margins)),
+        (tables.parts, 3, tables.n_classes),
+        [tables.columns[place] for place in places],
+    )
+
+
+def _unit_squares(
+    slopes: Sequence[Floats],
+    columns: tuple[sparse.csr_array, sparse.csr_array],
+    swapped: Floats,
+    factors: Floats | float,
+) -> Floats:
+    """Return the sums (b,) of squared derivatives of the difference by a unit's multiplicity, times their factors."""
+    found = np.empty(len(swapped))
+    step = max(1, _AT_ONCE // max(swapped.shape[1], 1))
+    for start in range(0, len(swapped), step):
+        some = slice(start, start + step)
+        own, crossed = (
+            (columns[j] @ slopes[0][some].T - columns[1 - j] @ slopes[1][some].T).T for j in (0, 1)
+        )
+        found[some] = (factors * np.where(swapped[some] > 0, crossed, own) ** 2).sum(axis=1)
+    return found
+
+
+# --- ranks ----------------------------------------------------------------------------------------------------------
+
+
+def _of_ranks(
+    sample: Sample,
+    a: str,
+    b: str,
+    quantity: Quantity,
+    histograms: Callable[[], Mapping[str, sparse.csr_array]],
+    n_swaps: int,
+    seed: int,
+) -> Swapped:
+    units, metric = sample.units, definition(quantity)
+    tables = [histograms()[name] for name in (a, b)]
+    places = [table.indices for table in tables]
+    sums = [np.asarray(table.T @ units.base)[:, None] for table in tables]
+    discordant = units.influence((places[0] != places[1]).astype(np.float64)) != 0
+    patterns, weights = swap_patterns(units, n_swaps, seed, discordant)
+    differences: list[Floats] = []
+    squares: list[float] = []
+    for swapped in patterns:
+        by_row = np.ascontiguousarray(units.expand(swapped).T)
+        moved = np.asarray(tables[1].T @ by_row) - np.asarray(tables[0].T @ by_row)
+        first, second = sums[0] + moved, sums[1] - moved
+        g = len(moved) // 2
+        differences.append(
+            np.asarray(metric.function(first[:g], first[g:]) - metric.function(second[:g], second[g:]))
+        )
+        if metric.derivative is not None:
+            rows = swapped if units.cluster is None else swapped[:, units.cluster]
+            squares += [
+                _rank_squares(metric.derivative, (first[:, j], second[:, j]), places, units, rows[j] > 0)
+                for j in range(len(rows))
+            ]
+    errors = None if metric.derivative is None else np.sqrt(np.array(squares))
+    return Swapped(np.concatenate(differences), errors, weights, int(discordant.sum()))
+
+
+def _rank_squares(
+    derivative: Callable[[Floats, Floats], tuple[Floats, Floats]],
+    weights: tuple[Floats, Floats],
+    places: Sequence[npt.NDArray[Any]],
+    units: Units,
+    swapped: npt.NDArray[np.bool_],
+) -> float:
+    """Return the sum of squared derivatives of the difference by a unit's multiplicity, times their factors."""
+    g = len(weights[0]) // 2
+    slopes = [np.concatenate(derivative(w[:g], w[g:])) for w in weights]
+    first = np.where(swapped, places[1], places[0])
+    second = np.where(swapped, places[0], places[1])
+    by_unit = units.influence(slopes[0][first] - slopes[1][second])
+    return float((units.factors * by_unit**2).sum())
+
+
+def _rank_histograms(sample: Sample) -> Mapping[str, sparse.csr_array]:
+    """Return, by model, (n, 2 g) one-hot columns of each row's mid-rank, best first: positives, then negatives.
+
+    Ranks that no positive of any model holds are merged with their neighbours: only the order of negatives
+    relative to positives counts, so AUC and AP do not change, and the work is that of the rarer class.
+    """
+    names = sorted(sample.rows.orders)
+    scores = {m.name: m.score for m in sample.predictions.models}
+    positive = sample.rows.orders[names[0]][0].positive
+    ranks = np.stack([-mid_ranks(np.asarray(scores[name])) for name in names])
+    distinct, code = np.unique(ranks, return_inverse=True)
+    code = code.reshape(ranks.shape)
+    alone = np.zeros(len(distinct), dtype=bool)
+    alone[code[:, positive]] = True
+    starts = alone | np.concatenate([[True], alone[:-1]])
+    group = np.cumsum(starts) - 1
+    g, n = int(group[-1]) + 1, len(positive)
+    return {
+        name: sparse.csr_array(
+            (np.ones(n), np.where(positive, group[row], g + group[row]), np.arange(n + 1)), shape=(n, 2 * g)
+        )
+        for name, row in zip(names, code, strict=True)
+    }

@@ -1,0 +1,322 @@
+"""What ``evalreport plan`` answers: the planning formulas applied to a question, with their assumptions beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalreport.comparisons import sample_size
+from evalreport.comparisons.sample_size import detectable_accuracy_difference
+from evalreport.errors import UsageError
+from evalreport.texts import Message, say
+
+Measure = Literal["accuracy", "mean", "auc"]
+Layout = Literal["one", "paired", "independent", "folds"]
+
+USUAL_PROPORTIONS = (0.5, 0.8, 0.9, 0.95)
+USUAL_DISCORDANCE = (0.05, 0.1, 0.2)
+USUAL_EXAMPLES = (100, 300, 1000, 3000, 10_000)
+USUAL_REPEATS = (1, 5, 10, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked, and what may be assumed.
+
+    Attributes
+    ----------
+    half_width, difference, examples
+        Wanted half-width of an interval; wanted difference; examples at hand. None: not asked.
+    expected
+        Expected accuracies or AUCs, at most two.
+    against
+        The stated value that one model is compared with.
+    discordance
+        Share of examples on which exactly one of two models is right.
+    sd
+        Standard deviation: of the values, of the per-example differences, or of the fold differences.
+    alpha
+        Two-sided level of one comparison, after correction for their number.
+    """
+
+    measure: Measure = "accuracy"
+    layout: Layout = "paired"
+    half_width: float | None = None
+    difference: float | None = None
+    examples: int | None = None
+    expected: tuple[float, ...] = ()
+    against: float | None = None
+    discordance: float | None = None
+    sd: float | None = None
+    prevalence: float = 0.5
+    folds: int = 10
+    repeats: int | None = None
+    alpha: float = 0.05
+    power: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One answer under one assumption; None: not to be had in this way."""
+
+    setting: Message
+    answer: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answers to one question: ``unit`` of each is examples, repeats, discordant examples or a difference."""
+
+    question: Message
+    unit: str
+    rows: tuple[Row, ...]
+    formula: Message
+    assumes: Message
+    source: Message
+
+
+def answers(question: Question) -> tuple[Answer, ...]:
+    """Answer what was asked; without a question, show what usual numbers of examples can and cannot show.
+
+    Raises
+    ------
+    UsageError
+        Where an assumption is missing that the formula needs, or the wanted difference is impossible.
+    """
+    found: list[Answer] = []
+    if question.half_width is not None:
+        found.append(_for_half_width(question, question.half_width))
+    if question.difference is not None:
+        found.append(_for_difference(question, question.difference))
+    if question.examples is not None:
+        found += _with_examples(question, question.examples)
+    if not found and (question.layout == "folds" or question.repeats is not None):
+        found.append(_over_folds(question))
+    if not found:
+        found.append(_overview(question))
+    if question.measure == "accuracy" and question.layout == "paired" and question.half_width is None:
+        found.append(_discordant(question))
+    return tuple(found)
+
+
+# --- half-width -----------------------------------------------------------------------------------------------------
+
+
+def _for_half_width(q: Question, wanted: float) -> Answer:
+    confidence = 1 - q.alpha
+
+    def question(key: str) -> Message:
+        return Message(key, level=confidence, half_width=wanted)
+
+    if q.measure == "mean":
+        sd = _required(q.sd, "--sd", "plan_needs.sd_of_values")
+        row = Row(Message("plan_if.sd", sd=sd), sample_size.examples_for_mean(wanted, sd, confidence))
+        return _answer(question("plan.half_width_of_mean"), "examples", [row], "student")
+    values = q.expected or USUAL_PROPORTIONS
+    if q.measure == "auc":
+        rows = [
+            Row(
+                Message("plan_if.auc_and_prevalence", auc=a, prevalence=q.prevalence),
+                sample_size.examples_for_auc(wanted, a, q.prevalence, confidence),
+            )
+            for a in values
+        ]
+        return _answer(question("plan.half_width_of_auc"), "examples", rows, "hanley_mcneil")
+    rows = [
+        Row(Message("plan_if.value", value=p), sample_size.examples_for_proportion(wanted, p, confidence))
+        for p in values
+    ]
+    return _answer(question("plan.half_width_of_proportion"), "examples", rows, "wilson")
+
+
+# --- difference -----------------------------------------------------------------------------------------------------
+
+
+def _for_difference(q: Question, wanted: float) -> Answer:
+    if q.layout == "folds":
+        return _repeats(q, wanted)
+    if q.measure == "auc":
+        raise UsageError(
+            "the difference of two AUCs depends on how the two models' scores go together, which no plan knows:"
+            " run a pilot, whose report states the detectable difference; --half-width plans one AUC"
+        )
+    if q.measure == "mean":
+        return _for_means(q, wanted)
+    if q.layout == "one":
+        value = _required(q.against, "--against", "plan_needs.value")
+        expected = value + wanted if value + wanted <= 1 else value - wanted
+        n = sample_size.examples_against_value(value, _proportion(expected), q.alpha, q.power)
+        row = Row(Message("plan_if.against", expected=expected, value=value), n)
+        asked = _tested(q, "plan.difference_from_value", difference=wanted)
+        return _answer(asked, "examples", [row], "one_sample")
+    if q.layout == "independent":
+        pairs = [(a, _proportion(a - wanted)) for a in _first_values(q, wanted)]
+        rows = [
+            Row(
+                Message("plan_if.own_sets", a=a, b=b),
+                sample_size.examples_for_independent_sets(a, b, q.alpha, q.power),
+            )
+            for a, b in pairs
+        ]
+        asked = _tested(q, "plan.difference_of_independent_sets", difference=wanted)
+        return _answer(asked, "examples in each set", rows, "independent")
+    rows = [
+        Row(text, sample_size.examples_for_paired_accuracies(wanted, share, q.alpha, q.power))
+        for text, share in _discordances(q, abs(wanted))
+    ]
+    return _answer(_tested(q, "plan.difference_of_models", difference=wanted), "examples", rows, "paired")
+
+
+def _for_means(q: Question, wanted: float) -> Answer:
+    sd = _required(q.sd, "--sd", "plan_needs.sd_of_differences")
+    if q.layout == "independent":
+        raise UsageError("mean losses are planned for two models on the same examples: leave --layout out")
+    n = sample_size.examples_for_mean_difference(wanted, sd, q.alpha, q.power)
+    row = Row(Message("plan_if.sd_of_differences", sd=sd), n)
+    return _answer(_tested(q, "plan.difference_of_means", difference=wanted), "examples", [row], "paired_t")
+
+
+def _first_values(q: Question, wanted: float) -> Sequence[float]:
+    if q.expected:
+        return q.expected[:1]
+    return [p for p in USUAL_PROPORTIONS if p > wanted]
+
+
+def _discordances(q: Question, difference: float) -> Iterator[tuple[Message, float]]:
+    """Yield what may be assumed of the share of discordant examples: as given, from accuracies, or usual."""
+    if q.discordance is not None:
+        yield Message("plan_if.one_is_right", share=q.discordance), q.discordance
+        return
+    if q.expected:
+        first = q.expected[0]
+        second = q.expected[1] if len(q.expected) > 1 else _proportion(first - difference)
+        shares = sample_size.discordance_of(first, second)
+        half = (shares.least + shares.independent) / 2
+        for key, share in (
+            ("plan_if.half_separate", half),
+            ("plan_if.independent", shares.independent),
+            ("plan_if.separate", shares.most),
+        ):
+            yield Message(key, a=first, b=second, share=share), share
+        return
+    shown = [share for share in USUAL_DISCORDANCE if share >= difference] or [difference]
+    yield from ((Message("plan_if.one_is_right", share=share), share) for share in shown)
+
+
+# --- examples at hand -----------------------------------------------------------------------------------------------
+
+
+def _with_examples(q: Question, n: int) -> Iterator[Answer]:
+    asked = _tested(q, "plan.smallest_difference_of_models", examples=n)
+    if q.measure == "mean":
+        sd = _required(q.sd, "--sd", "plan_needs.sd_of_differences")
+        found = sample_size.detectable_mean_difference(n, sd, q.alpha, q.power)
+        yield _answer(
+            asked, "difference", [Row(Message("plan_if.sd_of_differences", sd=sd), found)], "paired_t"
+        )
+    elif q.measure == "accuracy" and q.layout == "paired":
+        rows = [Row(text, _shown(q, n, share)) for text, share in _discordances(q, 0.0)]
+        yield _answer(asked, "difference", rows, "paired")
+    yield _widths(q, n)
+
+
+def _widths(q: Question, n: int) -> Answer:
+    """Return how wide the interval of one model's value is with n examples."""
+    confidence = 1 - q.alpha
+    asked = Message("plan.half_width", level=confidence, examples=n)
+    values = q.expected or USUAL_PROPORTIONS
+    if q.measure == "mean":
+        sd = _required(q.sd, "--sd", "plan_needs.sd_of_values")
+        row = Row(Message("plan_if.sd_of_values", sd=sd), sample_size.mean_half_width(n, sd, confidence))
+        return _answer(asked, "half-width", [row], "student")
+    if q.measure == "auc":
+        rows = [
+            Row(Message("plan_if.auc", auc=a), sample_size.auc_half_width(n, a, q.prevalence, confidence))
+            for a in values
+        ]
+        return _answer(asked, "half-width", rows, "hanley_mcneil")
+    rows = [
+        Row(Message("plan_if.value", value=p), sample_size.proportion_half_width(n, p, confidence))
+        for p in values
+    ]
+    return _answer(asked, "half-width", rows, "wilson")
+
+
+def _shown(q: Question, n: int, discordant: float) -> float | None:
+    """Return the difference that n examples show; None where it would exceed the share of discordant examples."""
+    if discordant == 0:
+        return None
+    found = detectable_accuracy_difference(n, discordant, q.alpha, q.power)
+    return found if found <= discordant else None
+
+
+def _overview(q: Question) -> Answer:
+    rows = [
+        Row(Message("plan_if.examples_and_one_is_right", examples=n, share=share), _shown(q, n, share))
+        for n in USUAL_EXAMPLES
+        for share in USUAL_DISCORDANCE
+    ]
+    return _answer(_tested(q, "plan.smallest_difference"), "difference", rows, "paired")
+
+
+def _discordant(q: Question) -> Answer:
+    rows = [
+        Row(Message("plan_if.midp"), sample_size.discordant_needed(q.alpha)),
+        Row(Message("plan_if.exact"), sample_size.discordant_needed(q.alpha, exact=True)),
+    ]
+    return _answer(Message("plan.discordant", alpha=q.alpha), "discordant examples", rows, "discordant")
+
+
+# --- cross-validation -----------------------------------------------------------------------------------------------
+
+
+def _repeats(q: Question, wanted: float) -> Answer:
+    sd = _required(q.sd, "--sd", "plan_needs.sd_of_folds")
+    found = sample_size.repeats_needed(wanted, q.folds, sd, q.alpha, q.power)
+    text = Message(
+        "plan_if.folds" if found is not None else "plan_if.folds_never_enough", folds=q.folds, sd=sd
+    )
+    return _answer(
+        _tested(q, "plan.repeats", difference=wanted), "repeats", [Row(text, found)], "corrected_t"
+    )
+
+
+def _over_folds(q: Question) -> Answer:
+    sd = _required(q.sd, "--sd", "plan_needs.sd_of_folds")
+    rows = [
+        Row(
+            Message("plan_if.repeated_folds", repeats=r, folds=q.folds, sd=sd),
+            sample_size.detectable_over_folds(sample_size.Folds(q.folds, r), sd, q.alpha, q.power),
+        )
+        for r in ([q.repeats] if q.repeats is not None else USUAL_REPEATS)
+    ]
+    return _answer(_tested(q, "plan.smallest_difference_of_folds"), "difference", rows, "corrected_t")
+
+
+# --- what every answer states ---------------------------------------------------------------------------------------
+
+
+def _answer(question: Message, unit: str, rows: Sequence[Row], method: str) -> Answer:
+    """State the formula, the assumptions and the source of a method beside its answers."""
+    stated = (Message(f"plan_{what}.{method}") for what in ("formula", "assumes", "source"))
+    return Answer(question, unit, tuple(rows), *stated)
+
+
+def _tested(q: Question, key: str, **params: object) -> Message:
+    """Name a question about a test, whose power and level are given."""
+    return Message(key, power=q.power, alpha=q.alpha, **params)
+
+
+def _required(value: float | None, flag: str, meaning: str) -> float:
+    if value is None:
+        raise UsageError(f"this plan needs {flag}: {say(meaning)}")
+    return value
+
+
+def _proportion(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise UsageError(
+            f"a proportion of {value:g} is not between 0 and 1: state another --expected or --difference"
+        )
+    return value

@@ -1,0 +1,275 @@
+"""Ids of many millions of rows -> the distinct ones in order, and each row's place among them.
+
+Sorting finds both at once. Ids are text, yet they are compared as numbers made of their bytes, which sort many times
+as fast; bits that are the same in every id (a common prefix, the upper half of digits) are left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.predictions import Indices
+from evalreport.data.unpacking import database, usable_memory
+
+Words = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+MOST_WORDS = 8
+LONGEST_ID = 4096
+"""Ids that take more numbers than this to tell apart, or that are longer (bytes), are left to DuckDB."""
+BYTES_A_ROW = 40
+"""Working memory of sorting one row here, beside 8 bytes a number."""
+_BYTES_A_BLOCK = 1 << 20
+_ROWS_A_BATCH = 500_000
+_NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
+"""The bits of 8 bytes that have a next higher one in their own byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Rows in the order of their ids (equal ones as they came), and the number of each one's id in that order."""
+
+    order: Indices
+    number: Indices
+
+
+def code_ids(pieces: Sequence[Any], *, memory_limit: int | None = None) -> tuple[Any, Indices]:
+    """Find the distinct ids, and each row's position among them.
+
+    Parameters
+    ----------
+    pieces
+        Arrow chunked arrays of strings without nulls, one a table; together they are the rows.
+    memory_limit
+        Bytes that sorting may take; where it needs more, DuckDB sorts and keeps the rest on disk. None: a share of
+        what is there.
+
+    Returns
+    -------
+    ids, codes
+        The distinct ids sorted by code point (Arrow strings), and (rows,) the position of each row's id in them.
+
+    Raises
+    ------
+    UsageError
+        Where even DuckDB cannot sort them within the limit.
+    """
+    different, place = _different(pieces)
+    ids, codes = _coded(different, usable_memory() if memory_limit is None else memory_limit)
+    if len(different) == len(pieces):
+        return ids, codes
+    starts = np.concatenate([[0], np.cumsum([len(piece) for piece in different])])
+    return ids, np.concatenate([codes[starts[p] : starts[p + 1]] for p in place])
+
+
+def _different(pieces: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    """Keep each list of ids once: models' files often hold the same ids in the same order."""
+    different: list[Any] = []
+    place: list[int] = []
+    for piece in pieces:
+        alike = next((i for i, other in enumerate(different) if other.equals(piece)), len(different))
+        if alike == len(different):
+            different.append(piece)
+        place.append(alike)
+    return different, place
+
+
+def _coded(pieces: Sequence[Any], memory_limit: int) -> tuple[Any, Indices]:
+    import pyarrow as pa
+
+    rows = pa.chunked_array([chunk for piece in pieces for chunk in piece.chunks], pieces[0].type)
+    words = _words(rows, memory_limit)
+    found = _by_database(rows, memory_limit) if words is None else _by_words(words)
+    del words
+    codes = np.empty(len(rows), dtype=np.int64)
+    codes[found.order] = found.number
+    begins = np.ones(len(rows), dtype=np.bool_)
+    np.not_equal(found.number[1:], found.number[:-1], out=begins[1:])
+    first = found.order[begins]
+    # Where the first table holds every id, the others need not be put beside it.
+    source = pieces[0] if first.max(initial=0) < len(pieces[0]) else rows
+    return _taken(source, first), codes
+
+
+def _taken(source: Any, places: Indices) -> Any:
+    """Return some ids as one array, with offsets that are wide enough for its bytes."""
+    import pyarrow as pa
+
+    wide = source.nbytes >= 2**31
+    taken = (source.cast(pa.large_string()) if wide else source).take(pa.array(places))
+    return taken.chunk(0) if taken.num_chunks == 1 else taken.combine_chunks()
+
+
+def _by_words(words: Sequence[Words]) -> _Sorted:
+    """Sort by the last word first: each pass keeps the order of the one before among equal words.
+
+    A single word is overwritten.
+    """
+    n = len(words[0])
+    shift = np.uint64(_place_bits(n))
+    keys, order = np.empty(0, dtype=np.uint64), None
+    for word in reversed(words):
+        # The place below the word: sorting plain numbers is several times as fast as sorting indices.
+        keys = word[order] if order is not None else word if len(words) == 1 else word.copy()
+        keys <<= shift
+        for start in range(0, n, _ROWS_A_BATCH):
+            keys[start : start + _ROWS_A_BATCH] |= np.arange(
+                start, min(start + _ROWS_A_BATCH, n), dtype=np.uint64
+            )
+        keys.sort()
+        place = (keys & np.uint64((1 << int(shift)) - 1)).view(np.int64)
+        order = place if order is None else order[place]
+    assert order is not None
+    begins = np.ones(n, dtype=np.bool_)
+    keys >>= shift
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    for word in words[1:]:
+        later = word[order]
+        begins[1:] |= later[1:] != later[:-1]
+    return _Sorted(order, _counted(begins, keys.view(np.int64)))
+
+
+def _counted(begins: Flags, room: Indices) -> Indices:
+    """Number the groups that begin so from 0, in the memory that is given."""
+    np.cumsum(begins, out=room)
+    room -= 1
+    return room
+
+
+def _place_bits(n: int) -> int:
+    return max(n - 1, 0).bit_length()
+
+
+def _by_database(rows: Any, memory_limit: int) -> _Sorted:
+    """Sort by DuckDB, which keeps on disk what the limit has no room for."""
+    import pyarrow as pa
+
+    order = np.empty(len(rows), dtype=np.int64)
+    begins = np.ones(len(rows), dtype=np.bool_)
+    numbered = pa.table({"id": rows, "place": np.arange(len(rows))})
+    done, previous = 0, None
+    with database(memory_limit) as connection:
+        connection.register("numbered", numbered)
+        query = connection.sql("SELECT id, place FROM numbered ORDER BY id, place")
+        for batch in query.to_arrow_reader(_ROWS_A_BATCH):
+            end = done + batch.num_rows
+            order[done:end] = batch.column(1).to_numpy()
+            begins[done:end] = _other_than_before(batch.column(0), previous)
+            done, previous = end, batch.column(0)[-1].as_py() if batch.num_rows else previous
+    return _Sorted(order, _counted(begins, np.empty(len(rows), dtype=np.int64)))
+
+
+def _other_than_before(ids: Any, previous: str | None) -> Flags:
+    """Say of each id whether it is another one than that before it."""
+    import pyarrow.compute as pc
+
+    begins = np.ones(len(ids), dtype=np.bool_)
+    begins[1:] = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+    begins[:1] = [ids[0].as_py() != previous] if len(ids) else []
+    return begins
+
+
+def _words(rows: Any, memory_limit: int) -> list[Words] | None:
+    """Turn ids into numbers in the same order, the highest digit first; None where that takes too much.
+
+    Beside each number there is room for a row's place.
+    """
+    import pyarrow.compute as pc
+
+    longest = pc.max(pc.binary_length(rows)).as_py() or 0
+    if longest > LONGEST_ID:
+        return None
+    width = max(-(-longest // 8), 1)
+    layout = list(_layout(_telling_bits(rows, width), 64 - _place_bits(len(rows)))) or [[(0, 0, 1)]]
+    holds_nul = any(_holds_nul(chunk) for chunk in rows.chunks)
+    needed = len(rows) * (BYTES_A_ROW + 8 * (len(layout) + holds_nul))
+    if len(layout) > MOST_WORDS or needed > memory_limit:
+        return None
+    words = [np.empty(len(rows), dtype=np.uint64) for _ in layout]
+    done = 0
+    for block in _blocks(rows, width):
+        numbers = block.byteswap() if sys.byteorder == "little" else block
+        for word, runs in zip(words, layout, strict=True):
+            word[done : done + len(block)] = _packed(numbers, runs)
+        done += len(block)
+    if holds_nul:
+        # "a" and "a\0" differ by their lengths alone once they are padded.
+        words.append(pc.binary_length(rows).to_numpy().astype(np.uint64))
+    return words
+
+
+def _blocks(rows: Any, width: int) -> Iterator[Words]:
+    """Yield some ids at a time, padded with NUL, as (rows, width) numbers of 8 bytes each."""
+    import pyarrow.compute as pc
+
+    at_once = max(_BYTES_A_BLOCK // (8 * width), 1)
+    for chunk in rows.chunks:
+        for start in range(0, len(chunk), at_once):
+            block = chunk.slice(start, at_once)
+            padded = pc.ascii_rpad(block, 8 * width, padding="\0").buffers()[2]
+            yield np.frombuffer(padded, np.uint64, count=len(block) * width).reshape(len(block), width)
+
+
+def _telling_bits(rows: Any, width: int) -> list[int]:
+    """Return by word the bits that tell ids apart: they vary, and the next higher one does not say as much."""
+    varies, differs, agrees = np.zeros((3, width), dtype=np.uint64)
+    before: Words | None = None
+    for block in _blocks(rows, width):
+        before = block[0] if before is None else before
+        varies |= np.bitwise_or.reduce(block ^ before, axis=0)
+        unlike_next = block ^ (block >> np.uint64(1))
+        differs |= np.bitwise_or.reduce(unlike_next, axis=0)
+        agrees |= ~np.bitwise_and.reduce(unlike_next, axis=0)
+    if sys.byteorder == "little":
+        varies, differs, agrees = varies.byteswap(), differs.byteswap(), agrees.byteswap()
+    # In digits, the upper bits are all ones, or all zeros where the id has ended.
+    repeats = ~(differs & agrees) & np.uint64(_NEIGHBOURS)
+    return [int(bits) for bits in varies & ~repeats]
+
+
+def _layout(telling: Sequence[int], room: int) -> Iterator[list[tuple[int, int, int]]]:
+    """Share the bits out to as few numbers as hold them, in order: each a list of (word, shift, length)."""
+    runs: list[tuple[int, int, int]] = []
+    free = room
+    for word, bits in enumerate(telling):
+        for shift, length in _runs(bits):
+            left = length
+            while left:
+                taken = min(left, free)
+                left, free = left - taken, free - taken
+                runs.append((word, shift + left, taken))
+                if not free:
+                    yield runs
+                    runs, free = [], room
+    if runs:
+        yield runs
+
+
+def _runs(bits: int) -> Iterator[tuple[int, int]]:
+    """Yield the runs of set bits from the highest: how many bits lie below it, and its length."""
+    while bits:
+        end = bits.bit_length()
+        shift = (~bits & ((1 << end) - 1)).bit_length()
+        yield shift, end - shift
+        bits &= (1 << shift) - 1
+
+
+def _packed(block: Words, runs: Sequence[tuple[int, int, int]]) -> Words:
+    """Put the runs of bits of each row beside one another in one number."""
+    packed = np.zeros(len(block), dtype=np.uint64)
+    for word, shift, length in runs:
+        packed <<= np.uint64(length)
+        packed |= (block[:, word] >> np.uint64(shift)) & np.uint64((1 << length) - 1)
+    return packed
+
+
+def _holds_nul(chunk: Any) -> bool:
+    """Say whether an id holds a NUL (neighbouring rows of the same buffer count too)."""
+    text = chunk.buffers()[2]
+    return text is not None and text.size > 0 and int(np.frombuffer(text, dtype=np.uint8).min()) == 0

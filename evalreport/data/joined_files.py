@@ -1,0 +1,413 @@
+"""Columns that stand in files of their own: true values, and further columns by id."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.config import Options
+from evalreport.data.alignment import Alignment
+from evalreport.data.columns import (
+    IDENTITY_COLUMNS,
+    KEY_COLUMNS,
+    NUMBER_COLUMNS,
+    all_numbers,
+    category_column,
+    combined,
+    dictionary_codes,
+    dictionary_numbers,
+    floats,
+    recode,
+    take,
+    used_only,
+)
+from evalreport.data.concatenation import Rows, Table, fault, ids_by_table, in_chunks, place_of, positions
+from evalreport.data.ids import code_ids
+from evalreport.data.outputs import label_numbers
+from evalreport.data.predictions import Column, Indices, ModelOutputs
+from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
+from evalreport.data.task import FoundTask
+from evalreport.errors import InputError, UsageError
+from evalreport.records import FoundRecord, WarningRecord, warning
+from evalreport.registry import unknown_name
+from evalreport.texts import Message, quoted
+
+PARTS = ("test", "train", "validation")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Columns by cell, the models with the columns of their own, and what was odd about them."""
+
+    keys: dict[str, Column]
+    metadata: dict[str, Column]
+    models: tuple[ModelOutputs, ...]
+    warnings: tuple[WarningRecord, ...]
+
+
+def covariates(
+    rows: Rows, alignment: Alignment, options: Options, models: Sequence[ModelOutputs]
+) -> Described:
+    """Bring every other column into canonical order.
+
+    Raises
+    ------
+    UsageError
+        Where ``--slice``, ``--cluster`` or ``--weight`` names a column that is not there.
+    InputError
+        Where a part is none of test, train, validation, or a number column holds no finite number.
+    """
+    _check_parts(rows)
+    own: list[dict[str, Column]] = [{} for _ in models]
+    keys: dict[str, Column] = {}
+    metadata: dict[str, Column] = {}
+    warnings: list[WarningRecord] = []
+    for name in KEY_COLUMNS:
+        if name in rows.columns:
+            column = alignment.keys[name] if name in IDENTITY_COLUMNS else _key_column(rows, name)
+            _place(name, column, alignment, keys, own)
+    for name in sorted(rows.metadata):
+        _place(name, _metadata_column(rows, name, options), alignment, metadata, own)
+        if name not in metadata:
+            warnings.append(warning("column_differs_between_models", about=(name,), column=name))
+    _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
+    owners = tuple(
+        dataclasses.replace(model, columns=columns) if columns else model
+        for model, columns in zip(models, own, strict=True)
+    )
+    return Described(keys, metadata, owners, tuple(warnings))
+
+
+def _place(
+    name: str, column: Column, alignment: Alignment, shared: dict[str, Column], own: list[dict[str, Column]]
+) -> None:
+    """Keep one column for all models where they agree (empty agrees with anything), else one a model."""
+    merged = _taken(column, alignment.rows[0])
+    for index in alignment.rows[1:]:
+        values = _taken(column, index)
+        if (_given(merged) & _given(values) & (merged.values != values.values)).any():
+            for model, model_index in zip(own, alignment.rows, strict=True):
+                model[name] = _taken(column, model_index)
+            return
+        merged = Column(np.where(_given(merged), merged.values, values.values), column.categories)
+    shared[name] = merged
+
+
+def _taken(column: Column, index: npt.NDArray[np.int64]) -> Column:
+    return take(column, index)
+
+
+def _given(column: Column) -> npt.NDArray[np.bool_]:
+    given = ~np.isnan(column.values) if column.categories is None else column.values >= 0
+    return np.asarray(given, dtype=np.bool_)
+
+
+def _key_column(rows: Rows, name: str) -> Column:
+    array = rows.columns[name]
+    if name in NUMBER_COLUMNS:
+        values = floats(array)
+        _refuse_wrong(rows, name, ~np.isfinite(values) & ~array.is_null().to_numpy(zero_copy_only=False))
+        return Column(values)
+    if name == "time" and all_numbers(used_only(array)):
+        return Column(dictionary_numbers(array))
+    return category_column(array)
+
+
+def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
+    """Weights are numbers, slices of few values and clusters categories; of the rest, numbers stay numbers."""
+    array = rows.metadata[name]
+    if name == options.weight:
+        values = dictionary_numbers(array)
+        given = dictionary_codes(array) >= 0
+        _refuse_wrong(rows, name, (given & ~np.isfinite(values)) | (values < 0))
+        return Column(values)
+    array = used_only(array)
+    if name == options.cluster:
+        return category_column(array)
+    if may_be_sliced_by(name, options.slices, options.gates):
+        texts = array.dictionary.to_pylist()
+        if not (len(texts) > MOST_VALUES and are_numbers(texts)):
+            return category_column(array)
+    return Column(dictionary_numbers(array)) if all_numbers(array) else category_column(array)
+
+
+def _refuse_wrong(rows: Rows, name: str, wrong: npt.NDArray[np.bool_]) -> None:
+    if wrong.any():
+        raise fault(
+            rows,
+            int(np.argmax(wrong)),
+            name,
+            "{cell} is no finite number that this column can hold",
+            expected="a finite number (a weight: 0 or more)",
+            remedy="correct the value, or leave the cell empty",
+            count=int(wrong.sum()),
+        )
+
+
+def _check_parts(rows: Rows) -> None:
+    if "part" not in rows.columns:
+        return
+    array = rows.columns["part"]
+    foreign = [code for code, text in enumerate(array.dictionary.to_pylist()) if text not in PARTS]
+    wrong = np.isin(dictionary_codes(array), foreign)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise fault(
+            rows,
+            first,
+            "part",
+            f"{quoted(array[first].as_py())} is no part",
+            expected="test, train or validation",
+            remedy="correct it, or rename the column if it means something else",
+            count=int(wrong.sum()),
+        )
+
+
+def _check_named(options: Options, columns: dict[str, Column], differing: set[str]) -> None:
+    for text in options.slices:
+        for part in read_slicing(text, columns, differing):
+            if part.column == options.weight:
+                raise UsageError(f"--slice {text}: the column is the weight; it cannot be both")
+    named = (
+        ("--cluster", options.cluster),
+        ("--weight", options.weight),
+        ("--same-input", options.same_input),
+    )
+    for option, name in named:
+        if name is None:
+            continue
+        if name not in columns:
+            raise UsageError(f"{option}: {unknown_name('column', name, list(columns))}")
+        if option == "--weight" and name in KEY_COLUMNS:
+            raise UsageError(
+                f"--weight {name}: this column says which fit a row belongs to, not how much it counts"
+            )
+        if option != "--weight" and name == options.weight:
+            raise UsageError(f"{option} {name}: the column is the weight; it cannot be both")
+
+
+def attach_truth(
+    rows: Rows, table: Table, *, memory_limit: int | None = None
+) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+    """Give each row the true value (and the other columns) that a table apart holds for its id.
+
+    Raises
+    ------
+    InputError
+        Where the table has no id or no y_true, an empty id, or an id twice.
+    UsageError
+        Where the memory limit leaves no room to sort the ids.
+    """
+    header = table.roles.columns.get("y_true")
+    if header is None:
+        raise _lacks(table, "y_true", "the true label or value of each example")
+    if rows.ids is None:
+        raise _lacks(table, "id", "no true values: the files hold one score a row, not examples")
+    if "id" in table.roles.columns:
+        ids = in_chunks(table.read.arrays[table.roles.columns["id"]])
+    elif table.positional and rows.tables[0].positional:
+        ids = _same_length(rows, table)
+    else:
+        raise _lacks(table, "id", "the id of each example, as in the prediction files")
+    rows, place = _matched(rows, table, ids, memory_limit)
+    truth = _truth_taken(table.read.arrays[header], place)
+    metadata = dict(rows.metadata)
+    for other in table.roles.metadata:
+        if other.strip() not in metadata:
+            metadata[other.strip()] = _truth_taken(table.read.arrays[other], place)
+    unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
+    warnings: tuple[WarningRecord, ...] = ()
+    if unused:
+        about = (table.told,)
+        warnings = (
+            warning("truth_without_prediction", about=about, file=table.told, n=unused, total=len(ids)),
+        )
+    found = (FoundRecord("truth", table.told, Message("found.truth")),)
+    rows = dataclasses.replace(
+        rows,
+        truth=truth,
+        metadata=metadata,
+        truth_table=table,
+        truth_place=place,
+    )
+    return rows, found, warnings
+
+
+def _matched(rows: Rows, table: Table, ids: Any, memory_limit: int | None) -> tuple[Rows, Indices]:
+    """Find each row's place in the table of true values, -1 where its id is not there."""
+    if ids.null_count:
+        raise _no_id(table, ids)
+    distinct, codes = code_ids([*ids_by_table(rows), ids], memory_limit=memory_limit)
+    own, code = codes[rows.n :], codes[: rows.n]
+    if np.bincount(own).max(initial=0) > 1:
+        raise _twice(table, ids, own)
+    place = np.full(len(distinct), -1, dtype=np.int64)
+    place[own] = np.arange(len(own))
+    return dataclasses.replace(rows, coded=(distinct, code)), place[code]
+
+
+def _truth_taken(array: Any, place: Indices) -> Any:
+    """Return some cells of a column, empty where the place is -1."""
+    import pyarrow as pa
+
+    return combined(array).take(pa.array(place, mask=place < 0))
+
+
+def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArray[Any] | None:
+    """Return each cell's true value; every model's files must agree about it.
+
+    Raises
+    ------
+    InputError
+        Where two rows give the same example different true values, or none gives it any.
+    """
+    if task.task in ("outcome", "scores"):
+        return None
+    spoken = [(c, v) for c in ("y_true", "truth") if (v := _values(rows, c, task)) is not None]
+    assert spoken, "the task was found from true values"
+    by_cell = _all_agreed([values for _, values in spoken], rows, alignment)
+    if by_cell is None:
+        by_cell = _by_group(rows, alignment, spoken)
+    _refuse_absent(rows, alignment, by_cell)
+    return by_cell
+
+
+def _all_agreed(spoken: list[npt.NDArray[Any]], rows: Rows, alignment: Alignment) -> npt.NDArray[Any] | None:
+    """Return the true values where each row is given its own and all agree: the common case, and fast."""
+    n_cells = alignment.rows.shape[1]
+    if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
+        return None
+    agreed: npt.NDArray[Any] = spoken[0][alignment.rows[0]]
+    for place, values in enumerate(spoken):
+        for index in alignment.rows if place else alignment.rows[1:]:
+            if not np.array_equal(values[index], agreed):
+                return None
+    return agreed
+
+
+def _by_group(
+    rows: Rows, alignment: Alignment, given_by: list[tuple[str, npt.NDArray[Any]]]
+) -> npt.NDArray[Any]:
+    """Return each cell's true value from whichever rows of its example give one."""
+    by_group: npt.NDArray[Any] | None = None
+    witness = np.full(int(alignment.group.max()) + 1, -1, dtype=np.int64)
+    for column, values in given_by:
+        given = np.flatnonzero(values >= 0 if values.dtype.kind == "i" else ~np.isnan(values))
+        if by_group is None:
+            by_group = np.full(len(witness), -1 if values.dtype.kind == "i" else np.nan, dtype=values.dtype)
+        # The first row that speaks about an example is the one that later rows are held against.
+        unheard = given[witness[alignment.group[given]] < 0][::-1]
+        by_group[alignment.group[unheard]] = values[unheard]
+        witness[alignment.group[unheard]] = unheard
+        wrong = given[values[given] != by_group[alignment.group[given]]]
+        if len(wrong):
+            before = int(witness[alignment.group[wrong[0]]])
+            first = given_by[0][0]
+            said = first if _holds(rows, first, before) else column
+            _refuse_disagreement(rows, (int(wrong[0]), column), (before, said), len(wrong))
+    assert by_group is not None
+    by_cell: npt.NDArray[Any] = by_group[alignment.group[alignment.rows.max(axis=0)]]
+    return by_cell
+
+
+def _values(rows: Rows, column: str, task: FoundTask) -> npt.NDArray[Any] | None:
+    if task.task == "regression":
+        return label_numbers(rows, column)
+    array = rows.truth if column == "truth" else rows.columns.get(column)
+    if array is None:
+        return None
+    assert task.spelling is not None
+    return recode(array, task.classes, task.spelling)
+
+
+def _refuse_absent(rows: Rows, alignment: Alignment, values: npt.NDArray[Any]) -> None:
+    absent = values < 0 if values.dtype.kind == "i" else np.isnan(values)
+    if absent.any():
+        row = int(alignment.rows.max(axis=0)[absent].min())
+        raise fault(
+            rows,
+            row,
+            "y_true",
+            f"the id {quoted(rows.ids[row].as_py())} has no true value",
+            expected="a true value for every example, in the prediction files or in the file of true values",
+            remedy="add it, or remove the example from every file",
+            count=int(absent.sum()),
+        )
+
+
+def _holds(rows: Rows, column: str, row: int) -> bool:
+    array = rows.truth if column == "truth" else rows.columns["y_true"]
+    return array[row].as_py() is not None
+
+
+def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> NoReturn:
+    def said(row: int, column: str) -> str:
+        return quoted((rows.truth if column == "truth" else rows.columns["y_true"])[row].as_py())
+
+    here, there = said(*later), said(*before)
+    alike = here.replace(" ", "").casefold() == there.replace(" ", "").casefold()
+    raise fault(
+        rows,
+        *later,
+        f"the true values of the id {quoted(rows.ids[later[0]].as_py())} disagree: here {here}, "
+        f"in {place_of(rows, *before)} {there}",
+        expected="one true value for each example",
+        remedy="write them alike: they differ by capitals or spaces alone"
+        if alike
+        else "find out which file belongs to another data set or version, and write it again",
+        count=count,
+    )
+
+
+def _same_length(rows: Rows, table: Table) -> Any:
+    examples = max(predicted.read.rows for predicted in rows.tables)
+    if table.read.rows != examples:
+        raise InputError(
+            f"there are {table.read.rows} true values for {examples} predictions",
+            file=table.name,
+            expected="as many true values as predictions, or ids on both sides",
+            remedy="pass the true values of exactly the predicted examples",
+        )
+    return in_chunks(positions(examples))
+
+
+def _lacks(table: Table, column: str, expected: str) -> InputError:
+    return InputError(
+        f"there is no column {column!r} beside {', '.join(map(quoted, table.read.names[:8]))}",
+        file=table.name,
+        line=None if table.positional else 1,
+        column=column,
+        expected=expected,
+        remedy="write the file of true values with the columns id and y_true",
+    )
+
+
+def _no_id(table: Table, ids: Any) -> InputError:
+    line, _ = table.read.locate(int(np.argmax(ids.is_null().to_numpy())), None)
+    return InputError(
+        "the id is empty",
+        file=table.name,
+        line=line,
+        column="id",
+        expected="an id in every row",
+        remedy="give every example its id",
+    )
+
+
+def _twice(table: Table, ids: Any, codes: Indices) -> InputError:
+    _, first = np.unique(codes, return_index=True)
+    row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
+    line, _ = table.read.locate(row, None)
+    return InputError(
+        f"the id {quoted(ids[row].as_py())} stands twice",
+        file=table.name,
+        line=line,
+        column="id",
+        expected="each id once in the file of true values",
+        remedy="remove one of the rows",
+    )

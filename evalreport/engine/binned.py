@@ -1,0 +1,394 @@
+"""What a histogram leaves out: the part of the influence values that lies inside bins, measured and, if needed, added.
+
+To first order a replicate's value is the histogram's plus the sum over examples of weight times the part of the
+derivative that differs from the mean of its (bin, class). Where that part is a negligible share of the variance it
+is left out; where it is not, as in the difference of two models that differ only inside bins, it is added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from evalreport.engine.distributions import dot
+from evalreport.engine.draws import Bytes, running_sum
+from evalreport.engine.ranks import Order, group_weights
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+BINS_BY_CLASS = 2048
+"""Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
+
+CELL_BITS = 7
+ROWS_OF_A_CELL = 1 << CELL_BITS
+"""Bootstrap counts of so many rows are added as bytes: their sum passes 255 less than once in 1e21 times."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Runs of neighbouring groups of tied scores, best first.
+
+    Attributes
+    ----------
+    code
+        (n,) bin of each positive example, G + bin of each negative one.
+    cell
+        (n,) cell of each example: at most ``ROWS_OF_A_CELL`` examples of one code, cells in the order of codes.
+    first_cell
+        (2 G + 1,) where the cells of each code begin, and their number.
+    wins
+        (G,) share of the (positive, negative) pairs inside a bin that the positive wins, ties counting one half.
+    ahead_positive, ahead_negative
+        (G,) mean share of the bin's positives, and of its negatives, at or above one of its positives.
+    correction
+        (G,) full-data contribution of a bin to the average precision, by what the shares above give.
+    trapezoids
+        (G,) the same for the area under the precision-recall curve by trapezoids.
+    tied
+        (G,) whether all scores of the bin are the same.
+    """
+
+    code: Codes
+    cell: Codes
+    first_cell: npt.NDArray[np.int64]
+    wins: Floats
+    ahead_positive: Floats
+    ahead_negative: Floats
+    correction: Floats
+    trapezoids: Floats
+    tied: npt.NDArray[np.bool_]
+
+    @cached_property
+    def examples(self) -> npt.NDArray[np.int64]:
+        """(2 G,) examples of each code, at least 1, so that means can be taken."""
+        return np.maximum(np.bincount(self.code, minlength=len(self.first_cell) - 1), 1)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean (2 G,) of values (n,) over the examples of each code; 0 where there are none."""
+        sums = np.bincount(self.code, weights=values, minlength=len(self.examples))
+        return np.asarray(sums / self.examples)
+
+    @cached_property
+    def by_code(self) -> sparse.csc_array:
+        """(2 G, n) one at the code of each example, in single precision."""
+        n = len(self.code)
+        indices = self.code, np.arange(n + 1, dtype=np.int32)
+        return sparse.csc_array((np.ones(n, np.float32), *indices), shape=(len(self.first_cell) - 1, n))
+
+    @cached_property
+    def code_of_cell(self) -> sparse.csr_array:
+        """(2 G, cells) one at the cells of each code; single precision holds whole numbers up to 2^24 exactly."""
+        exact = np.float32 if len(self.code) < 1 << 24 else np.float64
+        cells = int(self.first_cell[-1])
+        return sparse.csr_array(
+            (np.ones(cells, exact), np.arange(cells), self.first_cell),
+            shape=(len(self.first_cell) - 1, cells),
+        )
+
+
+def bins_of(order: Order, weights: Floats | None = None) -> Bins:
+    """Cut a model's sorted scores into bins.
+
+    Edges lie at quantiles of the positives *and* of the negatives, spaced by the arcsine of the square root of the
+    share, so that both ends are fine down to single examples; a large group of ties has a bin of its own.
+
+    Parameters
+    ----------
+    weights
+        (n,) example weights of the data; None stands for ones.
+    """
+    positives, negatives = group_weights(weights, order)
+    found, wrong = running_sum(positives), running_sum(negatives)
+    starts = _starts((positives, found), (negatives, wrong))
+    g, n = len(starts), len(order.rows)
+    sizes = np.diff(order.starts[starts], append=n)
+    code = np.repeat(np.arange(g, dtype=np.int32), sizes)
+    code += np.int32(g) * ~order.found
+    cell, first_cell = _cells(code, order.found, 2 * g)
+    code_by_row, cell_by_row = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    code_by_row[order.rows], cell_by_row[order.rows] = code, cell
+    tied = np.diff(starts, append=len(positives)) == 1
+    return Bins(
+        code_by_row, cell_by_row, first_cell, *_inside(positives, negatives, found, wrong, starts), tied
+    )
+
+
+def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
+    """Return the group at which each bin begins, from each class's weights by group and their running sums."""
+    quantiles = arcsine_shares(BINS_BY_CLASS)
+    groups = len(classes[0][0])
+    edges = [np.zeros(1, dtype=np.intp)]
+    for counts, running in classes:
+        # The first group before which there is at least the quantile.
+        edges.append(np.searchsorted(running, quantiles * running[-1]) + 1)
+        large = np.flatnonzero(counts > running[-1] / BINS_BY_CLASS)
+        edges += [large, large + 1]
+    starts = np.unique(np.concatenate(edges))
+    return np.asarray(starts[starts < groups])
+
+
+def arcsine_shares(cells: int) -> Floats:
+    """Return the shares (cells,) at which cells begin that are of equal width in the arcsine of their square root."""
+    return np.array([math.sin(k * (math.pi / 2 / cells)) ** 2 for k in range(cells)])
+
+
+def _cells(code: Codes, found: npt.NDArray[np.bool_], n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """Divide the examples of each code, given in order of rank, among cells of a bounded number of examples."""
+    counts = np.bincount(code, minlength=n_codes)
+    first_cell = np.concatenate([[0], np.cumsum(-(-counts // ROWS_OF_A_CELL))])
+    g = n_codes // 2
+    rank = np.cumsum(found, dtype=np.int32)
+    rank = np.where(found, rank, np.arange(1, len(found) + 1, dtype=np.int32) - rank) - 1
+    # Ranks run through a class; those of a code begin where its earlier codes end.
+    before = np.concatenate([np.cumsum(side) - side for side in (counts[:g], counts[g:])]).astype(np.int32)
+    rank -= before[code]
+    rank >>= CELL_BITS
+    rank += first_cell.astype(np.int32)[code]
+    return rank, first_cell
+
+
+def _inside(
+    positives: Floats, negatives: Floats, found: Floats, wrong: Floats, starts: npt.NDArray[np.intp]
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Summarise what happens inside the bins on the full data, of which ``found`` and ``wrong`` are running sums."""
+    p, n = np.add.reduceat(positives, starts), np.add.reduceat(negatives, starts)
+    end_p, end_n = np.cumsum(p), np.cumsum(n)
+    # All that is added up has a positive as a factor.
+    held = np.flatnonzero(positives)
+    bin_of = np.repeat(np.arange(len(starts)), np.diff(np.searchsorted(held, starts), append=len(held)))
+    weight, above_p, above_n = positives[held], found[held], wrong[held]
+
+    def by_bin(values: Floats) -> Floats:
+        return np.bincount(bin_of, weights=weight * values, minlength=len(starts)).astype(np.float64)
+
+    ahead = by_bin(above_n - (end_n - n)[bin_of])
+    ahead_p = _share(by_bin(above_p - (end_p - p)[bin_of]), p * p, 0.5)
+    ahead_n, wins = _share(ahead, p * n, 0.5), _share(p * n - ahead + by_bin(negatives[held]) / 2, p * n, 0.5)
+    before = np.maximum(held - 1, 0)
+    exact = by_bin(_precision(above_p, above_n))
+    between = (exact + by_bin(_precision(found[before], wrong[before]))) / 2
+    rough = p * _precision(end_p - (1 - ahead_p) * p, end_n - (1 - ahead_n) * n)
+    return wins, ahead_p, ahead_n, _share(exact, rough, 1.0), _share(between, rough, 1.0)
+
+
+def _share(part: Floats, whole: Floats, otherwise: float) -> Floats:
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), otherwise)
+
+
+def _precision(found: Floats, wrong: Floats) -> Floats:
+    return found / np.maximum(found + wrong, np.finfo(np.float64).tiny)
+
+
+# --- replicates -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BinWeights:
+    """Weights of positives and of negatives in each bin, each (G, b), and what metrics make of them."""
+
+    positives: Floats
+    negatives: Floats
+
+    @cached_property
+    def found(self) -> Floats:
+        """Positives at or above the lower end of each bin, (G, b)."""
+        return running_sums(self.positives)
+
+    @cached_property
+    def wrong(self) -> Floats:
+        """Negatives at or above the lower end of each bin, (G, b)."""
+        return running_sums(self.negatives)
+
+    def per_pair(self, won: Floats) -> Floats:
+        """Divide by the number of (positive, negative) pairs, (b,); nan where a class is missing."""
+        pairs = self.found[-1] * self.wrong[-1]
+        return np.where(pairs > 0, won / np.where(pairs > 0, pairs, 1), np.nan)
+
+    def per_positive(self, value: Floats) -> Floats:
+        """Divide by the number of positives, (b,); nan where none is drawn."""
+        total = self.found[-1]
+        return np.where(total > 0, value / np.where(total > 0, total, 1), np.nan)
+
+    def precision_inside(self, bins: Bins) -> Floats:
+        """Precision about the middle positive of each bin, (G, b)."""
+        # In place: fresh memory costs more than the arithmetic.
+        found = self.positives * (bins.ahead_positive - 1)[:, None]
+        found += self.found
+        called = self.negatives * (bins.ahead_negative - 1)[:, None]
+        called += self.wrong
+        called += found
+        found /= np.maximum(called, np.finfo(np.float64).tiny, out=called)
+        return found
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of several models' bins, one model's after the other's, so that counts are read once for all."""
+
+    bins: tuple[Bins, ...]
+
+    @cached_property
+    def columns(self) -> sparse.csc_array:
+        """(cells, n) one at each example's cell of each model, in bytes."""
+        n, models = len(self.bins[0].cell), len(self.bins)
+        kind = np.int32 if n * models < 1 << 31 else np.int64
+        place = np.empty((n, models), dtype=kind)
+        first = 0
+        for j, bins in enumerate(self.bins):
+            np.add(bins.cell, kind(first), out=place[:, j])
+            first += int(bins.first_cell[-1])
+        ends = np.arange(0, n * models + 1, models, dtype=kind)
+        return sparse.csc_array((np.ones(n * models, np.uint8), place.ravel(), ends), shape=(first, n))
+
+    def weights(self, counts: Bytes) -> list[BinWeights]:
+        """Add up bootstrap counts (n, b) by bin, for each model."""
+        sums, found, first = self.columns @ counts, [], 0
+        for bins in self.bins:
+            last = first + int(bins.first_cell[-1])
+            by_code = bins.code_of_cell @ sums[first:last].astype(bins.code_of_cell.dtype)
+            found.append(_in_two(np.asarray(by_code, dtype=np.float64)))
+            first = last
+        return found
+
+
+def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:
+    """Add up weights (n, b) by bin."""
+    return _in_two(np.asarray(bins.by_code @ weights, dtype=np.float64))
+
+
+def _in_two(by_code: Floats) -> BinWeights:
+    g = len(by_code) // 2
+    return BinWeights(by_code[:g], by_code[g:])
+
+
+def running_sums(values: Floats) -> Floats:
+    """Return cumulative sums down the rows of (G, b), sixty-four rows at a time: three times as fast as at once."""
+    g, b = values.shape
+    step = 64
+    padded = np.zeros((-(-g // step), step, b))
+    padded.reshape(-1, b)[:g] = values
+    for row in range(1, step):
+        padded[:, row] += padded[:, row - 1]
+    padded[1:] += np.cumsum(padded[:-1, -1], axis=0)[:, None]
+    return padded.reshape(-1, b)[:g]
+
+
+def by_row(weights: Floats) -> npt.NDArray[np.float32]:
+    """Lay weights (b, n) out as (n, b) in single precision."""
+    return np.ascontiguousarray(weights.T, dtype=np.float32)
+
+
+def binned_roc_auc(bins: Bins, weights: BinWeights) -> Floats:
+    """Return the area under the ROC curve, (b,); nan where a class is missing."""
+    below = weights.negatives * bins.wins[:, None]
+    below -= weights.wrong
+    below += weights.wrong[-1]
+    return weights.per_pair(np.einsum("gb,gb->b", weights.positives, below))
+
+
+def binned_average_precision(bins: Bins, weights: BinWeights) -> Floats:
+    """Return the average precision, (b,); nan where no positive is drawn."""
+    precision = weights.precision_inside(bins)
+    precision *= bins.correction[:, None]
+    return weights.per_positive(np.einsum("gb,gb->b", weights.positives, precision))
+
+
+def binned_pr_auc(bins: Bins, weights: BinWeights) -> Floats:
+    """Return the area under the precision-recall curve by trapezoids, (b,); nan where no positive is drawn.
+
+    A bin of tied scores is one trapezoid between its two corners; the others are corrected as the average precision.
+    """
+    corner = _precision(weights.found, weights.wrong)
+    called = weights.found + weights.wrong
+    earlier = np.concatenate([corner[:1], np.where(called[:-1] > 0, corner[:-1], corner[1:])])
+    inside = weights.precision_inside(bins) * bins.trapezoids[:, None]
+    height = np.where(bins.tied[:, None], (corner + earlier) / 2, inside)
+    return weights.per_positive(np.einsum("gb,gb->b", weights.positives, height))
+
+
+def binned_area_up_to(bins: Bins, weights: BinWeights, most: float) -> Floats:
+    """Return the area under the ROC curve for false positive rates up to ``most``, (b,).
+
+    Inside the bin in which the range ends the curve is a parabola through its two corners with the area that the
+    full data have there.
+    """
+    before_p, before_n = weights.found - weights.positives, weights.wrong - weights.negatives
+    inside = np.clip(most * weights.wrong[-1] - before_n, 0, weights.negatives)
+    share = inside / np.where(weights.negatives > 0, weights.negatives, 1)
+    height = share * (bins.wins[:, None] - (1 - share) / 2)
+    return weights.per_pair((inside * before_p + weights.positives * weights.negatives * height).sum(axis=0))
+
+
+NEGLIGIBLE_SHARE = 1e-5
+"""Of the variance: left out, it makes the replicates 0.003 standard errors wrong, root mean square."""
+
+FIRST_ORDER_SHARE = 1e-4
+"""Up to so large a share the first order is all that matters: replicates stay within 0.02 standard errors."""
+
+_TILE = 1 << 13
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """The derivatives (n,) of one metric, by model, with each one's bins and its means by code; None: no bins."""
+
+    derivatives: Sequence[Floats]
+    bins: Sequence[Bins | None]
+    means: Sequence[Floats | None]
+
+    def inside(self, j: int) -> Floats:
+        """Return the differences (n,) of a model's derivatives from the means of their bins and classes."""
+        derivative, bins, means = self.derivatives[j], self.bins[j], self.means[j]
+        if bins is None or means is None:
+            return derivative
+        found = np.empty_like(derivative)
+        for start in range(0, len(derivative), _TILE):
+            tile = slice(start, start + _TILE)
+            np.subtract(derivative[tile], means[bins.code[tile]], out=found[tile])
+        return found
+
+    def square_inside(self, j: int) -> float:
+        """Return the sum of the squares of ``inside(j)``: of all derivatives, less that of the means."""
+        bins, means = self.bins[j], self.means[j]
+        square = dot(self.derivatives[j], self.derivatives[j])
+        if bins is None or means is None:
+            return square
+        return max(square - float((bins.examples * means**2).sum()), 0.0)
+
+
+def slopes_of(derivatives: Sequence[Floats], bins: Sequence[Bins | None]) -> Slopes:
+    """Take the means of derivatives by bin and class."""
+    means = [None if b is None else b.means(d) for d, b in zip(derivatives, bins, strict=True)]
+    return Slopes(derivatives, bins, means)
+
+
+def shares(slopes: Slopes) -> dict[tuple[int, int], float]:
+    """Return the share of the variance inside bins: of each model (j, j), and of each difference of two (i, j).
+
+    Where a bound from the two models' shares is negligible, the bound stands for the share of their difference.
+    """
+    found = {}
+    own = [(slopes.square_inside(j), dot(d, d)) for j, d in enumerate(slopes.derivatives)]
+    for i, j in combinations_with_replacement(range(len(own)), 2):
+        (part, whole), (other, of_other) = own[i], own[j]
+        if i != j:
+            a, b = slopes.derivatives[i], slopes.derivatives[j]
+            part = (math.sqrt(part) + math.sqrt(other)) ** 2
+            whole += of_other - 2 * dot(a, b)
+            # Models may be so like each other that rounding is all that the subtraction of squares leaves.
+            if whole < 1e-6 * of_other or part > NEGLIGIBLE_SHARE * whole:
+                part, whole = (_square(slopes.inside(i) - slopes.inside(j)), _square(a - b))
+        found[i, j] = part / whole if whole > 0 else 0.0
+    return found
+
+
+def _square(values: Floats) -> float:
+    return dot(values, values)

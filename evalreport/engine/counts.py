@@ -1,0 +1,251 @@
+"""Tables of counts: of labels, and cumulative ones along a score; how many examples unlike ones count as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from evalreport.engine.draws import LastUse
+from evalreport.engine.ranks import Order, descending_order, group_weights
+
+Floats = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.int32]
+
+
+class Counts(NamedTuple):
+    """True and false positives and negatives of a class against the rest, arrays of one shape."""
+
+    tp: Array
+    fp: Array
+    fn: Array
+    tn: Array
+
+
+MOST_CODES = 1 << 22
+"""Packed codes up to here are counted in an array of that size; larger ones are sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The distinct combinations (true class, every model's predicted class) and how often each occurs.
+
+    Attributes
+    ----------
+    counts
+        (u,) float64: examples in each cell.
+    true
+        (u,) int32 class codes.
+    predicted
+        (models, u) int32 class codes.
+    """
+
+    counts: Floats
+    true: Codes
+    predicted: Codes
+
+
+def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
+    """Count the distinct rows of (true, predictions of every model).
+
+    Columns are packed into one integer, made dense again whenever it would outgrow ``MOST_CODES``: so no number of
+    classes and models overflows (26 classes and 14 models would, in 64 bits), and small tables are counted in one
+    pass without sorting.
+    """
+    packed, size = true.astype(np.int64), int(true.max(initial=0)) + 1
+    for column in predicted:
+        base = int(column.max(initial=0)) + 1
+        if size * base > MOST_CODES:
+            distinct, packed = np.unique(packed, return_inverse=True)
+            size = len(distinct)
+        packed, size = packed * base + column, size * base
+    first, counts = _first_and_counts(packed, size)
+    # In the order in which they first occur: neither the names of models nor of classes move a draw.
+    order = np.argsort(first)
+    first, counts = first[order], counts[order]
+    stacked = np.stack([c[first] for c in predicted]) if predicted else np.empty((0, len(first)), np.int32)
+    return Cells(counts.astype(np.float64), true[first], stacked)
+
+
+def _first_and_counts(
+    packed: npt.NDArray[np.int64], size: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return where each distinct code occurs first and how often it occurs."""
+    if size > MOST_CODES:
+        _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+        return first, counts
+    counted = np.bincount(packed, minlength=size)
+    place = np.empty(size, dtype=np.int64)
+    # Written from the last row to the first, so that the first stays.
+    place[packed[::-1]] = np.arange(len(packed))[::-1]
+    held = np.flatnonzero(counted)
+    return place[held], counted[held]
+
+
+def margin_columns(
+    true: Codes,
+    predicted: Codes,
+    n_classes: int,
+    *,
+    part: npt.NDArray[np.int64] | None = None,
+    n_parts: int = 1,
+) -> sparse.csr_array:
+    """Say which margins one example of each row (or cell) adds to.
+
+    Parameters
+    ----------
+    part
+        (u,) which of ``n_parts`` evaluations each row belongs to.
+
+    Returns
+    -------
+    (u, n_parts 3 K) sparse
+        In the row's part: one at [0, true] where the prediction is right, at [1, true] and at [2, predicted].
+    """
+    u = len(true)
+    rows, start = np.arange(u), np.zeros(u, np.int64) if part is None else part * (3 * n_classes)
+    right = true == predicted
+    row = np.concatenate([rows[right], rows, rows])
+    place = [(start + true)[right], start + n_classes + true, start + 2 * n_classes + predicted]
+    return sparse.csr_array(
+        (np.ones(len(row)), (row, np.concatenate(place))), shape=(u, n_parts * 3 * n_classes)
+    )
+
+
+def margins_of(table: Floats) -> Floats:
+    """Return the margins (..., 3, K) of confusion tables (..., K, K) with rows true, columns predicted."""
+    return np.stack([np.diagonal(table, axis1=-2, axis2=-1), table.sum(-1), table.sum(-2)], axis=-2)
+
+
+def one_vs_rest(m: Array) -> Counts:
+    """Return the counts of each class against the rest, each (..., K), from margins (..., 3, K)."""
+    right, true, predicted = m[..., 0, :], m[..., 1, :], m[..., 2, :]
+    n = true.sum(-1)[..., None]
+    return Counts(right, predicted - right, true - right, n - true - predicted + right)
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """The corners of the ROC curve in weights, from none to all: ``found`` and ``wrong``, (g + 1, b) each."""
+
+    found: Floats
+    wrong: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A ranking whose neighbouring thresholds without a positive are merged.
+
+    Between two positives the order of the negatives is of no account to what is measured at the corners of the
+    ROC curve, nor to a cut of the ranking, where a negative adds to the length alone. So the work is that of the
+    rarer class.
+    """
+
+    order: Order
+    seen: LastUse[Climb] = field(default_factory=LastUse)
+
+    def climb(self, weights: Floats) -> Climb:
+        """Return the corners under weights (b, n)."""
+        return self.seen.get(weights, self._climb)
+
+    def _climb(self, weights: Floats) -> Climb:
+        sides = []
+        for part in group_weights(weights, self.order):
+            corners = np.zeros((len(part) + 1, part.shape[1]))
+            np.cumsum(part, axis=0, out=corners[1:])
+            sides.append(corners)
+        return Climb(*sides)
+
+
+def steps_of(score: Floats, positive: npt.NDArray[np.bool_]) -> Steps:
+    """Sort scores, group their ties, and merge neighbouring groups without a positive."""
+    return Steps(descending_order(score, positive).merged)
+
+
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """Factors (u,) of the units' squared derivatives, or one for all, and the degrees of freedom of their sum."""
+
+    factors: Floats | float
+    df: float
+
+
+def freedom(units: int, df: float | None = None) -> Freedom | None:
+    """Return the factor u / (u - 1) for every unit, with u - 1 or the given degrees of freedom; None for one unit."""
+    if units < 2 or (df is not None and not df > 0):
+        return None
+    return Freedom(units / (units - 1), units - 1 if df is None else df)
+
+
+def freedom_of_clusters(sizes: Floats) -> Freedom | None:
+    """Return factors and degrees of freedom of the bias-reduced cluster-robust variance, CR2; None for one cluster.
+
+    With h_g the share of cluster g in all examples the factors are 1 / (1 - h_g), and Satterthwaite's degrees of
+    freedom under an identity working covariance are
+
+        1 / (sum h^2 / (1 - h)^2 - 2 sum h^3 / (1 - h)^2 + (sum h^2 / (1 - h))^2).
+
+    Clusters of one size have the factor G / (G - 1) and G - 1 degrees of freedom. For a mean this is the matrix form
+    with (I - H_gg)^(-1/2); for other smooth metrics it holds for the linearised value, so df is approximate.
+
+    Parameters
+    ----------
+    sizes
+        (G,) examples of each cluster, or their summed weights; 0: the cluster does not enter.
+
+    References
+    ----------
+    Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat 36:672.
+
+    Examples
+    --------
+    Clusters of 2, 2 and 10 examples (clubSandwich 0.5.8):
+
+    >>> round(freedom_of_clusters(np.array([2.0, 2.0, 10.0])).df, 6)
+    1.384615
+    """
+    if int((sizes > 0).sum()) < 2:
+        return None
+    h = sizes / sizes.sum()
+    rest = 1 - h
+    pull = h * h / rest
+    spread = (pull / rest).sum() - 2 * (pull * h / rest).sum() + pull.sum() ** 2
+    return Freedom(1 / rest, float(1 / spread))
+
+
+def kish(weights: Floats) -> float:
+    """Return how many examples of equal weight would vary as much: (sum w)^2 / sum w^2; 0 where nothing weighs.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, Wiley.
+
+    Examples
+    --------
+    >>> kish(np.array([1.0, 1.0, 2.0]))
+    2.6666666666666665
+    """
+    squares = float((weights**2).sum())
+    return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
+
+
+def effective_clusters(sizes: Floats) -> float:
+    """Return the effective number of clusters G* where the examples of one are wholly alike (rho = 1).
+
+    G* = G / (1 + mean((gamma - mean gamma)^2) / (mean gamma)^2) with gamma_g = n_g^2: Kish's number for n_g^2.
+
+    References
+    ----------
+    Carter, Schnepel and Steigerwald (2017), Rev Econ Stat 99:698.
+
+    Examples
+    --------
+    >>> round(effective_clusters(np.array([2.0, 2.0, 10.0])), 6)
+    1.162679
+    """
+    return kish(sizes**2)

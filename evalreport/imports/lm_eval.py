@@ -1,0 +1,351 @@
+"""Sample logs of lm-evaluation-harness (``samples_TASK_DATE.jsonl``) -> rows, matched by the digests that it writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from evalreport.errors import InputError, UsageError
+from evalreport.imports.table import Imported, Row, as_table, number_of, parsed, text_of
+from evalreport.texts import Message
+
+Runs = Literal["only", "last", "all"]
+NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl")
+_EXPECTED = (
+    "a sample log of lm-evaluation-harness (--log_samples): one JSON object a line with doc and target"
+)
+_DIGITS = 16
+"""Hexadecimal digits of a digest that stand in an id: 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One sample log: its model, its task and when it was written."""
+
+    path: Path
+    model: str
+    task: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One line: what was asked (as digests), how it was filtered, and the line itself."""
+
+    log: Log
+    line: int
+    number: str
+    document: str
+    prompt: str
+    target: str
+    filter: str
+    content: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Asked:
+    """What the models were asked so far, so that a mismatch is found."""
+
+    documents: dict[tuple[str, str], Sample] = field(default_factory=dict)
+    prompts: dict[tuple[str, str], Sample] = field(default_factory=dict)
+
+
+def import_lm_eval(
+    paths: Sequence[Path],
+    *,
+    models: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    metric: str | None = None,
+    filter_name: str | None = None,
+    labels: bool = False,
+    prompts_differ: bool = False,
+    runs: Runs = "only",
+) -> Imported:
+    """Read the sample logs of one or more models.
+
+    Parameters
+    ----------
+    paths
+        Folders that are searched for sample logs, or logs; a log's folder is its model, unless ``models`` names it.
+    models
+        One name for each path.
+    tasks
+        Only these; none: all that are there.
+    metric
+        Which judgement of a sample is the outcome; None: the first that the log names.
+    filter_name
+        Which filter's answers; None: there must be one only.
+    labels
+        Write truth, prediction and probabilities instead of an outcome: multiple choice with the same choices always.
+    prompts_differ
+        Accept that models were asked the same by different prompts (other examples before it, another template).
+    runs
+        What to do with several logs of one model on one task: refuse, take the last, or take all as repeated samples.
+
+    Raises
+    ------
+    InputError
+        No log, a line that is none, a metric that a sample lacks, or models that were asked different things.
+    UsageError
+        Several filters or runs and none was named.
+    """
+    if models and len(models) != len(paths):
+        raise UsageError(f"--model is given {len(models)} times for {len(paths)} paths: name each of them")
+    logs = [log for place, path in enumerate(paths) for log in _logs(path, models[place] if models else None)]
+    logs = [log for log in logs if not tasks or log.task in tasks]
+    if not logs:
+        which = f" of the tasks {', '.join(tasks)}" if tasks else ""
+        raise InputError(
+            f"there is no file samples_TASK_DATE.jsonl{which}", file=str(paths[0]), expected=_EXPECTED
+        )
+    numbered = list(_numbered(logs, runs))
+    asked, rows, said = Asked(), list[Row](), set[Message]()
+    choices: dict[str, tuple[str, ...]] = {}
+    for log, run in numbered:
+        samples = _filtered(list(_samples(log)), filter_name)
+        examples = _examples(samples)
+        for sample, example in zip(samples, examples, strict=True):
+            _check_asked(asked, sample, example, prompts_differ=prompts_differ)
+            if labels:
+                rows.append(Row(log.model, example, _labels(sample, choices), run))
+                said.add(Message("imported.likeliest"))
+            else:
+                name = metric or _first_metric(sample)
+                rows += _outcomes(sample, example, name, run)
+                said.add(
+                    Message("imported.outcome_filtered", name=name, filter=sample.filter)
+                    if sample.filter != "none"
+                    else Message("imported.outcome", name=name)
+                )
+    return as_table(rows, sorted(said, key=str))
+
+
+# --- logs -----------------------------------------------------------------------------------------------------------
+
+
+def _logs(path: Path, model: str | None) -> list[Log]:
+    if path.is_dir():
+        found = sorted(path.rglob("samples_*.jsonl"))
+    elif path.is_file():
+        found = [path]
+    else:
+        raise InputError("there is no such file or folder", file=str(path), expected=_EXPECTED)
+    logs = []
+    for file in found:
+        match = NAME.fullmatch(file.name)
+        task, date = (match["task"], match["date"] or "") if match else (file.stem, "")
+        logs.append(Log(file, model or file.absolute().parent.name, task, date))
+    return logs
+
+
+def _numbered(logs: Sequence[Log], runs: Runs) -> Iterator[tuple[Log, str | None]]:
+    """Yield the logs to read, and the number of the run where several are of one model and task."""
+    groups: dict[tuple[str, str], list[Log]] = {}
+    for log in logs:
+        groups.setdefault((log.model, log.task), []).append(log)
+    for (model, task), own in sorted(groups.items()):
+        own.sort(key=lambda log: (log.date, str(log.path)))
+        if len(own) > 1 and runs == "only":
+            raise UsageError(
+                f"{model} has {len(own)} logs of the task {task} ({own[0].path.name}, {own[1].path.name} ...):"
+                " add --runs last, or --runs all to take them as repeated samples, or name one file"
+            )
+        if len(own) == 1 or runs == "last":
+            yield own[-1], None
+        else:
+            yield from ((log, str(place)) for place, log in enumerate(own, start=1))
+
+
+def _samples(log: Log) -> Iterator[Sample]:
+    for line, text in enumerate(text_of(log.path).split("\n"), start=1):
+        if not text.strip():
+            continue
+        content = parsed(text, log.path, line, _EXPECTED)
+        if not isinstance(content, dict) or "doc" not in content or "target" not in content:
+            raise InputError("no sample", file=str(log.path), line=line, expected=_EXPECTED)
+        yield Sample(
+            log=log,
+            line=line,
+            number=str(content.get("doc_id", line)),
+            document=_digest(content, "doc_hash", content["doc"]),
+            prompt=_digest(content, "prompt_hash", content.get("arguments")),
+            target=_digest(content, "target_hash", content["target"]),
+            filter=str(content.get("filter", "none")),
+            content=content,
+        )
+
+
+def _digest(content: Mapping[str, Any], name: str, of: Any) -> str:
+    """Return the digest that the harness wrote; older versions wrote none."""
+    written = content.get(name)
+    if isinstance(written, str) and written:
+        return written
+    return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()
+
+
+def _filtered(samples: list[Sample], name: str | None) -> list[Sample]:
+    known = list(dict.fromkeys(sample.filter for sample in samples))
+    if name is None and len(known) > 1:
+        raise UsageError(
+            f"{samples[0].log.path}: the answers were filtered in {len(known)} ways: add --filter with one of"
+            f" {', '.join(known)}"
+        )
+    if name is None or (known == ["none"]):
+        return samples
+    if name not in known:
+        raise UsageError(f"{samples[0].log.path}: there is no filter {name!r}; known: {', '.join(known)}")
+    return [sample for sample in samples if sample.filter == name]
+
+
+def _examples(samples: Sequence[Sample]) -> list[str]:
+    """Return the id of each sample: task and digest of the document; equal documents of a task are counted."""
+    counts: dict[str, int] = {}
+    found = []
+    for sample in samples:
+        name = f"{sample.log.task}/{sample.document[:_DIGITS]}"
+        counts[name] = counts.get(name, 0) + 1
+        found.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
+    return found
+
+
+def _check_asked(asked: Asked, sample: Sample, example: str, *, prompts_differ: bool) -> None:
+    """Refuse models that were asked different things."""
+    first = asked.documents.setdefault((sample.log.task, sample.number), sample)
+    if first.document != sample.document:
+        raise _mismatch(
+            first, sample, "another document", "evaluate both models on the same version of the task"
+        )
+    first = asked.prompts.setdefault((sample.log.task, example), sample)
+    if first.target != sample.target:
+        raise _mismatch(
+            first, sample, "another target", "evaluate both models on the same version of the task"
+        )
+    if first.prompt != sample.prompt and not prompts_differ:
+        remedy = "evaluate both with the same prompt, or pass --prompts-differ where the difference is meant"
+        raise _mismatch(first, sample, "another prompt", remedy)
+
+
+def _mismatch(first: Sample, sample: Sample, what: str, remedy: str) -> InputError:
+    place = f"{first.log.path}, line {first.line}"
+    return InputError(
+        f"the sample {sample.number} of the task {sample.log.task} has {what} than in {place}",
+        file=str(sample.log.path),
+        line=sample.line,
+        expected="models that were asked the same",
+        remedy=remedy,
+    )
+
+
+# --- what a sample says ---------------------------------------------------------------------------------------------
+
+
+def _first_metric(sample: Sample) -> str:
+    named = sample.content.get("metrics")
+    if isinstance(named, list) and named:
+        return str(named[0])
+    numbers = [n for n, v in sample.content.items() if n != "doc_id" and isinstance(v, (bool, int, float))]
+    if numbers:
+        return numbers[0]
+    raise InputError(
+        "no metric", file=str(sample.log.path), line=sample.line, expected="a judgement of the sample"
+    )
+
+
+def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
+    """Return a row for each judgement of the sample: one, or one for each repeated answer."""
+    value = sample.content.get(metric)
+    several = isinstance(value, list)
+    judged = [number_of(part) for part in (value if isinstance(value, list) else [value])]
+    if not judged or any(number is None for number in judged):
+        named = sample.content.get("metrics")
+        known = ", ".join(map(str, named)) if isinstance(named, list) else "none"
+        raise InputError(
+            f"{metric} is no number ({str(value)[:60]})",
+            file=str(sample.log.path),
+            line=sample.line,
+            column=metric,
+            expected="one judgement of each sample, or a list of them",
+            remedy=f"name another metric with --metric; this log has {known}",
+        )
+    rows = []
+    for place, number in enumerate(judged, start=1):
+        repeat = f"{run}.{place}" if run and several else str(place) if several else run
+        rows.append(Row(sample.log.model, example, {"task": sample.log.task, "outcome": number}, repeat))
+    return rows
+
+
+def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Return truth, likeliest choice and probabilities, where the choices are the same for every sample."""
+    choices, logs = _choices(sample)
+    first = known.setdefault("choices", choices)
+    if choices != first:
+        raise InputError(
+            f"its choices are {', '.join(choices)[:80]}, and were {', '.join(first)[:80]} before",
+            file=str(sample.log.path),
+            line=sample.line,
+            expected="the same choices for every sample: otherwise they are no classes",
+            remedy="leave --labels out: the outcome (acc) says who was right",
+        )
+    highest = max(logs)
+    weights = [math.exp(value - highest) for value in logs]
+    predicted = logs.index(highest)
+    target = _target(sample, choices)
+    accuracy = number_of(sample.content.get("acc"))
+    if accuracy is not None and (accuracy == 1) != (predicted == target):
+        raise InputError(
+            f"acc is {accuracy:g}, and the likeliest choice {choices[predicted]} of {choices[target]}",
+            file=str(sample.log.path),
+            line=sample.line,
+            expected="a log whose judgement follows from its answers",
+        )
+    probabilities = {f"p_{choice}": w / sum(weights) for choice, w in zip(choices, weights, strict=True)}
+    return {
+        "task": sample.log.task,
+        "y_true": choices[target],
+        "y_pred": choices[predicted],
+        **probabilities,
+    }
+
+
+def _choices(sample: Sample) -> tuple[tuple[str, ...], list[float]]:
+    """Return the choices and their log-likelihoods; requests with another context score something else."""
+    try:
+        requests = [
+            sample.content["arguments"][f"gen_args_{n}"] for n in range(len(sample.content["arguments"]))
+        ]
+        own = [n for n, request in enumerate(requests) if request["arg_0"] == requests[0]["arg_0"]]
+        choices = tuple(str(requests[n]["arg_1"]).strip() for n in own)
+        logs = [float(sample.content["resps"][n][0][0]) for n in own]
+    except (KeyError, IndexError, TypeError, ValueError):
+        choices, logs = (), []
+    if len(choices) < 2 or len(set(choices)) < len(choices) or not all(map(math.isfinite, logs)):
+        raise InputError(
+            "no log-likelihoods of two or more different choices",
+            file=str(sample.log.path),
+            line=sample.line,
+            expected="a multiple-choice task",
+            remedy="leave --labels out",
+        )
+    return choices, logs
+
+
+def _target(sample: Sample, choices: tuple[str, ...]) -> int:
+    target = str(sample.content["target"]).strip()
+    # The harness takes digits for the choice's number, also where a choice is written as digits.
+    if target.isascii() and target.isdigit() and int(target[:9]) < len(choices):
+        return int(target)
+    if target in choices:
+        return choices.index(target)
+    raise InputError(
+        f"the target {target[:60]!r} is none of the choices",
+        file=str(sample.log.path),
+        line=sample.line,
+        expected=f"one of {', '.join(choices)[:80]}, or its number from 0",
+        remedy="leave --labels out",
+    )

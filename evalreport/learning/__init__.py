@@ -1,1 +1,0 @@
-"""About learning algorithms rather than fitted models."""

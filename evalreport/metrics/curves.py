@@ -1,0 +1,351 @@
+"""Curves over a threshold: the registry, the curves, and their bands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evalreport.config import Task
+from evalreport.engine.counts import Counts
+from evalreport.engine.derivative import zero_where_undefined
+from evalreport.engine.distributions import log
+from evalreport.metrics.calibration import BINS, bin_of
+from evalreport.metrics.registry import METRICS, Metric
+from evalreport.metrics.threshold_counts import Floats, Forecasts, ThresholdCounts, visible_points
+from evalreport.registry import Registry, summary_of
+from evalreport.results import CurveRecord
+
+Needs = Literal["scores", "probabilities"]
+
+MOST_POINTS = 500
+"""No curve in the results has more points; what is drawn beside the main curves has at most 200."""
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A curve as computed, every point of it.
+
+    Attributes
+    ----------
+    x, y
+        (m,) coordinates.
+    threshold
+        (m,) the score at and above which an example counts; nan where none does; None where x says it.
+    count, successes
+        (m,) weight behind each point, and how much of it y is the share of; None elsewhere.
+    """
+
+    x: Floats
+    y: Floats
+    threshold: Floats | None = None
+    count: Floats | None = None
+    successes: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A registered curve.
+
+    Attributes
+    ----------
+    name, label, summary
+        The name in results.json, the report's words, the first sentence of the function's docstring.
+    x, y
+        What the axes say.
+    needs
+        ``scores``: a function of a ``ThresholdCounts``; ``probabilities``: of ``Forecasts``.
+    tasks
+        Where it is computed; of several classes those of scores are of each class against the rest.
+    most
+        Points at most in the results.
+    front
+        True where the points stand for themselves, so that none is dropped for lying on a straight line.
+    """
+
+    name: str
+    label: str
+    summary: str
+    x: str
+    y: str
+    needs: Needs
+    function: Callable[[Any], Points | None]
+    tasks: tuple[Task, ...] = ("binary",)
+    most: int = 200
+    front: bool = False
+    source: str = ""
+
+
+CURVES: Registry[Curve] = Registry("curve")
+
+
+def curve(
+    label: str, *, x: str, y: str, needs: Needs = "scores", name: str | None = None, **fields: Any
+) -> Callable[[Callable[[Any], Points | None]], Callable[[Any], Points | None]]:
+    """Register a function of ``ThresholdCounts`` or ``Forecasts``; its name is the function's unless one is given."""
+
+    def _decorate(function: Callable[[Any], Points | None]) -> Callable[[Any], Points | None]:
+        entry = Curve(
+            name=name or function.__name__,
+            label=label,
+            summary=summary_of(function),
+            x=x,
+            y=y,
+            needs=needs,
+            function=function,
+            **fields,
+        )
+        CURVES.add(entry)
+        return function
+
+    return _decorate
+
+
+def record_of(entry: Curve, points: Points, *, model: str, label: str | None = None) -> CurveRecord:
+    """Return the record of a curve, thinned without visible change; what has counts keeps every point."""
+    m = len(points.x)
+    if entry.front and m > entry.most:
+        kept = np.unique(np.linspace(0, m - 1, entry.most).round().astype(np.int64))
+    elif entry.front or points.count is not None:
+        kept = np.arange(m)
+    else:
+        kept = visible_points(points.x, points.y, entry.most)
+    threshold = None
+    if points.threshold is not None:
+        threshold = tuple(None if np.isnan(t) else float(t) for t in points.threshold[kept])
+    return CurveRecord(
+        model=model,
+        curve=entry.name,
+        label=label,
+        x=tuple(points.x[kept].tolist()),
+        y=tuple(points.y[kept].tolist()),
+        threshold=threshold,
+        count=None if points.count is None else tuple(points.count[kept].tolist()),
+    )
+
+
+FPR, TPR = "False positive rate", "True positive rate"
+BOTH = ("binary", "multiclass")
+
+
+@curve(
+    "ROC curve",
+    x=FPR,
+    y=TPR,
+    tasks=BOTH,
+    most=MOST_POINTS,
+    source="Fawcett (2006), Pattern Recognit Lett 27:861, algorithm 1",
+)
+def roc(ladder: ThresholdCounts) -> Points:
+    """True positive rate against false positive rate at every distinct threshold, ties as one step.
+
+    It begins at (0, 0), above every score, and ends at (1, 1).
+    """
+    return Points(ladder.fpr, ladder.tpr, ladder.steps)
+
+
+@curve(
+    "ROC convex hull",
+    x=FPR,
+    y=TPR,
+    source="Provost and Fawcett (2001), Mach Learn 42:203; Fawcett and Niculescu-Mizil (2007) on the same hull by PAV",
+)
+def roc_hull(ladder: ThresholdCounts) -> Points:
+    """Upper convex hull of the ROC curve: the thresholds that are best for some costs and prevalence.
+
+    Its corners are the blocks of the isotonic regression of the labels on the scores (pool adjacent violators).
+    """
+    corners = ladder.hull
+    return Points(ladder.fpr[corners], ladder.tpr[corners], ladder.steps[corners])
+
+
+@curve("Precision-recall curve", x="Recall", y="Precision", tasks=BOTH, most=MOST_POINTS)
+def pr(ladder: ThresholdCounts) -> Points:
+    """Precision against recall at every distinct threshold, from recall 0 with the first threshold's precision.
+
+    It ends at (1, share of positives) and need not fall.
+    """
+    precision = precision_of(ladder)
+    return Points(ladder.tpr, np.concatenate([precision[:1], precision]), ladder.steps)
+
+
+def precision_of(ladder: ThresholdCounts) -> Floats:
+    """Return the precision at each threshold, (g,)."""
+    called = ladder.found[1:] + ladder.wrong[1:]
+    return np.asarray(ladder.found[1:] / np.where(called > 0, called, 1))
+
+
+@curve(
+    "Interpolated precision",
+    x="Recall",
+    y="Highest precision at this recall or more",
+    source="Manning, Raghavan and Schuetze (2008), Introduction to Information Retrieval, section 8.4",
+)
+def pr_interpolated(ladder: ThresholdCounts) -> Points:
+    """Highest precision that some threshold reaches at this recall or a greater one; it never rises.
+
+    A step function: the value at a point holds from the point before it, exclusive, up to it.
+    """
+    best = np.maximum.accumulate(precision_of(ladder)[::-1])[::-1]
+    recall = ladder.tpr[1:]
+    # Of a run of one precision the last point says all.
+    last = np.concatenate([np.diff(best) < 0, [True]])
+    x, y, threshold = recall[last], best[last], ladder.thresholds[last]
+    return Points(
+        np.concatenate([[0.0], x]), np.concatenate([y[:1], y]), np.concatenate([[np.nan], threshold])
+    )
+
+
+@curve("Pareto front", x="Recall", y="Precision", front=True)
+def pareto(ladder: ThresholdCounts) -> Points:
+    """Thresholds that no other one of the model beats on precision and recall at once.
+
+    Choose the wanted recall and read the precision, or the other way round.
+    """
+    precision, recall = precision_of(ladder), ladder.tpr[1:]
+    later = np.concatenate([np.maximum.accumulate(precision[::-1])[::-1][1:], [-1.0]])
+    kept = precision > later
+    # At one recall the highest precision stands first.
+    kept[1:] &= (recall[1:] > recall[:-1]) | ~kept[:-1]
+    kept &= recall > 0
+    return Points(recall[kept], precision[kept], ladder.thresholds[kept])
+
+
+@curve("False acceptance rate", x="Threshold", y="False acceptance rate")
+def far(ladder: ThresholdCounts) -> Points:
+    """Share of the negatives at or above the threshold (false positive rate), by threshold."""
+    return Points(ladder.thresholds[::-1], ladder.fpr[:0:-1])
+
+
+@curve("False rejection rate", x="Threshold", y="False rejection rate")
+def frr(ladder: ThresholdCounts) -> Points:
+    """Share of the positives below the threshold (false negative rate), by threshold."""
+    return Points(ladder.thresholds[::-1], 1 - ladder.tpr[:0:-1])
+
+
+def _called(ladder: ThresholdCounts) -> Floats:
+    return (ladder.found + ladder.wrong) / (ladder.positives + ladder.negatives)
+
+
+@curve("Cumulative gain", x="Share of the examples called", y="Share of the positives found")
+def gain(ladder: ThresholdCounts) -> Points:
+    """Share of the positives found among the examples with the highest scores, by how many are looked at."""
+    return Points(_called(ladder), ladder.tpr, ladder.steps)
+
+
+@curve("Lift", x="Share of the examples called", y="Precision / share of positives")
+def lift(ladder: ThresholdCounts) -> Points:
+    """How many times as frequent positives are among the highest scores as among all examples."""
+    called = _called(ladder)[1:]
+    held = called > 0
+    return Points(called[held], (ladder.tpr[1:] / np.where(held, called, 1))[held], ladder.thresholds[held])
+
+
+@curve(
+    "Reliability diagram",
+    x="Mean forecast probability",
+    y="Share that came true",
+    needs="probabilities",
+    tasks=BOTH,
+    source="Murphy and Winkler (1977), Appl Stat 26:41; Broecker and Smith (2007) on reading it with counts",
+)
+def reliability(given: Forecasts) -> Points:
+    """Share that came true against the mean forecast, in ten bins of equal width; empty bins are left out.
+
+    Two classes: the positive class's probability; several: the largest one, and whether that class is the true one.
+    """
+    place = bin_of(given.p)
+    count, forecast, true = (
+        np.bincount(place, weights=given.weights * values, minlength=BINS).astype(np.float64)
+        for values in (np.ones(len(given.p)), given.p, given.came_true)
+    )
+    held = count > 0
+    count, forecast, true = count[held], forecast[held], true[held]
+    return Points(forecast / count, true / count, None, count, true)
+
+
+@curve(
+    "Accuracy-rejection curve",
+    x="Share of the examples rejected",
+    y="Accuracy on the rest",
+    needs="probabilities",
+    tasks=BOTH,
+    source="Nadeem, Zucker and Hanczar (2009), JMLR Proc 8:65; El-Yaniv and Wiener (2010), JMLR 11:1605",
+)
+def accuracy_rejection(given: Forecasts) -> Points | None:
+    """Accuracy on the examples that are kept when those with the least probable answers are rejected first.
+
+    The confidence is the probability that the model gives to its own answer; ties are rejected together.
+    """
+    if given.confidence is None:
+        return None
+    confidence, kept, right = given.kept_and_right
+    share = 1 - kept / kept[-1]
+    share[-1] = 0.0
+    return Points(share[::-1], (right / kept)[::-1], confidence[::-1])
+
+
+def right_at_coverage(kept: Floats, right: Floats, coverage: Floats) -> Floats:
+    """Return the weight right among the most confident share of the examples; ties count by their share."""
+    return np.asarray(
+        np.interp(coverage * kept[-1], np.concatenate([[0.0], kept]), np.concatenate([[0.0], right]))
+    )
+
+
+def rejection_area(kept: Floats, right: Floats) -> float:
+    """Return the mean accuracy of the kept examples over all coverages from 0 to 1.
+
+    Inside a group of ties the number of right answers rises in a straight line, as in a random order of the ties:
+    the integral of (a + b u) / u over a piece is a ln(u1 / u0) + b (u1 - u0).
+    """
+    u = np.concatenate([[0.0], kept]) / kept[-1]
+    r = np.concatenate([[0.0], right]) / kept[-1]
+    slope = np.diff(r) / np.diff(u)
+    level = r[1:] - slope * u[1:]
+    # The first piece begins at 0, where it has no constant part.
+    logs = np.concatenate([[0.0], log(u[2:] / u[1:-1])])
+    return float((level * logs + slope * np.diff(u)).sum())
+
+
+SWEPT = ("accuracy", "balanced_accuracy", "f1", "mcc")
+
+
+def has_a_best_threshold(metric: Metric) -> bool:
+    """Say whether a metric of predicted labels weighs both kinds of error and has a better direction."""
+    of_labels = metric.family in ("binary_table", "table") and "binary" in metric.tasks
+    return of_labels and metric.greater_is_better is not None and not metric.one_sided
+
+
+def by_counts(name: str, counts: Counts) -> Floats:
+    """Return a label metric of two classes at TP, FP, FN, TN of any shape; 0 where it is 0/0, as everywhere.
+
+    Some metrics have a faster form for two classes, ``of_counts``: this is asked for at every threshold and replicate.
+    """
+    metric = METRICS[name]
+    if metric.of_counts is not None:
+        return zero_where_undefined(metric.of_counts(counts))
+    if metric.family == "binary_table":
+        return zero_where_undefined(metric.function(counts))
+    tp, fp, fn, tn = counts
+    margins = np.stack(
+        [np.stack(pair, axis=-1) for pair in ((tn, tp), (tn + fp, tp + fn), (tn + fn, tp + fp))], axis=-2
+    )
+    return zero_where_undefined(metric.function(margins))
+
+
+def _register(name: str) -> None:
+    def sweep(ladder: ThresholdCounts) -> Points:
+        values = by_counts(name, ladder.counts)
+        return Points(ladder.thresholds[::-1], values[:0:-1])
+
+    label = METRICS[name].label
+    sweep.__doc__ = f"{label} of the decisions at each threshold."
+    curve(f"{label} by threshold", x="Threshold", y=label, name=f"sweep_{name}")(sweep)
+
+
+for _name in SWEPT:
+    _register(_name)
+
+SWEEPS = tuple(name for name in CURVES if name.startswith("sweep_"))

@@ -1,0 +1,381 @@
+"""How thresholds are chosen, and what another one changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.data.predictions import ModelOutputs
+from evalreport.engine.counts import Counts
+from evalreport.engine.distributions import log
+from evalreport.metrics.curves import by_counts, has_a_best_threshold
+from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.threshold_counts import (
+    Coarse,
+    Floats,
+    Replicate,
+    ThresholdCounts,
+    coarse,
+    counts_at,
+    precision_at_recall,
+    replicates,
+    tpr_at,
+    visible_points,
+)
+from evalreport.metrics.units import Units
+from evalreport.results import CurveSummaryRecord, ThresholdChangeRecord
+from evalreport.texts import Message
+
+ALWAYS = ("accuracy", "f1", "mcc")
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A way to choose the best threshold.
+
+    Attributes
+    ----------
+    name
+        ``best`` (of a metric), ``youden``, ``closest_topleft`` or ``cost``.
+    metric
+        What the value is: a registered metric, ``distance`` or ``expected_cost``.
+    value
+        Function of ``Counts``, each (g + 1, ...), returning (g + 1, ...).
+    greater_is_better
+        Whether the greatest value is the best.
+    range
+        Smallest and largest possible value.
+    """
+
+    name: str
+    metric: str
+    value: Callable[[Counts], Floats]
+    greater_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+
+
+def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[Criterion, ...]:
+    """Return the criteria of a run: the usual ones, the metrics that were named, and the cost where it is given.
+
+    Parameters
+    ----------
+    quantities
+        Those that the user named; empty where none was.
+    cost_ratio
+        Cost of a false negative over that of a false positive.
+    """
+    named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
+    own = [name for name, metric in METRICS.items() if metric.criterion]
+    found = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
+    found.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
+    if cost_ratio is not None:
+        found.append(
+            Criterion("cost", "expected_cost", _cost(cost_ratio), False, (0.0, max(1.0, cost_ratio)))
+        )
+    return tuple(found)
+
+
+def _best(name: str) -> Criterion:
+    metric = METRICS[name]
+    limits = metric.binary_range or metric.range
+    return Criterion(metric.criterion or "best", name, _of(name), bool(metric.greater_is_better), limits)
+
+
+def _of(name: str) -> Callable[[Counts], Floats]:
+    return lambda counts: by_counts(name, counts)
+
+
+def _share(part: Floats, rest: Floats) -> Floats:
+    whole = part + rest
+    return np.asarray(part / np.where(whole > 0, whole, 1))
+
+
+def _distance(c: Counts) -> Floats:
+    """Distance of the point (FPR, TPR) from (0, 1), where nothing is mistaken."""
+    return np.asarray(np.hypot(_share(c.fp, c.tn), _share(c.fn, c.tp)))
+
+
+def _cost(ratio: float) -> Callable[[Counts], Floats]:
+    """Cost by example in units of one false positive, at the prevalence of these data."""
+    return lambda c: np.asarray((c.fp + ratio * c.fn) / (c.tp + c.fp + c.fn + c.tn))
+
+
+def best_rung(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
+    """Return the first of the best places, the highest threshold, and how many places are as good."""
+    signed = values if greater_is_better else -values
+    best = signed.max()
+    equal = np.flatnonzero(signed >= best - 1e-12 * max(1.0, abs(float(best))))
+    return int(equal[0]), len(equal)
+
+
+def optimism(criterion: Criterion, cut: Coarse, replicate: Replicate) -> Floats:
+    """Return by how much each replicate's best value flatters its threshold, (b,): nan where it lacks a class.
+
+    The threshold is chosen anew on the replicate; its value there is compared with its value on the data themselves,
+    which are to the replicate what fresh examples are to the data.
+    """
+    on_data = criterion.value(counts_at(cut.found, cut.wrong))
+    values = criterion.value(counts_at(replicate.found, replicate.wrong))
+    place = values.argmax(axis=0) if criterion.greater_is_better else values.argmin(axis=0)
+    chosen = np.take_along_axis(values, place[None, :], axis=0)[0]
+    return np.where(replicate.usable, chosen - on_data[place], np.nan)
+
+
+FIXED_FPR = (0.01, 0.05, 0.1, 0.2)
+"""False positive rates at which the recall is stated."""
+
+FIXED_RECALL = (0.9, 0.6, 0.3)
+"""Recalls at which the precision is stated: the lecture's three."""
+
+MOST_IN_GRID = 120
+MOST_CHOSEN = 1000
+"""Replicates at most in which thresholds are chosen anew."""
+
+MOST_BANDS = 60
+"""With more curves than this (many classes) none has a band."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the replicates say of one ladder.
+
+    Attributes
+    ----------
+    ladder
+        The ranking.
+    grid
+        (T,) false positive rates, rising.
+    tpr
+        (B, T) true positive rates there, nan where a replicate lacks a class; (0, T) without replicates.
+    optimism
+        By criterion, (B',): by how much the value at a threshold chosen anew flatters it.
+    precision
+        By recall, (B',): the precision at the highest threshold that reaches it.
+    """
+
+    ladder: ThresholdCounts
+    grid: Floats
+    tpr: Floats
+    optimism: tuple[Floats, ...]
+    precision: tuple[Floats, ...]
+
+
+def tallies(
+    ladders: Sequence[ThresholdCounts],
+    units: Units,
+    criteria: Sequence[Criterion],
+    *,
+    n_resamples: int,
+    seed: int,
+) -> tuple[Tally, ...]:
+    """Resample every ladder by the same draws; of several classes the bands alone are taken.
+
+    Parameters
+    ----------
+    n_resamples
+        Bootstrap replicates B.
+    """
+    cut = [coarse(one) for one in ladders]
+    grids = [grid_of(one) for one in ladders]
+    taken: list[_Taken] = [_Taken([], [], []) for _ in cut]
+    chosen = 0
+    if len(cut) <= MOST_BANDS:
+        for block in replicates(cut, units, n_resamples, seed=seed):
+            for one, grid, drawn, so_far in zip(cut, grids, block, taken, strict=True):
+                so_far.tpr.append(tpr_at(drawn, grid))
+                if one.ladder.label is None and chosen < MOST_CHOSEN:
+                    so_far.add_chosen(one, criteria, drawn)
+            chosen += block[0].found.shape[1] if block else 0
+    return tuple(
+        Tally(one, grid, *so_far.joined(len(grid)))
+        for one, grid, so_far in zip(ladders, grids, taken, strict=True)
+    )
+
+
+def grid_of(ladder: ThresholdCounts) -> Floats:
+    """Return the false positive rates at which the band is taken: where the curve bends, and the fixed ones."""
+    bends = ladder.fpr[visible_points(ladder.fpr, ladder.tpr, MOST_IN_GRID)]
+    return np.unique(np.concatenate([bends, FIXED_FPR]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """Blocks that were taken so far."""
+
+    tpr: list[Floats]
+    optimism: list[list[Floats]]
+    precision: list[list[Floats]]
+
+    def add_chosen(self, one: Coarse, criteria: Sequence[Criterion], drawn: Replicate) -> None:
+        """Choose thresholds anew on a block of replicates."""
+        self.optimism.append([optimism(criterion, one, drawn) for criterion in criteria])
+        self.precision.append([precision_at_recall(drawn, recall) for recall in FIXED_RECALL])
+
+    def joined(self, width: int) -> tuple[Floats, tuple[Floats, ...], tuple[Floats, ...]]:
+        """Put the blocks together."""
+        tpr = np.concatenate(self.tpr) if self.tpr else np.empty((0, width))
+        optimistic, precise = (
+            tuple(np.concatenate(parts) for parts in zip(*blocks, strict=True))
+            for blocks in (self.optimism, self.precision)
+        )
+        return tpr, optimistic, precise
+
+
+DIGITS = 15
+"""Of a threshold that was given."""
+
+
+def threshold_changes(sample: Sample, threshold: float) -> tuple[ThresholdChangeRecord, ...]:
+    """Return what calling positive from ``threshold`` on would change of each model's decisions.
+
+    Parameters
+    ----------
+    threshold
+        Of the positive class's probability; of the score where a model gives no probabilities.
+    """
+    predictions = sample.predictions
+    if predictions.task != "binary" or predictions.y_true is None or predictions.positive is None:
+        return ()
+    positive = predictions.y_true == predictions.positive_code
+    return tuple(
+        _change(outputs, positive, predictions.positive_code, sample.units.base, threshold)
+        for outputs in predictions.models
+    )
+
+
+def _change(
+    outputs: ModelOutputs,
+    positive: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+    code: int,
+    weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    threshold: float,
+) -> ThresholdChangeRecord:
+    score = outputs.score if outputs.proba is None else outputs.proba[:, code]
+    name = outputs.name
+    if score is None or outputs.present is not None:
+        why = Message("threshold_change.labels_only")
+        text = Message("threshold_change.sentence", model=name, reason=why)
+        return ThresholdChangeRecord(name, threshold, text=text, reason=why)
+    after = score >= threshold
+    tp, fp, fn, tn = (
+        float(weights[part].sum())
+        for part in (after & positive, after & ~positive, ~after & positive, ~after & ~positive)
+    )
+    if outputs.y_pred is None:
+        text = Message(
+            "threshold_change.raised",
+            model=name, threshold=threshold, digits=DIGITS, n=tp + fp, wrong=fp, missed=fn,
+        )  # fmt: skip
+        why = Message("threshold_change.no_decisions")
+        return ThresholdChangeRecord(name, threshold, tp=tp, fp=fp, fn=fn, tn=tn, text=text, reason=why)
+    before = outputs.y_pred == code
+    false_alarms = float(weights[before & ~positive].sum()) - fp
+    hits = float(weights[before & positive].sum()) - tp
+    changed = float(weights[before != after].sum())
+    return ThresholdChangeRecord(
+        name,
+        threshold,
+        changed=changed,
+        fewer_alarms=false_alarms + hits,
+        fewer_false_alarms=false_alarms,
+        fewer_hits=hits,
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        tn=tn,
+        text=_sentence(name, threshold, changed, false_alarms, hits),
+    )
+
+
+def _sentence(name: str, threshold: float, changed: float, false_alarms: float, hits: float) -> Message:
+    if not changed:
+        return Message("threshold_change.none", model=name, threshold=threshold, digits=DIGITS)
+    fewer = false_alarms + hits
+    sign = -1 if fewer < 0 or (fewer == 0 and hits < 0) else 1
+    sides = Message("threshold_change.sides", n=changed)
+    direction = "threshold_change.fewer_alarms" if sign > 0 else "threshold_change.more_alarms"
+    alarms = Message(direction, n=abs(fewer))
+    if sign * false_alarms < 0 or sign * hits < 0:
+        # Decisions that no threshold on this score gives may change both ways.
+        return Message(
+            "threshold_change.both_ways", model=name, threshold=threshold, digits=DIGITS,
+            sides=sides, alarms=alarms, wrong=_change_of(-false_alarms), right=_change_of(-hits),
+        )  # fmt: skip
+    return Message(
+        "threshold_change.one_way", model=name, threshold=threshold, digits=DIGITS,
+        sides=sides, alarms=alarms, wrong=abs(false_alarms), right=abs(hits),
+    )  # fmt: skip
+
+
+def _change_of(n: float) -> Message:
+    return Message("threshold_change.more" if n > 0 else "threshold_change.fewer", n=abs(n))
+
+
+AT = (0.9, 0.8)
+"""Partial areas are taken where specificity, or sensitivity, is at least this."""
+
+FIRST = (0.1, 0.2)
+"""Shares of the examples at which gain and lift are stated."""
+
+
+def ranking_summaries(ladder: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]:
+    """Return the numbers of a ranking's curves."""
+    fpr, tpr = ladder.fpr, ladder.tpr
+    found: list[CurveSummaryRecord] = []
+
+    def add(curve: str, quantity: str, at: float | None, value: float) -> None:
+        found.append(CurveSummaryRecord(ladder.model, curve, ladder.label, quantity, at, value))
+
+    for at in AT if ladder.label is None else ():
+        # For sensitivity the classes change places: the curve is read from its other end.
+        for side, x, y in (("specificity", fpr, tpr), ("sensitivity", 1 - tpr[::-1], 1 - fpr[::-1])):
+            area = partial_area(x, y, 1 - at)
+            add("roc", f"partial_area_{side}", at, area)
+            add("roc", f"partial_auc_{side}", at, standardised(area, 1 - at))
+    corners = ladder.hull
+    add("roc_hull", "area", None, float(np.trapezoid(tpr[corners], fpr[corners])))
+    add("pr", "area_interpolated", None, interpolated_area(ladder))
+    if ladder.label is None:
+        called = (ladder.found + ladder.wrong) / (ladder.positives + ladder.negatives)
+        for share in FIRST:
+            caught = float(np.interp(share, called, tpr))
+            add("gain", "found", share, caught)
+            add("lift", "lift", share, caught / share)
+    return tuple(found)
+
+
+def partial_area(x: Floats, y: Floats, limit: float) -> float:
+    """Return the area under a polygon from x = 0 to ``limit``; straight lines join the points."""
+    inside = int(np.searchsorted(x, limit, side="right"))
+    end = float(np.interp(limit, x, y))
+    xs, ys = np.concatenate([x[:inside], [limit]]), np.concatenate([y[:inside], [end]])
+    return float(np.trapezoid(ys, xs))
+
+
+def standardised(area: float, width: float) -> float:
+    """Put a partial area on McClish's (1989) scale: 1/2 for guessing, 1 at best."""
+    least, most = width * width / 2, width
+    return (1 + (area - least) / (most - least)) / 2
+
+
+def interpolated_area(ladder: ThresholdCounts) -> float:
+    """Return the area under the precision-recall curve with false positives rising in line between thresholds.
+
+    Between two thresholds with h = change of FP by change of TP, precision at TP = x is x / (x (1 + h) + c), c = FP - h
+    TP: its integral is closed (Davis and Goadrich 2006; Keilwagen, Grosse and Grau 2014).
+    """
+    tp0, tp1 = ladder.found[:-1], ladder.found[1:]
+    fp0, fp1 = ladder.wrong[:-1], ladder.wrong[1:]
+    rising = tp1 > tp0
+    tp0, tp1, fp0, fp1 = tp0[rising], tp1[rising], fp0[rising], fp1[rising]
+    h = (fp1 - fp0) / (tp1 - tp0)
+    c = fp0 - h * tp0
+    slope = 1 + h
+    # The first piece begins at 0 with c = 0: precision is 1 / (1 + h) along it.
+    logs = log((slope * tp1 + c) / np.where(slope * tp0 + c > 0, slope * tp0 + c, 1))
+    logs = np.where((tp0 == 0) & (fp0 == 0), 0.0, logs)
+    pieces = (tp1 - tp0) / slope - c / slope**2 * logs
+    return float(pieces.sum() / ladder.positives)

@@ -1,0 +1,409 @@
+"""Counts at every threshold, exact and in replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, sparse
+
+from evalreport.engine.binned import arcsine_shares
+from evalreport.engine.counts import Counts
+from evalreport.engine.draws import blocks, stream
+from evalreport.engine.ranks import Order, descending_order, group_weights
+from evalreport.metrics.estimate import view
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.units import Units
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+MOST_CLASSES = 50
+"""Curves of each class against the rest are computed for up to so many classes."""
+
+
+@dataclass(frozen=True)
+class ThresholdCounts:
+    """The positives and negatives at or above each distinct threshold of one ranking.
+
+    Attributes
+    ----------
+    model, label
+        Whose ranking; the class against the rest where there are several, else None.
+    thresholds
+        (g,) the distinct scores, greatest first: examples at or above one are predicted positive.
+    found, wrong
+        (g + 1,) weight of positives and of negatives predicted positive, beginning with 0 above every score.
+    order
+        The ranking itself, for replicates.
+    """
+
+    model: str
+    label: str | None
+    thresholds: Floats
+    found: Floats
+    wrong: Floats
+    order: Order
+
+    @property
+    def positives(self) -> float:
+        """Weight of the positives."""
+        return float(self.found[-1])
+
+    @property
+    def negatives(self) -> float:
+        """Weight of the negatives."""
+        return float(self.wrong[-1])
+
+    @cached_property
+    def fpr(self) -> Floats:
+        """False positive rates (g + 1,)."""
+        return np.asarray(self.wrong / self.wrong[-1])
+
+    @cached_property
+    def tpr(self) -> Floats:
+        """True positive rates (g + 1,)."""
+        return np.asarray(self.found / self.found[-1])
+
+    @cached_property
+    def hull(self) -> Indices:
+        """Places (h,) of the corners of the upper convex hull."""
+        return hull_corners(self.found, self.wrong)
+
+    @property
+    def steps(self) -> Floats:
+        """Thresholds (g + 1,): nan first, which no score reaches."""
+        return np.concatenate([[np.nan], self.thresholds])
+
+    @property
+    def counts(self) -> Counts:
+        """TP, FP, FN and TN at each threshold, (g + 1,) each."""
+        return counts_at(self.found, self.wrong)
+
+    def rung(self, threshold: float) -> int:
+        """Return the place in ``found`` of what lies at or above any threshold."""
+        return int(np.searchsorted(-self.thresholds, -threshold, side="right"))
+
+
+def hull_corners(found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
+    """Return the places of the upper hull's corners, from none to all.
+
+    Parameters
+    ----------
+    found, wrong
+        (g + 1,) running weights from 0; both rise.
+    """
+    positives, negatives = np.diff(found), np.diff(wrong)
+    held = np.flatnonzero(positives + negatives > 0)
+    weights = positives[held] + negatives[held]
+    share = positives[held] / weights
+    blocks = optimize.isotonic_regression(share, weights=weights, increasing=False).blocks
+    corners = np.concatenate([[0], held[blocks[1:] - 1] + 1])
+    # Neighbouring blocks of one share lie on one line.
+    x, y = wrong[corners], found[corners]
+    turns = np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:]
+    straight = np.abs(turns) <= 1e-12 * max(x[-1], 1e-300) * max(y[-1], 1e-300)
+    return np.asarray(corners[np.concatenate([[True], ~straight, [True]])])
+
+
+def counts_at(found: Floats, wrong: Floats) -> Counts:
+    """Return TP, FP, FN, TN from running weights whose last entry along the first axis is everything."""
+    return Counts(found, wrong, found[-1] - found, wrong[-1] - wrong)
+
+
+def ladder(
+    order: Order, *, model: str = "", label: str | None = None, weights: Floats | None = None
+) -> ThresholdCounts:
+    """Count along a ranking.
+
+    Parameters
+    ----------
+    weights
+        (n,) example weights; None: every example weighs 1.
+    """
+    given = np.ones(len(order.group)) if weights is None else weights
+    found, wrong = (np.concatenate([[0.0], np.cumsum(part)]) for part in group_weights(given, order))
+    return ThresholdCounts(model, label, order.thresholds, found, wrong, order)
+
+
+def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:
+    """Return a ladder for every model that ranks, by class where there are several.
+
+    Nothing where several fits have scores of their own, which have no common scale, or the truth lacks a class.
+    """
+    predictions, rows = sample.predictions, sample.rows
+    if rows.layout.ranked.count > 1 or predictions.y_true is None:
+        return ()
+    weights = rows.units.base
+    found = []
+    for outputs in predictions.models:
+        if outputs.present is not None:
+            continue
+        if predictions.task == "binary" and outputs.score is not None and predictions.positive is not None:
+            ready = rows.orders.get(outputs.name)
+            order = ready[0] if ready else descending_order(outputs.score, _is(sample, predictions.positive))
+            found.append(ladder(order, model=outputs.name, weights=weights))
+        elif predictions.task == "multiclass" and outputs.proba is not None:
+            for code, label in enumerate(predictions.classes[:MOST_CLASSES]):
+                order = descending_order(outputs.proba[:, code], _is(sample, label))
+                found.append(ladder(order, model=outputs.name, label=label, weights=weights))
+    return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
+
+
+def _is(sample: Sample, label: str) -> npt.NDArray[np.bool_]:
+    predictions = sample.predictions
+    return np.asarray(predictions.y_true == predictions.classes.index(label))
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """What a model forecasts with a probability, and whether it came true.
+
+    Attributes
+    ----------
+    p, came_true
+        (n,) probability of the positive class and whether it was that; of several classes the most probable one.
+    confidence, right
+        (n,) probability that the model gives to its own answer, and whether the answer is right; None without one.
+    weights
+        (n,) example weights.
+    """
+
+    model: str
+    p: Floats
+    came_true: Floats
+    confidence: Floats | None
+    right: Floats | None
+    weights: Floats
+
+    @cached_property
+    def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
+        """Distinct confidences, greatest first, and the weight kept, and right, at or above each: (m,) each."""
+        assert self.confidence is not None
+        assert self.right is not None
+        distinct, group = np.unique(-self.confidence, return_inverse=True)
+        kept, right = (
+            np.cumsum(np.bincount(group, weights=weights)).astype(np.float64)
+            for weights in (self.weights, self.weights * self.right)
+        )
+        # Examples of weight 0 are no step along the curve.
+        held = np.diff(kept, prepend=0.0) > 0
+        return -distinct[held], kept[held], right[held]
+
+
+def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
+    """Return the forecasts of every model that gives probabilities of all classes."""
+    predictions = sample.predictions
+    found = []
+    for outputs in predictions.models:
+        seen = view(predictions, outputs)
+        if seen.proba is None or seen.true is None or outputs.present is not None or not predictions.classes:
+            continue
+        code = seen.positive_code
+        p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
+        said = seen.proba.argmax(axis=1) if code is None else np.full(len(p), code)
+        confidence = right = None
+        if seen.y_pred is not None and (seen.y_pred >= 0).all():
+            answer = seen.y_pred.astype(np.intp)
+            confidence = np.take_along_axis(seen.proba, answer[:, None], axis=1)[:, 0]
+            right = (answer == seen.true).astype(np.float64)
+        came_true = (said == seen.true).astype(np.float64)
+        found.append(Forecasts(outputs.name, p, came_true, confidence, right, sample.units.base))
+    return tuple(found)
+
+
+MOST_LOOKED_AT = 50_000
+
+
+def visible_points(x: Floats, y: Floats, most: int) -> Indices:
+    """Return the indices of at most ``most`` points whose polyline looks like the whole.
+
+    Corners are kept and points on straight runs dropped; if too many are left, points are spread evenly along
+    the way from the first to the last. Axes may have any scale.
+    """
+    if len(x) > MOST_LOOKED_AT:
+        # Hundreds of thousands of points lie closer together than can be seen, except where they begin and end.
+        ends = np.arange(MOST_LOOKED_AT // 10)
+        evenly = np.linspace(0, len(x) - 1, MOST_LOOKED_AT // 2).round().astype(np.int64)
+        looked_at = np.unique(np.concatenate([ends, evenly, len(x) - 1 - ends]))
+        return looked_at[visible_points(x[looked_at], y[looked_at], most)]
+    moves = (np.diff(x) != 0) | (np.diff(y) != 0)
+    if not moves.all() and moves.any():
+        # A point that stands twice would seem to lie on a straight run, both times.
+        places = np.flatnonzero(np.concatenate([[True], moves]))
+        found = places[visible_points(x[places], y[places], most)]
+        found[-1] = len(x) - 1
+        return np.asarray(found)
+    keep = np.ones(len(x), dtype=bool)
+    x, y = _to_unit(x), _to_unit(y)
+    dx, dy = np.diff(x), np.diff(y)
+    keep[1:-1] = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-15
+    corners = np.flatnonzero(keep)
+    if len(corners) <= most:
+        return corners
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x[corners])) + np.abs(np.diff(y[corners])))])
+    stops = np.searchsorted(way, np.linspace(0, way[-1], most), side="left")
+    return np.asarray(corners[np.unique(np.minimum(stops, len(corners) - 1))])
+
+
+def _to_unit(values: Floats) -> Floats:
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    # Halved first: the distance of two huge scores may be more than a double holds.
+    span = high / 2 - low / 2
+    return np.asarray((values / 2 - low / 2) / span) if span > 0 else np.zeros_like(values)
+
+
+MOST_BINS = 256
+"""Rankings of at most so many distinct scores are not cut."""
+
+CELLS_BY_CLASS = 128
+"""Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
+
+MOST_ROWS = 20_000
+"""Up to so many rows the replicates are those of all other metrics; above, the bins' counts are drawn."""
+
+MOST_WEIGHTS = 400_000_000
+"""Row weights drawn at most: clusters or weights on very many rows have fewer replicates."""
+
+LEAST_RESAMPLES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Coarse:
+    """A ladder with few rungs.
+
+    Attributes
+    ----------
+    rungs
+        (G + 1,) places in the whole ladder: 0, then the lowest threshold of each bin.
+    bins
+        (n,) bin of each row.
+    """
+
+    ladder: ThresholdCounts
+    rungs: Indices
+    bins: Indices
+
+    @property
+    def size(self) -> int:
+        """Bins G."""
+        return len(self.rungs) - 1
+
+    @property
+    def found(self) -> Floats:
+        """Running weights of the positives on the data themselves, (G + 1,)."""
+        return self.ladder.found[self.rungs]
+
+    @property
+    def wrong(self) -> Floats:
+        """Running weights of the negatives on the data themselves, (G + 1,)."""
+        return self.ladder.wrong[self.rungs]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicate:
+    """Some replicates of one ladder: ``found`` and ``wrong``, (G + 1, b), in weights from none to all."""
+
+    found: Floats
+    wrong: Floats
+
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Which replicates hold both classes, (b,)."""
+        return np.asarray((self.found[-1] > 0) & (self.wrong[-1] > 0))
+
+
+def coarse(ladder: ThresholdCounts) -> Coarse:
+    """Cut a ranking into bins.
+
+    Edges lie at quantiles of the positives *and* of the negatives, spaced by the arcsine of the square root of the
+    share, so that both ends are fine down to single examples.
+    """
+    g = len(ladder.thresholds)
+    last = np.ones(g, dtype=bool)
+    if g > MOST_BINS:
+        last[:] = False
+        edges = np.append(arcsine_shares(CELLS_BY_CLASS), 1.0)
+        for share in (ladder.fpr, ladder.tpr):
+            cell = np.searchsorted(edges, share, side="right")
+            last |= cell[1:] != cell[:-1]
+            # A large group of ties has a bin of its own.
+            last[:-1] |= np.diff(cell)[1:] > 1
+        last[-1] = True
+    rungs = np.concatenate([[0], np.flatnonzero(last) + 1])
+    bin_of_group = np.cumsum(last) - last
+    return Coarse(ladder, rungs, bin_of_group[ladder.order.group])
+
+
+def replicates(
+    cut: Sequence[Coarse], units: Units, n_resamples: int, *, seed: int
+) -> Iterator[list[Replicate]]:
+    """Yield blocks of replicates of every ladder, the same draws for all of them.
+
+    Up to 20,000 rows, and wherever examples weigh differently or come in clusters, units are drawn, by the same
+    stream as for every other metric; else the bins' counts themselves, by model.
+    """
+    if units.n > MOST_ROWS and units.plain:
+        yield from _from_counts(cut, units, n_resamples, seed=seed)
+        return
+    size = max(LEAST_RESAMPLES, MOST_WEIGHTS // max(units.n, 1))
+    columns = [_columns(one, units) for one in cut]
+    for multiplicities in units.unit_draws(min(n_resamples, size), seed=seed):
+        drawn = np.ascontiguousarray(multiplicities.T)
+        yield [_added_up(np.asarray(table @ drawn)) for table in columns]
+
+
+def _columns(one: Coarse, units: Units) -> sparse.csr_array:
+    """Return (2 G, units): what each unit adds to the positives, then to the negatives, of each bin."""
+    place = np.where(one.ladder.order.positive, one.bins, one.size + one.bins)
+    n = len(place)
+    rows = sparse.csr_array((np.ones(n), place, np.arange(n + 1)), shape=(n, 2 * one.size))
+    return sparse.csr_array(units.gather(rows).T)
+
+
+def _added_up(sums: Floats) -> Replicate:
+    """Turn sums by bin (2 G, b) into running ones."""
+    half = len(sums) // 2
+    running = np.zeros((2, half + 1, sums.shape[1]))
+    np.cumsum(sums.reshape(2, half, -1), axis=1, out=running[:, 1:])
+    return Replicate(running[0], running[1])
+
+
+def _from_counts(
+    cut: Sequence[Coarse], units: Units, n_resamples: int, *, seed: int
+) -> Iterator[list[Replicate]]:
+    counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
+    for block, size in blocks(n_resamples, max(map(len, counts), default=1)):
+        drawn = []
+        for cells in counts:
+            # Streams by purpose, not by model: another name moves no draw.
+            generator = stream(seed, "bootstrap curves", block)
+            half = len(cells) // 2
+            parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
+            sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
+            drawn.append(_added_up(np.concatenate(sums, axis=1).T.astype(np.float64)))
+        yield drawn
+
+
+def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
+    """Return the true positive rate (b, T) of each replicate's polygon at false positive rates (T,).
+
+    Where the curve rises straight up its upper end counts; nan where a replicate lacks a class.
+    """
+    found, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
+    values = np.full((len(found), len(fpr)), np.nan)
+    for b in np.flatnonzero(replicate.usable):
+        values[b] = np.interp(fpr * wrong[b, -1], wrong[b], found[b]) / found[b, -1]
+    return values
+
+
+def precision_at_recall(replicate: Replicate, recall: float) -> Floats:
+    """Return the precision (b,) at the highest threshold that finds at least this share of the positives."""
+    enough = replicate.found >= recall * replicate.found[-1] * (1 - 1e-12)
+    place = np.maximum(enough.argmax(axis=0), 1)[None, :]
+    tp = np.take_along_axis(replicate.found, place, axis=0)[0]
+    called = tp + np.take_along_axis(replicate.wrong, place, axis=0)[0]
+    return np.where(replicate.usable & (called > 0), tp / np.where(called > 0, called, 1), np.nan)

@@ -1,0 +1,405 @@
+"""Pairs of models: differences, p-values, average ranks, values of single fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from evalreport.numbers import decimals_of, number, p_value
+from evalreport.plots.curves import is_metric, name_of, paired_on_primary, primary_words, ranked
+from evalreport.plots.style import FAINT, INK, MUTED, axes_or_new, mark_of
+from evalreport.results import Results
+from evalreport.texts import named, say
+
+MOST_PAIRS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One row: what is compared, the difference, its interval, its text.
+
+    ``index`` is the place in canonical order of the model whose mark the row bears; ``key`` names the
+    drawn parts, so that a page can hide them.
+    """
+
+    label: str
+    difference: float
+    low: float | None
+    high: float | None
+    text: str
+    index: int
+    key: str
+
+
+def forest(
+    source: Results | Sequence[Difference],
+    ax: Any | None = None,
+    *,
+    axis_label: str = "",
+    margin: float | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Any:
+    """Draw paired differences from top to bottom, the largest first, each with its one interval.
+
+    Parameters
+    ----------
+    source
+        Results, of which the differences on the primary metric are drawn (of very many pairs those with the model
+        that ranks first); or differences, in the units of ``axis_label``.
+    ax
+        Matplotlib axes; new ones if None.
+    margin
+        Half width of the region of practical equivalence; that of the results if None. Shaded where there is one.
+    names
+        What is said for a model; its name if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> from evalreport import plots
+    >>> labels = {"forest": {"y_pred": [1, 0, 1, 1]}, "logreg": {"y_pred": [0, 0, 1, 0]}}
+    >>> results = er.evaluate(labels, truth=[1, 0, 1, 0], resamples=100)
+    >>> plots.forest(results).get_xlabel()
+    'Difference in accuracy'
+    """
+    if isinstance(source, Results):
+        rows: Sequence[Difference] = difference_rows(source, names)
+        axis_label = axis_label or say("chart.difference", metric=primary_words(source))
+        margin = source.options.get("margin") if margin is None else margin
+    else:
+        rows = source
+    axes = axes_or_new(ax)
+    if margin is not None:
+        axes.axvspan(-margin, margin, color=FAINT, linewidth=0, zorder=0)
+    axes.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
+    for place, row in enumerate(rows):
+        _draw_row(axes, row, place)
+    axes.set_yticks([])
+    axes.set_ylim(max(len(rows), 1) - 0.4, -0.6)
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(axis_label, parse_math=False)
+    return axes
+
+
+def _draw_row(axes: Any, row: Difference, place: int) -> None:
+    mark = mark_of(row.index)
+    parts = []
+    if row.low is not None and row.high is not None:
+        parts += axes.plot(
+            [row.low, row.high], [place] * 2, color=mark.colour, linewidth=2.6, solid_capstyle="butt"
+        )
+    parts += axes.plot(
+        [row.difference], [place], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none"
+    )
+    left, right = axes.get_yaxis_transform(), axes.get_yaxis_transform()
+    common = {"va": "center", "clip_on": False, "parse_math": False}
+    parts.append(axes.text(-0.02, place, row.label, ha="right", color=INK, transform=left, **common))
+    parts.append(axes.text(1.02, place, row.text, ha="left", color=MUTED, transform=right, **common))
+    for piece, part in enumerate(parts):
+        part.set_gid(f"{row.key}--{place}-{piece}")
+
+
+def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
+    """Give the paired differences on the primary metric with their intervals, the largest first."""
+    order = ranked(results)
+    if results.baseline is not None:
+        pairs = [(model, results.baseline) for model in order if model != results.baseline]
+    else:
+        pairs = list(combinations(order, 2))
+        pairs = (
+            pairs if len(pairs) <= MOST_PAIRS else [(order[0], model) for model in order[1 : MOST_PAIRS + 1]]
+        )
+    found = [(a, b, paired) for a, b in pairs if (paired := paired_on_primary(results, a, b)) is not None]
+    widths = (
+        None if p.low is None or p.high is None else (p.high - p.low) / 4 for _, _, p in found
+    )  # about a standard error
+    decimals = decimals_of(widths)
+    rows = []
+    for a, b, paired in found:
+        text = number(paired.difference, decimals, signed=True)
+        if paired.verdict not in (None, "better", "worse"):
+            text += f" {say(f'chart.pair.{paired.verdict}')}"
+        label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
+        i, j = results.models.index(a), results.models.index(b)
+        key = f"m{i}" if results.baseline is not None else f"m{i}_m{j}"
+        rows.append(Difference(label, paired.difference, paired.low, paired.high, text, i, key))
+    return sorted(rows, key=lambda row: -abs(row.difference))
+
+
+STRONGEST = 4.0
+"""From p = 10^-4 on a cell is as dark as it gets."""
+
+MOST_WRITTEN = 14
+
+
+def p_values(results: Results, ax: Any | None = None, *, names: Mapping[str, str] | None = None) -> Any:
+    """Draw the adjusted p-value of every pair on the primary metric: the darker, the smaller; the word is the verdict.
+
+    The word is about the row's model seen from the column's; "n.d.": not distinguishable. Models stand in rank order.
+
+    Parameters
+    ----------
+    ax
+        Matplotlib axes; new ones if None.
+    names
+        What is said for a model; its name if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> from evalreport import plots
+    >>> labels = {"forest": {"y_pred": [1, 0, 1, 1]}, "logreg": {"y_pred": [0, 0, 1, 0]}}
+    >>> results = er.evaluate(labels, truth=[1, 0, 1, 0], resamples=100)
+    >>> [text.get_text().split() for text in plots.p_values(results).texts]
+    [['n.d.', '1']]
+    """
+    axes = axes_or_new(ax)
+    models = ranked(results)
+    last = len(models) - 1
+    for i, row in enumerate(models[1:]):
+        for j, column in enumerate(models[: i + 1]):
+            paired = paired_on_primary(results, row, column)
+            key = "_".join(f"m{results.models.index(model)}" for model in (row, column))
+            _cell(axes, i, j, key, paired, written=len(models) <= MOST_WRITTEN)
+    axes.set(xlim=(-0.5, max(last, 1) - 0.5), ylim=(max(last, 1) - 0.5, -0.5))
+    shown = [name_of(names, model) for model in models]
+    axes.set_yticks(range(last), shown[1:], parse_math=False)
+    axes.set_xticks(range(last), shown[:last], parse_math=False)
+    for text in axes.get_xticklabels():
+        text.set(rotation=35, ha="right", rotation_mode="anchor")
+    axes.tick_params(axis="both", labelcolor=INK)
+    axes.grid(visible=False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+    return axes
+
+
+def _cell(axes: Any, i: int, j: int, key: str, paired: Any, *, written: bool) -> None:
+    p = None if paired is None else paired.p
+    colour, alpha, text = FAINT, 1.0, say("chart.no_test")
+    if p is not None:
+        strength = min(-math.log10(max(p, 1e-300)), STRONGEST) / STRONGEST
+        colour, alpha = mark_of(0).colour, round(0.04 + 0.46 * strength, 3)
+        word = named("chart.pair", paired.verdict or "", "")
+        text = f"{word}\n{p_value(p)}" if word else p_value(p)
+    cell = axes.fill_between([j - 0.48, j + 0.48], i - 0.48, i + 0.48, color=colour, alpha=alpha, linewidth=0)
+    cell.set_gid(f"{key}--p")
+    if written:
+        label = axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=INK if p is not None else MUTED,
+                          linespacing=1.3, clip_on=True, parse_math=False)  # fmt: skip
+        label.set_gid(f"{key}--p-text")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One model: its average rank (1 the best), its label, its place in canonical order, the key of its parts."""
+
+    label: str
+    rank: float
+    index: int
+    key: str
+
+
+def critical_differences(
+    source: Results | Sequence[Ranked],
+    ax: Any | None = None,
+    *,
+    groups: Sequence[Sequence[int]] = (),
+    critical_difference: float | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Any:
+    """Draw average ranks after Demsar (2006): the best on the left, labels on both sides.
+
+    Parameters
+    ----------
+    source
+        Results with average ranks on the primary metric; or models in any order.
+    ax
+        Matplotlib axes; new ones if None.
+    groups
+        Places in the source of those that a bar joins: the models that are not told apart. Those of results are the
+        models that share a letter.
+    critical_difference
+        Drawn as a measure above the axis where given, or where the results hold one.
+    names
+        What is said for a model; its name if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    if isinstance(source, Results):
+        models: Sequence[Ranked] = ranks_of(source, names)
+        groups = groups or groups_of(source)
+        records = [r for r in source.average_ranks if r.metric == source.primary_metric]
+        if critical_difference is None and records:
+            critical_difference = records[0].critical_difference
+    else:
+        models = source
+    axes = axes_or_new(ax)
+    highest = max(len(models), 2)
+    axes.set_xlim(1 - 0.05 * (highest - 1), highest + 0.05 * (highest - 1))
+    depth = _labels(axes, models) + 0.6 * len(groups)
+    for place, group in enumerate(sorted(groups, key=lambda group: min(models[i].rank for i in group))):
+        at = -0.45 - 0.6 * place
+        low, high = (extreme(models[i].rank for i in group) for extreme in (min, max))
+        axes.plot([low, high], [at, at], color=INK, linewidth=2.6, solid_capstyle="butt")
+    top = 0.8
+    if critical_difference is not None:
+        top = 1.9
+        _measure(axes, critical_difference, highest)
+    axes.plot([1, highest], [0, 0], color=MUTED, linewidth=0.9)
+    for tick in range(1, highest + 1):
+        axes.plot([tick, tick], [0, 0.14], color=MUTED, linewidth=0.9)
+        axes.text(tick, 0.3, str(tick), ha="center", color=MUTED, fontsize=8)
+    axes.set_ylim(-depth - 0.6, top)
+    axes.set_axis_off()
+    return axes
+
+
+def _labels(axes: Any, models: Sequence[Ranked]) -> float:
+    """Lead a line from each rank down and out to its label: the better half left, the others right."""
+    order = sorted(range(len(models)), key=lambda i: (models[i].rank, models[i].label))
+    left = order[: (len(order) + 1) // 2]
+    low, high = axes.get_xlim()
+    deepest = 0.0
+    for side, members in (("left", left), ("right", order[len(left) :][::-1])):
+        for step, i in enumerate(members):
+            model, mark = models[i], mark_of(models[i].index)
+            at = -1.2 - 0.62 * step - 0.3 * len(models) / 4
+            edge, align, toward = (low, "right", -1) if side == "left" else (high, "left", 1)
+            parts = axes.plot([model.rank, model.rank, edge], [0, at, at], color=mark.colour, linewidth=1.1)
+            parts += axes.plot([model.rank], [0], marker=mark.marker, color=mark.colour, markersize=5.5)
+            text = f"{model.label} {model.rank:.2f}"
+            parts.append(axes.text(edge + toward * 0.01 * (high - low), at, text, ha=align, va="center",
+                                   color=INK, parse_math=False, clip_on=False))  # fmt: skip
+            for i, part in enumerate(parts):
+                part.set_gid(f"{model.key}--rank-{i}")
+            deepest = max(deepest, -at)
+    return deepest
+
+
+def _measure(axes: Any, length: float, highest: int) -> None:
+    # A difference longer than the axis is cut there: no two models are told apart by it.
+    end = min(1 + length, highest)
+    axes.plot([1, end], [1.15, 1.15], color=MUTED, linewidth=1.4, solid_capstyle="butt")
+    for x in (1, end):
+        axes.plot([x, x], [1.03, 1.27], color=MUTED, linewidth=0.9)
+    axes.text((1 + end) / 2, 1.42, f"critical difference {length:.2f}", ha="center", color=MUTED, fontsize=8)
+
+
+def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[Ranked]:
+    """Give the average ranks on the primary metric, models in the results' order."""
+    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
+    places = [results.models.index(record.model) for record in records]
+    return [
+        Ranked(name_of(names, record.model), record.average_rank, place, f"m{place}")
+        for record, place in zip(records, places, strict=True)
+    ]
+
+
+def groups_of(results: Results) -> list[list[int]]:
+    """Give the places of the models that share a letter."""
+    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
+    letters = {r.model: r.letters for r in results.ranking}
+    every = sorted(set("".join(letters.values())))
+    groups = [[i for i, r in enumerate(records) if letter in letters.get(r.model, "")] for letter in every]
+    return [group for group in groups if len(group) > 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One row: its label, the differences on the single fits, its model's place in canonical order, its key."""
+
+    label: str
+    differences: tuple[float, ...]
+    index: int
+    key: str
+
+
+def strip(
+    source: Results | Sequence[Strip],
+    ax: Any | None = None,
+    *,
+    axis_label: str = "",
+    names: Mapping[str, str] | None = None,
+) -> Any:
+    """Draw the differences on single fits from top to bottom.
+
+    Parameters
+    ----------
+    source
+        Results, of which the differences on the primary metric are drawn; or rows, in the units of ``axis_label``.
+    ax
+        Matplotlib axes; new ones if None.
+    names
+        What is said for a model; its name if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes that were drawn on.
+    """
+    if isinstance(source, Results):
+        rows: Sequence[Strip] = strips(source, names)
+        axis_label = axis_label or say("chart.difference", metric=primary_words(source))
+    else:
+        rows = source
+    axes = axes_or_new(ax)
+    axes.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
+    for place, row in enumerate(rows):
+        mark, n = mark_of(row.index), len(row.differences)
+        # Points that coincide are told apart by height: one fold after the other across the row.
+        heights = [place + 0.44 * ((i + 0.5) / n - 0.5) for i in range(n)]
+        parts = axes.plot(row.differences, heights, marker=mark.marker, color=mark.colour, linestyle="none",
+                          markersize=4.5 if n <= 20 else 2.6, markeredgewidth=0)  # fmt: skip
+        mean = sum(row.differences) / n
+        parts += axes.plot([mean, mean], [place - 0.34, place + 0.34], color=INK, linewidth=1.6, zorder=4)
+        label = axes.text(-0.02, place, row.label, ha="right", va="center", color=INK, clip_on=False,
+                          parse_math=False, transform=axes.get_yaxis_transform())  # fmt: skip
+        for i, part in enumerate([*parts, label]):
+            part.set_gid(f"{row.key}--strip-{place}-{i}")
+    axes.set_yticks([])
+    axes.set_ylim(max(len(rows), 1) - 0.45, -0.55)
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(axis_label, parse_math=False)
+    return axes
+
+
+def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Strip]:
+    """Give the differences on single fits, of every pair or (of many) of those with the model that ranks first."""
+    folds: dict[str, list[float | None]] = {}
+    for record in results.folds:
+        if is_metric(record, results.primary_metric):
+            folds.setdefault(record.model, []).append(record.value)
+    models = [model for model in ranked(results) if None not in folds.get(model, [None])]
+    pairs = list(combinations(models, 2))
+    if results.baseline in models:
+        pairs = [(model, results.baseline) for model in models if model != results.baseline]
+    elif len(pairs) > MOST_PAIRS:
+        pairs = [(models[0], model) for model in models[1 : MOST_PAIRS + 1]]
+    rows = []
+    for a, b in pairs:
+        if len(folds[a]) == len(folds[b]) > 1:
+            both = zip(folds[a], folds[b], strict=True)
+            differences = tuple(x - y for x, y in both if x is not None and y is not None)
+            i, j = results.models.index(a), results.models.index(b)
+            label = f"{name_of(names, a)} \u2212 {name_of(names, b)}"
+            rows.append(Strip(label, differences, i, f"m{i}_m{j}"))
+    return rows

@@ -1,0 +1,1 @@
+"""Fitting estimators on folds and bootstrap samples, and writing what they predict."""

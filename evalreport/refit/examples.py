@@ -1,0 +1,433 @@
+"""The examples of a plan: one file -> ids, features, target, and what divides them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.columns import (
+    MOST_CLASSES,
+    combined,
+    dictionary_codes,
+    dictionary_numbers,
+    floats,
+    in_order,
+    is_number,
+    is_whole,
+    spelled_alike,
+    used_only,
+)
+from evalreport.data.formats import read_file
+from evalreport.data.reading import Columns, file_format
+from evalreport.data.sources import digest, is_file
+from evalreport.data.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
+from evalreport.errors import InputError, UsageError
+from evalreport.refit.plans import DataSource, Task
+from evalreport.texts import Message, quoted
+
+
+def read_target(read: Columns, source: DataSource, name: str) -> dict[str, Any]:
+    """Return the fields of ``Examples`` that the target decides, and ``why`` it is taken for that task.
+
+    Raises
+    ------
+    InputError
+        An empty target, one that is no number in a regression, too few or too many classes.
+    UsageError
+        A positive class that is none of the classes, or of a task that has none.
+    """
+    header = header_of(read, source.target)
+    array = used_only(read.arrays[header])
+    codes = dictionary_codes(array)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise InputError(
+            f"the target is empty ({int((codes < 0).sum())} of {read.rows} rows)",
+            file=name,
+            line=read.locate(row, None)[0],
+            column=header,
+            expected="the true label or value of every example",
+            remedy="fill in the target, or remove these rows",
+        )
+    labels: list[str] = array.dictionary.to_pylist()
+    task, why = _task(labels, source.task)
+    if task == "regression":
+        values = dictionary_numbers(array)
+        wrong = ~np.isfinite(values)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(
+                f"{quoted(labels[codes[row]])} is no finite number",
+                file=name,
+                line=read.locate(row, None)[0],
+                column=header,
+                expected="a finite number (the task is regression)",
+                remedy="correct the value, or set [data] task",
+            )
+        _refuse_positive(source, task)
+        return {"target": values, "task": task, "why": why}
+    return {**_classes(labels, codes, task, source, name), "why": why}
+
+
+def _task(labels: list[str], named: Task | None) -> tuple[Task, Message]:
+    if named is not None:
+        return named, Message("resample.as_planned")
+    count = len(set(spelled_alike(labels).values()))
+    several: Task = "multiclass" if count > 2 else "binary"
+    if not all(map(is_number, labels)):
+        return several, Message("resample.text_target", example=min(labels))
+    if all(map(is_whole, labels)) and count <= MOST_WHOLE_CLASSES:
+        return several, Message("resample.whole_target", n=count)
+    return "regression", Message("resample.number_target")
+
+
+def _classes(
+    labels: list[str], codes: npt.NDArray[np.int32], task: Task, source: DataSource, name: str
+) -> dict[str, Any]:
+    spelling = spelled_alike(labels)
+    classes = in_order(spelling.values())
+    if len(classes) < 2 or len(classes) > MOST_CLASSES or (task == "binary" and len(classes) > 2):
+        wanted = "two classes" if task == "binary" else f"2 to {MOST_CLASSES:,} classes"
+        few = ", ".join(map(quoted, classes[:3])) + (", ..." if len(classes) > 3 else "")
+        raise InputError(
+            f"the target holds {len(classes)} class{'es' * (len(classes) > 1)} ({few})",
+            file=name,
+            column=source.target,
+            expected=wanted,
+            remedy="check [data] target, or set [data] task",
+        )
+    if task == "multiclass":
+        _refuse_positive(source, task)
+    place = np.array([classes.index(spelling[label]) for label in labels], dtype=np.int64)
+    whole = all(map(is_whole, classes))
+    values = np.array([int(float(label)) for label in classes] if whole else list(classes))
+    of_rows = place[codes]
+    return {
+        "target": values[of_rows],
+        "task": task,
+        "classes": classes,
+        "values": values,
+        "codes": of_rows,
+        "positive": _positive(classes, source.positive) if task == "binary" else None,
+    }
+
+
+def _refuse_positive(source: DataSource, task: Task) -> None:
+    if source.positive is not None:
+        raise UsageError(f"[data] positive: only a binary task has a positive class, and the task is {task}")
+
+
+def _positive(classes: tuple[str, ...], named: str | None) -> str:
+    """Return the positive class by the rule of ``run``, so that scores point the right way there."""
+    if named is not None:
+        if named not in classes:
+            raise UsageError(f"[data] positive {named!r} is none of the classes {', '.join(classes)}")
+        return named
+    lowered = {label.lower(): label for label in classes}
+    pair = next((pair for pair in POSITIVE_PAIRS if set(pair) == set(lowered)), None)
+    return classes[-1] if pair is None else lowered[pair[1]]
+
+
+def guessed_positive(classes: tuple[str, ...]) -> str:
+    """Return the class that ``run`` would take for the positive one of two unless it is told.
+
+    Examples
+    --------
+    >>> guessed_positive(("No", "Yes")), guessed_positive(("cat", "dog"))
+    ('Yes', 'dog')
+    """
+    return _positive(classes, None)
+
+
+def header_of(read: Columns, column: str) -> str:
+    """Return the header of a column as the file spells it."""
+    return next(header for header in read.names if header.strip() == column)
+
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+_MISSING = frozenset(("nan", "NaN", "NAN"))
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examples:
+    """What is learned from, row by row in the file's order.
+
+    Attributes
+    ----------
+    name
+        The file, as messages call it.
+    features
+        (n, p) float64, nan where a cell is empty; or a pandas data frame where a column is text.
+    target
+        (n,) what an estimator is given: float64 (regression), else whole numbers or texts.
+    codes
+        (n,) position of each target in ``classes``; None in regression.
+    classes, values
+        The labels as they are written, in canonical order, and as the estimator sees them.
+    groups, times
+        (n,) code of each example's group, and of its point of time in order.
+    written
+        Columns that are written beside the predictions, as texts.
+    sha256
+        Of the file's bytes.
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    features: Any
+    feature_names: tuple[str, ...]
+    target: npt.NDArray[Any]
+    task: Task
+    classes: tuple[str, ...] = ()
+    values: npt.NDArray[Any] | None = None
+    codes: Indices | None = None
+    positive: str | None = None
+    groups: Indices | None = None
+    times: Indices | None = None
+    written: Mapping[str, tuple[str | None, ...]]
+    sha256: str
+    said: tuple[Message, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.ids)
+
+
+def read_examples(source: DataSource, folder: Path) -> Examples:
+    """Read the examples that a plan names.
+
+    Parameters
+    ----------
+    source
+        The file and the columns.
+    folder
+        What the file's path is relative to.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be read, a column is missing, an id or a target is empty or stands twice, or the
+        target does not suit the task.
+    UsageError
+        Where the positive class is none of the classes, or pandas is needed and missing.
+    """
+    path = folder / source.file
+    name = str(path)
+    if not is_file(path) or file_format(path) is None:
+        raise InputError(
+            "there is no such file" if not is_file(path) else "its format is not read",
+            file=name,
+            expected="a .csv, .tsv, .parquet, .arrow, .feather, .jsonl or .npz file of examples",
+            remedy="correct [data] file; it is relative to the plan's folder",
+        )
+    read, roles = _read(path, name, source)
+    said = []
+    ids = _ids(read, roles["id"], name)
+    if roles["id"] is not None and source.id is None:
+        said.append(Message("resample.ids"))
+    kinds = read_target(read, source, name)
+    said.append(Message("resample.task", task=kinds["task"], why=kinds.pop("why")))
+    features = _features(read, roles["features"], source)
+    return Examples(
+        name=name,
+        ids=ids,
+        features=features,
+        feature_names=tuple(header.strip() for header in roles["features"]),
+        groups=None if source.group is None else _group_codes(read, source.group, name),
+        times=None if source.time is None else _time_codes(read, source.time, name),
+        written={
+            column: tuple(read.arrays[header_of(read, column)].dictionary_decode().to_pylist())
+            for column in dict.fromkeys((source.time, source.group, *source.keep))
+            if column is not None
+        },
+        sha256=digest(path),
+        said=tuple(said),
+        **kinds,
+    )
+
+
+def same_features(examples: Examples) -> Indices:
+    """Number the examples so that two with the very same features have the same number: (n,)."""
+    matrix = examples.features
+    if not isinstance(matrix, np.ndarray):
+        columns = [np.unique(_comparable(matrix[c]), return_inverse=True)[1] for c in matrix.columns]
+        matrix = np.stack(columns, axis=1).astype(np.float64)
+    # + 0.0 makes -0.0 and 0.0 the same bytes.
+    rows = np.ascontiguousarray(matrix + 0.0)
+    packed = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    return np.unique(packed, return_inverse=True)[1].astype(np.int64)
+
+
+def data_digest(examples: Examples, source: DataSource) -> str:
+    """Return a digest of the file's bytes and of what its columns are taken for."""
+    said = repr((examples.sha256, *(getattr(source, f) for f in _ROLES)))
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+_ROLES = ("target", "id", "features", "group", "time", "keep", "task", "positive", "frame")
+
+
+def _comparable(column: Any) -> npt.NDArray[Any]:
+    values = np.asarray(column)
+    return np.array([str(value) for value in values]) if values.dtype == object else values + 0.0
+
+
+def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, dict[str, Any]]:
+    """Read the columns in use: those of text as codes, which only the first reading can tell."""
+    roles: dict[str, Any] = {}
+
+    def as_numbers(names: tuple[str, ...]) -> dict[str, Any]:
+        roles.update(_roles(names, source, name))
+        # A feature that is written as well is read as it is spelled.
+        coded = {"number": roles["features"], "codes": [roles["target"], *roles["others"]]}
+        kinds = {header: kind for kind, headers in coded.items() for header in headers}
+        return kinds if roles["id"] is None else {**kinds, roles["id"]: "text"}
+
+    read = _whole(read_file(path, name, as_numbers))
+    plain = [header for header in roles["features"] if header not in roles["others"]]
+    texts = {header for header in plain if np.isnan(_no_number(read.arrays[header])).any()}
+    if not texts:
+        return read, roles
+
+    def as_codes(_names: tuple[str, ...]) -> dict[str, Any]:
+        return dict.fromkeys(sorted(texts), "codes")
+
+    again = _whole(read_file(path, name, as_codes))
+    return Columns(read.names, {**read.arrays, **again.arrays}, read.rows, read.locate), roles
+
+
+def _whole(read: Columns) -> Columns:
+    """Put the pieces of every column together."""
+    arrays = {header: combined(array) for header, array in read.arrays.items()}
+    return Columns(read.names, arrays, read.rows, read.locate)
+
+
+def _no_number(array: Any) -> Floats:
+    """Return a double array with nan where a cell is no number, 0 where it is empty."""
+    values = floats(array)
+    return np.where(array.is_null().to_numpy(zero_copy_only=False), 0.0, values)
+
+
+def _roles(names: tuple[str, ...], source: DataSource, name: str) -> dict[str, Any]:
+    headers = {header.strip(): header for header in names}
+    used = [source.target, source.id, source.group, source.time, *source.keep, *source.features]
+    for column in used:
+        if column is not None and column not in headers:
+            raise InputError(
+                f"there is no column {column!r}",
+                file=name,
+                line=1,
+                expected=f"one of {', '.join(list(headers)[:20])}{', ...' if len(headers) > 20 else ''}",
+                remedy="correct the plan's table [data]",
+            )
+    identifier = source.id if source.id is not None else "id" if "id" in headers else None
+    others = [column for column in (source.group, source.time, *source.keep) if column is not None]
+    apart = {source.target, identifier, *others}
+    if source.target in {identifier, *others, *source.features}:
+        raise UsageError(f"[data] target {source.target!r} has another part as well; it can have one")
+    if identifier in source.features:
+        raise UsageError(f"[data] features: {identifier!r} names the examples, so it is no feature")
+    features = source.features or tuple(column for column in headers if column and column not in apart)
+    if not features:
+        raise InputError("no column is left to predict from", file=name, remedy="add columns of features")
+    return {
+        "target": headers[source.target],
+        "id": None if identifier is None else headers[identifier],
+        "features": [headers[column] for column in dict.fromkeys(features)],
+        "others": [headers[column] for column in dict.fromkeys(others)],
+    }
+
+
+def _ids(read: Columns, header: str | None, name: str) -> tuple[str, ...]:
+    if header is None:
+        return tuple(str(number) for number in range(1, read.rows + 1))
+    ids = read.arrays[header].to_pylist()
+    seen: dict[str, int] = {}
+    for row, value in enumerate(ids):
+        if not value or value in seen:
+            problem = "the id is empty" if not value else f"the id {quoted(value)} stands twice"
+            raise InputError(
+                problem,
+                file=name,
+                line=read.locate(row, None)[0],
+                column=header,
+                expected="an id of its own for every example",
+                remedy="give every example its id, or name another column with [data] id",
+            )
+        seen[value] = row
+    return tuple(ids)
+
+
+def _group_codes(read: Columns, column: str, name: str) -> Indices:
+    codes = dictionary_codes(used_only(read.arrays[header_of(read, column)]))
+    _refuse_empty(codes < 0, read, column, name, "the group of every example")
+    return codes.astype(np.int64)
+
+
+def _time_codes(read: Columns, column: str, name: str) -> Indices:
+    array = used_only(read.arrays[header_of(read, column)])
+    codes = dictionary_codes(array)
+    _refuse_empty(codes < 0, read, column, name, "the time of every example")
+    texts: list[str] = array.dictionary.to_pylist()
+    order: Any = texts
+    if all(map(is_number, texts)):
+        order = [float(text) for text in texts]
+    elif not all(_DATE.fullmatch(text) for text in texts):
+        wrong = next(text for text in texts if not _DATE.fullmatch(text))
+        raise InputError(
+            f"{quoted(wrong)} is neither a number nor a date",
+            file=name,
+            column=column,
+            expected="numbers, or dates such as 2024-05-31 or 2024-05-31 12:00:00, all of one form",
+            remedy="write the times so that they can be put in order",
+        )
+    return np.unique(order, return_inverse=True)[1].astype(np.int64)[codes]
+
+
+def _refuse_empty(empty: npt.NDArray[np.bool_], read: Columns, column: str, name: str, expected: str) -> None:
+    if empty.any():
+        raise InputError(
+            f"the cell is empty ({int(empty.sum())} of {read.rows} rows)",
+            file=name,
+            line=read.locate(int(np.argmax(empty)), None)[0],
+            column=column,
+            expected=expected,
+            remedy="fill it in, or take the column out of the plan",
+        )
+
+
+def _features(read: Columns, headers: list[str], source: DataSource) -> Any:
+    """Return a matrix where every feature is a number, else (or if the plan says so) a data frame."""
+    import pyarrow as pa
+
+    columns: dict[str, npt.NDArray[Any]] = {}
+    for header in headers:
+        array = read.arrays[header]
+        if pa.types.is_floating(array.type):
+            columns[header.strip()] = floats(array)
+        elif all(is_number(text) or text in _MISSING for text in array.dictionary.to_pylist()):
+            columns[header.strip()] = dictionary_numbers(array)
+        else:
+            columns[header.strip()] = np.array(array.dictionary_decode().to_pylist(), dtype=object)
+    textual = [name for name, values in columns.items() if values.dtype == object]
+    if not textual and not source.frame:
+        return np.column_stack(list(columns.values()))
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UsageError(
+            f"the feature {textual[0]!r} is text, which needs pandas: pip install pandas"
+            if textual
+            else "the plan asks for a data frame, which needs pandas: pip install pandas"
+        ) from None
+    return pd.DataFrame(columns)

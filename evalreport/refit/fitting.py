@@ -1,0 +1,393 @@
+"""One task: fit an estimator on its training rows and write down what it says of the others.
+
+This runs in the worker, whatever that is; it sees the examples and one job, and nothing else decides its result.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.refit.building import build, count_parameters, said, vc_dimension
+from evalreport.refit.examples import Examples
+from evalreport.refit.plans import Estimator, Selection
+from evalreport.refit.splits import inner_folds
+
+_here = threading.local()
+
+
+@contextmanager
+def messages() -> Iterator[list[str]]:
+    """Yield a list that receives the warnings of this thread as texts; outside of ``listening`` it stays empty."""
+    before, _here.texts = getattr(_here, "texts", None), []
+    try:
+        yield _here.texts
+    finally:
+        _here.texts = before
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """Send warnings to the thread that they arise in; ``warnings.catch_warnings`` alone knows no threads."""
+    with warnings.catch_warnings():
+        _listen()
+        yield
+
+
+def listen_for_good() -> None:
+    """Do the same in a worker process, which does nothing else."""
+    _listen()
+
+
+def _listen() -> None:
+    usual = warnings.showwarning
+
+    def hear(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
+        texts = getattr(_here, "texts", None)
+        if texts is None:
+            usual(message, category, *rest, **named)
+        else:
+            first = (str(message).strip().splitlines() or [""])[0]
+            texts.append(f"{category.__name__}: {first[:200]}")
+
+    if getattr(usual, "hears_fits", False):
+        return
+    hear.hears_fits = True  # type: ignore[attr-defined]
+    warnings.simplefilter("always")
+    warnings.showwarning = hear
+
+
+def one_thread() -> None:
+    """Let BLAS and OpenMP use one thread: with several the last bits of a sum depend on how many there are.
+
+    OpenMP keeps its number by thread, so each thread says it; and again where new libraries may have been loaded.
+    """
+    from threadpoolctl import threadpool_limits
+
+    if getattr(_here, "modules", 0) != len(sys.modules):
+        threadpool_limits(1)
+        _here.modules = len(sys.modules)
+
+
+Indices = npt.NDArray[np.integer]
+Train = Callable[[Mapping[str, Any], Indices], Any]
+_SMALLEST = 1e-15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """How candidates are compared: the inner folds, and what the lower the better is computed on them.
+
+    Attributes
+    ----------
+    grid
+        Parameter -> candidates.
+    seed
+        Of the inner folds: the same for every estimator, so that they are searched on the same folds.
+    """
+
+    grid: Mapping[str, tuple[Any, ...]]
+    folds: int
+    select: Selection
+    stratify: bool
+    seed: int
+
+
+def candidates(grid: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+    """Yield every combination of a grid, the last parameter varying fastest.
+
+    Examples
+    --------
+    >>> list(candidates({"a": (1, 2), "b": (3,)}))
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    """
+    for values in product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+def search(
+    examples: Examples, how: Search, rows: Indices, train: Train
+) -> tuple[dict[str, Any], tuple[tuple[Any, Indices], ...]]:
+    """Return the best candidate, and its fitted models with the rows that each was validated on.
+
+    Parameters
+    ----------
+    rows
+        (m,) training rows of the fit.
+    train
+        Fits a candidate on rows.
+
+    Returns
+    -------
+    chosen, inner
+        Of candidates with the same loss the first. A loss is the mean over all validation rows.
+    """
+    folds = inner_folds(examples, rows, folds=how.folds, seed=how.seed, stratify=how.stratify)
+    best: tuple[float, dict[str, Any], tuple[tuple[Any, Indices], ...]] | None = None
+    for candidate in candidates(how.grid):
+        inner = tuple((train(candidate, rows[kept]), np.unique(rows[out])) for kept, out in folds)
+        losses = np.concatenate([_losses(model, examples, out, how.select) for model, out in inner])
+        loss = float(losses.mean())
+        if best is None or loss < best[0]:
+            best = (loss, candidate, inner)
+    assert best is not None
+    return best[1], best[2]
+
+
+def _losses(model: Any, examples: Examples, rows: Indices, select: Selection) -> npt.NDArray[np.float64]:
+    """Return the loss of each row."""
+    features = examples.features
+    features = features[rows] if isinstance(features, np.ndarray) else features.iloc[rows]
+    return np.asarray(_LOSSES[select](model, features, examples.target[rows]), dtype=np.float64)
+
+
+def _log_losses(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    proba = np.asarray(model.predict_proba(features), dtype=np.float64)
+    place = {label: column for column, label in enumerate(np.asarray(model.classes_).tolist())}
+    own = [proba[row, place[label]] if label in place else 0.0 for row, label in enumerate(target.tolist())]
+    return np.asarray(-np.log(np.maximum(own, _SMALLEST)))
+
+
+def _predicted(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.asarray(model.predict(features)).reshape(len(target))
+
+
+def _wrong(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    return np.asarray(_predicted(model, features, target) != target)
+
+
+def _absolute_errors(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return np.asarray(np.abs(_predicted(model, features, target).astype(np.float64) - target))
+
+
+def _squared_errors(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return np.asarray(_absolute_errors(model, features, target) ** 2)
+
+
+_LOSSES: Mapping[Selection, Callable[[Any, Any, npt.NDArray[Any]], npt.NDArray[Any]]] = {
+    "accuracy": _wrong,
+    "log_loss": _log_losses,
+    "mse": _squared_errors,
+    "mae": _absolute_errors,
+}
+
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What one task is about.
+
+    Attributes
+    ----------
+    chosen
+        The value of the complexity, by its parameter; empty where nothing is varied.
+    train, test
+        Rows of the examples.
+    seed
+        The task's own.
+    train_predictions
+        Whether the training rows are predicted as well.
+    """
+
+    estimator: Estimator
+    chosen: Mapping[str, Any]
+    train: Indices
+    test: Indices
+    part: str
+    seed: int
+    search: Search
+    train_predictions: bool
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a fitted model says of some rows.
+
+    Attributes
+    ----------
+    rows
+        (m,) rows of the examples.
+    y_pred
+        (m,) float64 values, or int64 positions in the classes.
+    proba
+        (m, classes) float64, where the model gives probabilities.
+    score
+        (m,) float64, greater = more positive, where it gives a decision function and no probabilities.
+    """
+
+    part: str
+    inner_fold: int
+    rows: Indices
+    y_pred: npt.NDArray[Any]
+    proba: Floats | None
+    score: Floats | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What came of one task."""
+
+    blocks: tuple[Said, ...]
+    params: str | None = None
+    n_parameters: float | None = None
+    vc_dimension: float | None = None
+    messages: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A fit that raised: the exception in one line, and its traceback."""
+
+    error: str
+    traceback: str
+
+
+def perform(examples: Examples, job: Job) -> Fitted | Failure:
+    """Do one task; what the user's code raises is returned, so that it does not lose the others."""
+    one_thread()
+    try:
+        with messages() as heard:
+            fitted = _fitted(examples, job)
+        return replace(fitted, messages=tuple(dict.fromkeys(heard)))
+    except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
+        return Failure(said(error), "".join(traceback.format_exception(error)))
+
+
+Done = tuple[int, Fitted | Failure]
+"""The place of a task among the others, and its result."""
+
+
+def in_worker(place: int, examples: Examples, job: Job) -> Done:
+    """Do one task in a process that does nothing else."""
+    listen_for_good()
+    return place, perform(examples, job)
+
+
+def _fitted(examples: Examples, job: Job) -> Fitted:
+    chosen: dict[str, Any] = dict(job.chosen)
+    inner: tuple[tuple[Any, Indices], ...] = ()
+    if job.estimator.grid:
+        best, inner = search(
+            examples, job.search, job.train, lambda c, rows: _model(examples, job, {**chosen, **c}, rows)
+        )
+        chosen |= best
+    model = _model(examples, job, chosen, job.train)
+    blocks = [
+        _says(validated, examples, rows, part="validation", inner_fold=fold)
+        for fold, (validated, rows) in enumerate(inner, start=1)
+    ]
+    if job.train_predictions:
+        blocks.append(_says(model, examples, np.unique(job.train), part="train"))
+    blocks.append(_says(model, examples, job.test, part=job.part))
+    return Fitted(
+        blocks=tuple(blocks),
+        params=json.dumps(chosen, sort_keys=True, ensure_ascii=False, default=str) if chosen else None,
+        n_parameters=count_parameters(model, examples.features, job.train, len(examples.classes)),
+        vc_dimension=vc_dimension(model) if examples.classes else None,
+    )
+
+
+def _model(examples: Examples, job: Job, chosen: Mapping[str, Any], rows: Indices) -> Any:
+    """Build and fit on some rows."""
+    model = build(job.estimator, job.folder, chosen=chosen, seed=job.seed)
+    fitted = model.fit(rows_of(examples.features, rows), examples.target[rows])
+    return model if fitted is None else fitted
+
+
+def rows_of(features: Any, rows: Indices) -> Any:
+    """Return a copy of some rows of a matrix or a data frame."""
+    return features[rows] if isinstance(features, np.ndarray) else features.iloc[rows]
+
+
+def _says(model: Any, examples: Examples, rows: Indices, *, part: str, inner_fold: int = 0) -> Said:
+    features = rows_of(examples.features, rows)
+    predicted = _one_column(model.predict(features), len(rows), "predict")
+    if examples.values is None:
+        numbers = predicted.astype(np.float64)
+        if not np.isfinite(numbers).all():
+            raise ValueError("predict returned a value that is no finite number")
+        return Said(part=part, inner_fold=inner_fold, rows=rows, y_pred=numbers, proba=None, score=None)
+    codes = _codes(predicted, examples)
+    proba = _probabilities(model, features, examples, len(rows))
+    score = None if proba is not None else _decision(model, features, examples, len(rows))
+    return Said(part=part, inner_fold=inner_fold, rows=rows, y_pred=codes, proba=proba, score=score)
+
+
+def _one_column(values: Any, n: int, method: str) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.shape == (n, 1):
+        array = array[:, 0]
+    if array.shape != (n,):
+        raise ValueError(f"{method} returned an array of shape {array.shape} for {n} examples")
+    return array
+
+
+def _codes(labels: npt.NDArray[Any], examples: Examples) -> Indices:
+    """Return each label's place among the classes.
+
+    Raises
+    ------
+    ValueError
+        A label that the target does not hold.
+    """
+    assert examples.values is not None
+    place = {value: code for code, value in enumerate(examples.values.tolist())}
+    for label in np.unique(labels).tolist():
+        if label not in place:
+            raise ValueError(f"predict returned the label {label!r}, which the target does not hold")
+    return np.array([place[label] for label in labels.tolist()], dtype=np.int64)
+
+
+def _probabilities(model: Any, features: Any, examples: Examples, n: int) -> Floats | None:
+    """Return the probabilities of every class; a class that the training rows lack has probability 0."""
+    if not hasattr(model, "predict_proba"):
+        return None
+    given = np.asarray(model.predict_proba(features), dtype=np.float64)
+    known = _columns(model, examples, given.shape)
+    if given.shape != (n, len(known)):
+        raise ValueError(f"predict_proba returned an array of shape {given.shape} for {n} examples")
+    if not np.isfinite(given).all() or given.min(initial=0.0) < 0 or given.max(initial=0.0) > 1 + 1e-9:
+        raise ValueError("predict_proba returned a value that is no probability")
+    proba = np.zeros((n, len(examples.classes)))
+    proba[:, known] = np.minimum(given, 1.0)
+    return proba
+
+
+def _columns(model: Any, examples: Examples, shape: Sequence[int]) -> Indices:
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        return _codes(np.asarray(classes), examples)
+    if len(shape) == 2 and shape[1] == len(examples.classes):
+        return np.arange(len(examples.classes))
+    raise ValueError("the estimator gives probabilities but does not say of which classes (classes_)")
+
+
+def _decision(model: Any, features: Any, examples: Examples, n: int) -> Floats | None:
+    """Return a binary decision function, turned so that greater means the positive class."""
+    if examples.positive is None or not hasattr(model, "decision_function"):
+        return None
+    given = np.asarray(model.decision_function(features), dtype=np.float64)
+    if given.shape not in ((n,), (n, 1)) or not np.isfinite(given).all():
+        raise ValueError(f"decision_function returned no {n} finite numbers")
+    classes = getattr(model, "classes_", None)
+    last = (
+        examples.classes[-1]
+        if classes is None
+        else examples.classes[_codes(np.asarray(classes), examples)[-1]]
+    )
+    return given.reshape(n) if last == examples.positive else -given.reshape(n)

@@ -1,0 +1,347 @@
+"""Finished fits -> one table of predictions in the format that ``run`` reads, and its bytes on disk."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import OutputError, UsageError
+from evalreport.refit.backends import Task
+from evalreport.refit.examples import Examples
+from evalreport.refit.fitting import Fitted, Said
+from evalreport.refit.plans import Scheme
+from evalreport.refit.splits import counts_in_sample
+
+_MAGIC = b"evalreport fits 2\n"
+_HEAD = struct.Struct("<Q32s32s")
+_ARRAYS = ("rows", "y_pred", "proba", "score")
+
+
+@dataclass(slots=True)
+class Journal:
+    """The open file of finished fits, and those that it held."""
+
+    stream: BinaryIO
+    found: dict[bytes, Fitted] = field(default_factory=dict)
+
+    def add(self, key: bytes, fitted: Fitted) -> None:
+        """Write one finished fit; it survives the end of this process from here on.
+
+        Raises
+        ------
+        OutputError
+            Where there is no room for it.
+        """
+        body = _packed(fitted)
+        try:
+            self.stream.write(_HEAD.pack(len(body), key, hashlib.sha256(body).digest()) + body)
+            self.stream.flush()
+        except OSError as error:
+            raise OutputError(
+                f"{self.stream.name}: a finished fit cannot be written: {error.strerror}; make room"
+            ) from error
+
+
+def journal_path(output: Path) -> Path:
+    """Return the hidden file beside an output that keeps its finished fits."""
+    return output.parent / f".{output.name}.fits"
+
+
+@contextmanager
+def open_journal(path: Path) -> Iterator[Journal]:
+    """Open the journal of an output for this process alone.
+
+    Raises
+    ------
+    UsageError
+        Where another process is at work on the same output, or the place cannot be written to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        stream = path.open("r+b")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}; name another place with -o") from None
+    with stream:
+        _lock(stream, path)
+        journal = Journal(stream)
+        end = _read(stream, journal.found)
+        stream.seek(end)
+        stream.truncate()
+        if end == 0:
+            stream.write(_MAGIC)
+            stream.flush()
+        yield journal
+
+
+def _lock(stream: BinaryIO, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not on this system: nothing keeps two processes apart
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        output = path.name.removeprefix(".").removesuffix(".fits")
+        raise UsageError(
+            f"{path.parent / output}: another evalreport resample is at work on this output; wait for it, or name"
+            " another with -o"
+        ) from None
+
+
+def _read(stream: BinaryIO, found: dict[bytes, Fitted]) -> int:
+    """Read the whole records; return where the last one ends (0: no journal of this form)."""
+    size = os.fstat(stream.fileno()).st_size
+    if stream.read(len(_MAGIC)) != _MAGIC:
+        return 0
+    end = len(_MAGIC)
+    while True:
+        head = stream.read(_HEAD.size)
+        if len(head) < _HEAD.size:
+            return end
+        length, key, checksum = _HEAD.unpack(head)
+        body = stream.read(length) if length <= size - end else b""
+        if len(body) < length or hashlib.sha256(body).digest() != checksum:
+            return end
+        found[key] = _unpacked(body)
+        end += _HEAD.size + length
+
+
+def _packed(fitted: Fitted) -> bytes:
+    """Write a fit as a line of JSON and the arrays' bytes; nothing that could run code when it is read."""
+    arrays: list[bytes] = []
+    blocks = []
+    for block in fitted.blocks:
+        entry: dict[str, Any] = {"part": block.part, "inner_fold": block.inner_fold}
+        for name in _ARRAYS:
+            values = getattr(block, name)
+            if values is not None:
+                kept = np.ascontiguousarray(values)
+                entry[name] = [kept.dtype.str, list(kept.shape)]
+                arrays.append(kept.tobytes())
+        blocks.append(entry)
+    said = {
+        "blocks": blocks,
+        "params": fitted.params,
+        "n_parameters": fitted.n_parameters,
+        "vc_dimension": fitted.vc_dimension,
+        "messages": fitted.messages,
+    }
+    return b"".join([json.dumps(said).encode(), b"\n", *arrays])
+
+
+def _unpacked(body: bytes) -> Fitted:
+    line, _, rest = body.partition(b"\n")
+    said = json.loads(line)
+    place = 0
+    blocks = []
+    for entry in said["blocks"]:
+        arrays: dict[str, Any] = dict.fromkeys(_ARRAYS)
+        for name in _ARRAYS:
+            if name in entry:
+                kind, shape = np.dtype(entry[name][0]), tuple(entry[name][1])
+                count = int(np.prod(shape))
+                arrays[name] = np.frombuffer(rest, kind, count, place).reshape(shape)
+                place += count * kind.itemsize
+        blocks.append(Said(part=entry["part"], inner_fold=entry["inner_fold"], **arrays))
+    return Fitted(
+        blocks=tuple(blocks),
+        params=said["params"],
+        n_parameters=said["n_parameters"],
+        vc_dimension=said["vc_dimension"],
+        messages=tuple(said["messages"]),
+    )
+
+
+WRITTEN_FORMATS = (".parquet", ".csv", ".csv.gz")
+Result = tuple[Task, Fitted]
+Values = npt.NDArray[Any]
+
+
+def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Result]) -> Any:
+    """Return the Arrow table of all predictions: models in the plan's order, their fits, the examples.
+
+    Columns that nothing fills are left out; a cell is empty where a model or a fit has nothing to say.
+    """
+    import pyarrow as pa
+
+    blocks = [(task, fitted, block) for task, fitted in results for block in fitted.blocks]
+    rows = np.concatenate([block.rows for _, _, block in blocks])
+    columns: dict[str, Any] = {
+        "id": _texts(examples.ids, rows),
+        "model": _repeated(blocks, lambda task, _f, _b: task.model, pa.string()),
+        **_outputs(examples, rows, [block for _, _, block in blocks]),
+        **_keys(blocks, scheme, examples.n),
+    }
+    for name, texts in examples.written.items():
+        columns["time" if name not in columns and _is_time(examples, name) else name] = _texts(texts, rows)
+    if _has_one_input(examples):
+        columns["x"] = pa.array(examples.features[rows, 0])
+    return pa.table({name: values for name, values in columns.items() if values is not None})
+
+
+def _has_one_input(examples: Examples) -> bool:
+    """Say whether predictions can be drawn against their one input, which is then written as ``x``."""
+    one = isinstance(examples.features, np.ndarray) and examples.features.shape[1] == 1
+    return one and "x" not in examples.written
+
+
+def _is_time(examples: Examples, name: str) -> bool:
+    return examples.times is not None and name == next(iter(examples.written))
+
+
+def _outputs(examples: Examples, rows: npt.NDArray[np.int64], blocks: Sequence[Said]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    predicted = np.concatenate([block.y_pred for block in blocks])
+    if examples.values is None:
+        return {"y_true": pa.array(examples.target[rows]), "y_pred": pa.array(predicted)}
+    assert examples.codes is not None
+    labels = pa.array(examples.classes, pa.string())
+    columns: dict[str, Any] = {
+        "y_true": labels.take(pa.array(examples.codes[rows])),
+        "y_pred": labels.take(pa.array(predicted)),
+        "score": _numbers(blocks, lambda block: block.score),
+    }
+    for code, label in enumerate(examples.classes):
+        columns[f"p_{label}"] = _numbers(blocks, lambda b, c=code: None if b.proba is None else b.proba[:, c])
+    return columns
+
+
+def _keys(blocks: Sequence[tuple[Task, Fitted, Said]], scheme: Scheme, n: int) -> dict[str, Any]:
+    """Return the columns that tell one fit from another, and what is known about each."""
+    import pyarrow as pa
+
+    found: dict[str, Any] = {
+        name: _repeated(blocks, lambda task, _f, _b, key=name: task.fit.keys.get(key), pa.int32())
+        for name in ("repeat", "fold", "replicate", "seed")
+    }
+    if scheme.name == "bootstrap-oob":
+        found["inbag"] = _inbag(blocks, n)
+    parts = _repeated(blocks, lambda _t, _f, block: block.part, pa.string())
+    if len(parts.unique()) > 1:
+        found["part"] = parts
+    return found | {
+        "inner_fold": _repeated(blocks, lambda _t, _f, block: block.inner_fold or None, pa.int32()),
+        "params": _repeated(blocks, lambda _t, fitted, _b: fitted.params, pa.string()),
+        "train_size": _repeated(
+            blocks, lambda task, _f, _b: len(task.fit.train) if task.fit.sized else None, pa.int32()
+        ),
+        "complexity": _repeated(blocks, lambda task, _f, _b: task.complexity, pa.float64()),
+        **{
+            name: _repeated(blocks, lambda t, f, _b, key=name: _size(t, f, scheme, key), pa.float64())
+            for name in ("n_parameters", "vc_dimension")
+        },
+    }
+
+
+def _size(task: Task, fitted: Fitted, scheme: Scheme, name: str) -> float | None:
+    """Return a model's number of parameters or VC dimension, where it plays a part."""
+    value: float | None = getattr(fitted, name)
+    # A VC dimension bounds the error on the training rows alone; parameters are an axis as well.
+    with_training = bool(scheme.train_predictions) or task.fit.part == "train"
+    if name == "vc_dimension":
+        return value if with_training else None
+    return value if with_training or task.complexity is not None else None
+
+
+def _inbag(blocks: Sequence[tuple[Task, Fitted, Said]], n: int) -> Any:
+    import pyarrow as pa
+
+    counts = [
+        counts_in_sample(task.fit, n)[block.rows].astype(np.float64)
+        if block.part == "test"
+        else np.full(len(block.rows), np.nan)
+        for task, _, block in blocks
+    ]
+    values = np.concatenate(counts)
+    return pa.array(values, pa.int32(), from_pandas=True, safe=False)
+
+
+def _repeated(blocks: Sequence[tuple[Task, Fitted, Said]], value: Any, kind: Any) -> Any:
+    """Return a column of one value a block; None where no block has one."""
+    import pyarrow as pa
+
+    values = pa.array([value(*entry) for entry in blocks], kind)
+    if values.null_count == len(values):
+        return None
+    lengths = [len(block.rows) for _, _, block in blocks]
+    return values.take(pa.array(np.repeat(np.arange(len(blocks)), lengths)))
+
+
+def _numbers(blocks: Sequence[Said], value: Any) -> Any:
+    """Return a column of float64, null for the blocks that have none; None where no block has any."""
+    import pyarrow as pa
+
+    pieces = [value(block) for block in blocks]
+    if all(piece is None for piece in pieces):
+        return None
+    arrays = [
+        pa.nulls(len(block.rows), pa.float64()) if piece is None else pa.array(np.ascontiguousarray(piece))
+        for block, piece in zip(blocks, pieces, strict=True)
+    ]
+    return pa.concat_arrays(arrays)
+
+
+def _texts(texts: Sequence[str | None], rows: npt.NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(texts, pa.string()).take(pa.array(rows))
+
+
+def check_columns(examples: Examples) -> None:
+    """Refuse columns of the user's own whose names mean something else beside predictions.
+
+    Raises
+    ------
+    UsageError
+        A column to be written beside the predictions that ``run`` would take for one of its own.
+    """
+    from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES
+
+    taken = {*ALIASES, *(alias for aliases in ALIASES.values() for alias in aliases)} - {"time"}
+    for name in examples.written:
+        if not _is_time(examples, name) and (name in taken or name.startswith(PROBABILITY_PREFIXES)):
+            raise UsageError(
+                f"[data] the column {name!r} would mean something else beside predictions; rename it in the file"
+            )
+
+
+def table_bytes(table: Any, path: Path) -> bytes:
+    """Return a table as the bytes of a file whose format its name says; the same table gives the same bytes."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    sink = io.BytesIO()
+    if path.name.endswith(".parquet"):
+        pyarrow.parquet.write_table(table, sink, compression="zstd", row_group_size=1 << 20)
+        return sink.getvalue()
+    pyarrow.csv.write_csv(table, sink)
+    if not path.name.endswith(".gz"):
+        return sink.getvalue()
+    # No name and no time of writing in the archive: neither is part of the predictions.
+    return gzip.compress(sink.getvalue(), mtime=0)
+
+
+def warnings_of(results: Sequence[Result]) -> Iterator[str]:
+    """Yield what estimators warned of, once a model and message, with the number of fits."""
+    counts: dict[tuple[str, str], int] = {}
+    fits: dict[str, int] = {}
+    for task, fitted in results:
+        fits[task.model] = fits.get(task.model, 0) + 1
+        for message in fitted.messages:
+            counts[task.model, message] = counts.get((task.model, message), 0) + 1
+    for (model, message), count in counts.items():
+        yield f"{model} warned in {count} of {fits[model]} fits: {message}"

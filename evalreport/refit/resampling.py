@@ -1,0 +1,322 @@
+"""``resample()``: the whole way from a plan to a file of predictions, readable in a minute."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evalreport.errors import OutputError, UsageError
+from evalreport.files import Kind, publish
+from evalreport.metrics import METRICS
+from evalreport.records import WarningRecord
+from evalreport.refit.backends import Task, check_models, models_of, perform_all, tasks_of, versions
+from evalreport.refit.building import check_buildable, require_refit
+from evalreport.refit.examples import Examples, guessed_positive, read_examples
+from evalreport.refit.fitting import Failure, Fitted
+from evalreport.refit.plans import Plan, describe, read_plan, settle
+from evalreport.refit.prediction_tables import (
+    WRITTEN_FORMATS,
+    Journal,
+    check_columns,
+    journal_path,
+    open_journal,
+    prediction_table,
+    table_bytes,
+    warnings_of,
+)
+from evalreport.refit.splits import fits_of, guards
+from evalreport.texts import Message, say
+
+Progress = Callable[[str, float], None]
+SCHEMA = "evalreport/resample/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitFailure:
+    """A fit that raised: which one, the exception in one line, and its traceback."""
+
+    model: str
+    fit: Mapping[str, float]
+    error: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampled:
+    """What a plan came to.
+
+    Attributes
+    ----------
+    predictions
+        The file that ``run`` reads; None where no fit gave any.
+    record
+        The JSON file that says how it was made.
+    n_fits, n_reused
+        Fits of the plan, and how many of them an earlier, interrupted run had finished.
+    arguments
+        What ``evalreport run`` has to be told about these predictions, after their path.
+    """
+
+    predictions: Path | None
+    record: Path | None
+    models: tuple[str, ...]
+    n_rows: int
+    n_fits: int
+    n_reused: int
+    failures: tuple[FitFailure, ...]
+    failures_file: Path | None
+    warnings: tuple[WarningRecord, ...]
+    said: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+
+def resample(
+    plan: Plan | Path,
+    *,
+    output: Path,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] = lambda _text: None,
+    done: Callable[[Path], None] = lambda _predictions: None,
+) -> Resampled:
+    """Fit every estimator of a plan on every division of its examples and write what they predict.
+
+    Parameters
+    ----------
+    plan
+        A plan, or its TOML file.
+    output
+        A folder, or a file ending in .parquet, .csv or .csv.gz.
+    progress
+        Called with the stage's name and the share done, in [0, 1].
+    announce
+        Called with lines for the user before the work begins.
+    done
+        Called with their path when predictions stand in their place, before an interrupt that came meanwhile is raised.
+
+    Raises
+    ------
+    UsageError
+        A plan that cannot be carried out, a missing library, an output that cannot be written.
+    InputError
+        Examples that cannot be used.
+    OutputError
+        The output could not be written; the finished fits are kept beside it.
+    """
+    settled = read_plan(plan) if isinstance(plan, Path) else settle(plan)
+    require_refit()
+    _check_output(output)
+    examples = read_examples(settled.data, settled.folder)
+    check_columns(examples)
+    check_models(settled)
+    settled = _with_selection(settled, examples)
+    for line in (*examples.said, _own_code(settled)):
+        announce(str(line))
+    for estimator in settled.estimators:
+        check_buildable(estimator, settled.folder, examples.task)
+    fits = fits_of(examples, settled.scheme, settled.seed)
+    warnings = guards(examples, fits)
+    for warning in warnings:
+        announce(f"{warning.level}: {warning.text} [{warning.code}]")
+    tasks = tasks_of(settled, examples, fits)
+    with open_journal(journal_path(output)) as journal:
+        reused = sum(task.key in journal.found for task in tasks)
+        if reused:
+            announce(say("resample.reused", n=reused, total=len(tasks)))
+        outcomes = _carry_out(settled, examples, tasks, journal, progress)
+        written = _write(settled, examples, tasks, outcomes, output, warnings, reused, done)
+        if not written.failures:
+            # Only now: what is not written yet can still be lost.
+            journal_path(output).unlink(missing_ok=True)
+    return written
+
+
+def _with_selection(plan: Plan, examples: Examples) -> Plan:
+    """Say what a search is decided by, where the plan does not."""
+    regression = examples.task == "regression"
+    select = plan.scheme.select or ("mse" if regression else "accuracy")
+    if examples.task not in METRICS[select].tasks:
+        raise UsageError(f"[scheme] select {select!r} does not suit the task {examples.task}")
+    return replace(plan, scheme=replace(plan.scheme, select=select))
+
+
+def _own_code(plan: Plan) -> Message:
+    paths = dict.fromkeys(path for estimator in plan.estimators for path in estimator.factory)
+    return Message("resample.own_code", paths=tuple(paths))
+
+
+def _check_output(output: Path) -> None:
+    """Find an output that cannot be written before the work that leads to it."""
+    named_as_file = output.suffix.lower() in (".csv", ".gz", ".parquet", ".tsv", ".jsonl", ".arrow", ".npz")
+    if named_as_file and not output.name.endswith(WRITTEN_FORMATS):
+        raise UsageError(
+            f"{output}: predictions are written as {', '.join(WRITTEN_FORMATS)}, or into a folder"
+        )
+    if output.is_dir() and named_as_file:
+        raise UsageError(f"{output}: is a folder; name another output with -o")
+    if output.exists() and not output.is_dir() and not named_as_file:
+        raise UsageError(f"{output}: is a file, where a folder is to be; name another with -o")
+    place = output
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not os.access(place if place.is_dir() else place.parent, os.W_OK | os.X_OK):
+        raise UsageError(f"{place}: no permission to write; name another output with -o")
+
+
+def _carry_out(
+    plan: Plan, examples: Examples, tasks: Sequence[Task], journal: Journal, progress: Progress | None
+) -> list[Fitted | Failure]:
+    """Do the tasks that are not done yet, and keep each in the journal as soon as it is."""
+    outcomes: list[Fitted | Failure | None] = [journal.found.get(task.key) for task in tasks]
+    waiting = [place for place, outcome in enumerate(outcomes) if outcome is None]
+    done = len(tasks) - len(waiting)
+    if waiting:
+        for number, outcome in perform_all(plan, examples, [tasks[place].job for place in waiting]):
+            place = waiting[number]
+            outcomes[place] = outcome
+            if isinstance(outcome, Fitted):
+                journal.add(tasks[place].key, outcome)
+            done += 1
+            if progress is not None:
+                progress(f"fit {done:,} of {len(tasks):,}", done / len(tasks))
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _write(
+    plan: Plan,
+    examples: Examples,
+    tasks: Sequence[Task],
+    outcomes: Sequence[Fitted | Failure],
+    output: Path,
+    warnings: tuple[WarningRecord, ...],
+    reused: int,
+    done: Callable[[Path], None],
+) -> Resampled:
+    """Write predictions, failures and the record to the side, and move them in."""
+    results = [(task, o) for task, o in zip(tasks, outcomes, strict=True) if isinstance(o, Fitted)]
+    failures = tuple(
+        _failure(task, o) for task, o in zip(tasks, outcomes, strict=True) if isinstance(o, Failure)
+    )
+    places = _places(output)
+    files: dict[Path, bytes | None] = {places["failures"]: _failures_text(failures) if failures else None}
+    said = tuple(warnings_of(results))
+    n_rows = 0
+    if results:
+        table = prediction_table(examples, plan.scheme, results)
+        n_rows = table.num_rows
+        files[places["predictions"]] = content = table_bytes(table, places["predictions"])
+        record = _about_plan(plan, examples) | {
+            "predictions": {
+                "file": places["predictions"].name,
+                "rows": n_rows,
+                "sha256": hashlib.sha256(content).hexdigest(),
+            },
+            "fits": len(tasks),
+            "failures": [{"model": f.model, "fit": dict(f.fit), "error": f.error} for f in failures],
+            "warnings": [asdict(warning) | {"text": str(warning.text)} for warning in warnings],
+            "estimators_warned": list(said),
+        }
+        files[places["record"]] = _json(record)
+    _move_in(files, partial(done, places["predictions"]) if results else lambda: None)
+    return Resampled(
+        predictions=places["predictions"] if results else None,
+        record=places["record"] if results else None,
+        models=models_of(plan),
+        n_rows=n_rows,
+        n_fits=len(tasks),
+        n_reused=reused,
+        failures=failures,
+        failures_file=places["failures"] if failures else None,
+        warnings=warnings,
+        said=said,
+        arguments=_arguments(plan, examples, failures),
+    )
+
+
+def _places(output: Path) -> dict[str, Path]:
+    """Return where each file goes; none but the predictions has a name that ``run`` would read."""
+    if not output.name.endswith(WRITTEN_FORMATS):
+        return {
+            "predictions": output / "predictions.parquet",
+            "record": output / "resample.json",
+            "failures": output / "failures.md",
+        }
+    stem = output.name[: -len(next(end for end in WRITTEN_FORMATS if output.name.endswith(end)))]
+    return {
+        "predictions": output,
+        "record": output.with_name(f"{stem}.resample.json"),
+        "failures": output.with_name(f"{stem}.failures.md"),
+    }
+
+
+def _failure(task: Task, failure: Failure) -> FitFailure:
+    fit: dict[str, float] = dict(task.fit.keys)
+    if task.fit.sized:
+        fit["train_size"] = len(task.fit.train)
+    if task.complexity is not None:
+        fit["complexity"] = task.complexity
+    return FitFailure(model=task.model, fit=fit, error=failure.error, traceback=failure.traceback)
+
+
+def _failures_text(failures: Sequence[FitFailure]) -> bytes:
+    parts = ["# Fits that failed\n"]
+    for failure in failures:
+        which = ", ".join(f"{name} {value:g}" for name, value in failure.fit.items())
+        head = f"## {failure.model}" + (f": {which}" if which else "")
+        body = "\n".join("    " + line for line in failure.traceback.rstrip().splitlines())
+        parts.append(f"{head}\n\n{body}\n")
+    return "\n".join(parts).encode("utf-8", errors="replace")
+
+
+def _about_plan(plan: Plan, examples: Examples) -> dict[str, Any]:
+    """Say what decides the predictions; nothing that depends on how the work was done stands here."""
+    return {
+        "schema": SCHEMA,
+        "plan": describe(plan),
+        "data": {
+            "file": plan.data.file.name,
+            "sha256": examples.sha256,
+            "n": examples.n,
+            "features": len(examples.feature_names),
+            "task": examples.task,
+            "classes": list(examples.classes),
+            "positive": examples.positive,
+        },
+        "environment": versions(),
+    }
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+    return (text + "\n").encode("utf-8", errors="replace")
+
+
+def _move_in(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> None:
+    """Let all files of one folder take their places together; None removes what an earlier run left there."""
+    folder = next(iter(files)).parent
+    names = frozenset(path.name for path in files)
+    given = {path.name: content for path, content in files.items() if content is not None}
+    try:
+        publish(folder, given, kind=Kind("resample", names.__contains__), done=done)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: cannot be written: {error.strerror or error}; the finished fits are kept, and the same command"
+            " goes on from there"
+        ) from error
+
+
+def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -> tuple[str, ...]:
+    """Return what ``run`` cannot find out from the predictions alone."""
+    words: list[str] = []
+    if examples.positive is not None and examples.positive != guessed_positive(examples.classes):
+        words += ["--positive", examples.positive]
+    if plan.data.group is not None:
+        words += ["--cluster", plan.data.group]
+    if failures:
+        words += ["--join", "intersect"]
+    return tuple(words)

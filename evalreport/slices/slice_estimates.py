@@ -1,0 +1,418 @@
+"""Slices as they were requested: their groups, their least size, and the values of their examples and of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.conditions import Term, terms_of
+from evalreport.config import Options
+from evalreport.data.predictions import Predictions
+from evalreport.data.selection import subset
+from evalreport.data.slicing import Division, divide, divisions, read_slicing
+from evalreport.errors import UsageError
+from evalreport.intervals.choice import leading, table_function
+from evalreport.intervals.proportions import quantile
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.label_estimates import table_function as of_margins
+from evalreport.metrics.registry import Quantity, definition, greater_is_better, parse
+from evalreport.metrics.sample import Sample
+from evalreport.records import Slice
+from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
+from evalreport.texts import Message, Text
+
+MOST_CLASS_VALUES = 200
+"""Single classes are computed within slices, unnamed, up to so many classes times slices of a column."""
+
+
+def divisions_asked(predictions: Predictions, options: Options) -> tuple[Division, ...]:
+    """Divide the rows by every column that ``--slice`` or a gate names.
+
+    Raises
+    ------
+    UsageError
+        A column that cannot be sliced by, or a gate that names one.
+    """
+    asked = list(divisions(predictions, options.slices))
+    for gate, term in _terms(predictions, options):
+        names = [column for column, _ in term.slices]
+        known = {division.column for division in asked}
+        if "*".join(names) in known or "*".join(reversed(names)) in known:
+            continue
+        cuts = _cuts(predictions, options)
+        text = "*".join(cuts.get(name, name) for name in names)
+        try:
+            asked.append(divide(predictions, text))
+        except UsageError as error:
+            raise UsageError(f"gate {gate!r}: {error}") from None
+    return tuple(asked)
+
+
+def _terms(predictions: Predictions, options: Options) -> list[tuple[str, Term]]:
+    """Return what gates say about slices, each with its gate."""
+    models = [model.name for model in predictions.models]
+    return [(gate, term) for gate in options.gates for term in terms_of(gate, models=models) if term.slices]
+
+
+def _cuts(predictions: Predictions, options: Options) -> dict[str, str]:
+    """Return how ``--slice`` cuts single columns, so that a gate on two of them means the same bins."""
+    columns = {**predictions.keys, **predictions.metadata}
+    single = ((text, read_slicing(text, columns)) for text in options.slices)
+    return {parts[0].column: text for text, parts in single if len(parts) == 1}
+
+
+def quantities_within(
+    quantities: tuple[Quantity, ...], division: Division, predictions: Predictions, options: Options
+) -> tuple[Quantity, ...]:
+    """Return the quantities that are computed within slices: single classes where named, or where they are few."""
+    if options.metrics or len(predictions.classes) * len(division.values) <= MOST_CLASS_VALUES:
+        return quantities
+    named = set()
+    for _, term in _terms(predictions, options):
+        try:
+            named.add(parse(term.spelling, predictions.task, predictions.classes))
+        except UsageError:
+            continue  # the gate's decision says what is wrong with it
+    return tuple(q for q in quantities if q.label is None or q in named)
+
+
+Indices = npt.NDArray[np.int64]
+Sampler = Callable[[Predictions, Sequence[Quantity], int], Sequence[Sample]]
+"""Makes the samples of a table: predictions, quantities, bootstrap replicates -> one sample, or one a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One slice of one division.
+
+    Attributes
+    ----------
+    rows
+        Its rows in the whole table, ascending.
+    samples
+        One of all models; with test sets apart one a model that has examples in the slice.
+    """
+
+    division: Division
+    name: Slice
+    rows: Indices
+    samples: tuple[Sample, ...]
+
+    def sample_of(self, model: str) -> Sample | None:
+        """Return the sample that holds a model; None where it has no example in the slice."""
+        return next((s for s in self.samples if any(m.name == model for m in s.predictions.models)), None)
+
+    def estimate(self, model: str, quantity: Quantity) -> Estimate | None:
+        """Return a model's estimate in the slice; None where it has no example there."""
+        sample = self.sample_of(model)
+        return None if sample is None else sample.estimates.get((model, quantity))
+
+
+def rows_by_slice(division: Division) -> list[Indices]:
+    """Return the rows of each slice, in order."""
+    order = np.argsort(division.codes, kind="stable")
+    counts = np.bincount(division.codes, minlength=len(division.values))
+    return [rows.astype(np.int64) for rows in np.split(order, np.cumsum(counts)[:-1])]
+
+
+def group_of(
+    predictions: Predictions,
+    division: Division,
+    value: str,
+    rows: Indices,
+    *,
+    quantities: Sequence[Quantity],
+    sampler: Sampler,
+    n_resamples: int,
+) -> Group:
+    """Estimate every quantity on some rows alone."""
+    samples = sampled_alone(predictions, rows, quantities, sampler, n_resamples)
+    return Group(division, Slice(division.column, value), rows, samples)
+
+
+def sampled_alone(
+    predictions: Predictions,
+    rows: Indices,
+    quantities: Sequence[Quantity],
+    sampler: Sampler,
+    n_resamples: int,
+) -> tuple[Sample, ...]:
+    """Return the samples of some rows; models without any of them are left out.
+
+    Values over folds pool them: a slice holds too little of a fold for tests between folds, so what is said of a
+    slice is about these fitted models. Training seeds each predicted the whole slice, and stay.
+    """
+    part = alone(predictions, rows)
+    if not part.models:
+        return ()
+    return tuple(_pooled(sample) for sample in sampler(part, quantities, n_resamples))
+
+
+def alone(predictions: Predictions, rows: Indices) -> Predictions:
+    """Return the table of some rows as if there were no other: its ids are those in use."""
+    part = subset(predictions, rows)
+    used, example = np.unique(part.example, return_inverse=True)
+    return replace(
+        part,
+        models=tuple(m for m in part.models if m.present is None or m.present.any()),
+        ids=predictions.ids.take(used),
+        example=example.astype(np.int64).ravel(),
+        warnings=(),
+    )
+
+
+def _pooled(sample: Sample) -> Sample:
+    """Drop the values on single fits, except of seeds, and where data sets are the units themselves."""
+    several = sample.rows.layout.pooled.count > 1
+    estimates = {
+        key: e if e.fits is None or e.of_seeds or (e.over_datasets and several) else replace(e, fits=None)
+        for key, e in sample.estimates.items()
+    }
+    return replace(sample, estimates=estimates)
+
+
+LEAST_EXAMPLES = 30
+LEAST_OF_EACH = 10
+"""Examples of each class, of values that are made from ranks."""
+LEAST_CLUSTERS = 8
+LEAST_DATASETS = 6
+
+
+def too_small(
+    estimate: Estimate | None, part: Predictions | None, table: Predictions, *, by_margins: bool
+) -> Text | None:
+    """Say why a slice is too small to be judged on a quantity, by its size alone; None where it is not.
+
+    Parameters
+    ----------
+    estimate
+        The model's value in the slice.
+    part, table
+        The slice's rows and all rows.
+    by_margins
+        Whether the margins of a table of successes are what decides, so that no number of examples is asked for.
+    """
+    if estimate is None or part is None:
+        return Message("too_small.no_example")
+    if estimate.over_datasets or table.design == "datasets":
+        datasets = len(np.unique(part.keys["dataset"].values))
+        if datasets < LEAST_DATASETS:
+            return Message("too_small.datasets", n=datasets, least=LEAST_DATASETS)
+    elif estimate.n < LEAST_EXAMPLES and not by_margins:
+        return Message("too_small.examples", n=estimate.n, least=LEAST_EXAMPLES)
+    elif estimate.clusters is not None and estimate.clusters < LEAST_CLUSTERS:
+        return Message("too_small.clusters", n=estimate.clusters, least=LEAST_CLUSTERS)
+    missing = _missing_class(estimate, part, table)
+    if missing is not None:
+        return missing
+    if np.isnan(estimate.value):
+        return estimate.reason or Message("too_small.undefined")
+    if estimate.rarest is not None and depends_on_classes(estimate) and estimate.rarest < LEAST_OF_EACH:
+        return Message("too_small.rarest", n=round(estimate.rarest), least=LEAST_OF_EACH)
+    return None
+
+
+def _missing_class(estimate: Estimate, part: Predictions, table: Predictions) -> Message | None:
+    """Name a class that the slice has no example of, where the value depends on every class."""
+    if part.y_true is None or table.y_true is None or not table.classes:
+        return None
+    if not depends_on_classes(estimate):
+        return None
+    k = len(table.classes)
+    everywhere, here = (np.bincount(p.y_true, minlength=k) for p in (table, part) if p.y_true is not None)
+    lacking = [table.classes[c] for c in np.flatnonzero((everywhere > 0) & (here == 0))]
+    if estimate.quantity.label is not None:
+        lacking = [label for label in lacking if label == estimate.quantity.label]
+    if not lacking:
+        return None
+    if len(lacking) > 1:
+        return Message("too_small.missing_several", name=lacking[0], n=len(lacking) - 1)
+    return Message("too_small.missing", name=lacking[0])
+
+
+def depends_on_classes(estimate: Estimate) -> bool:
+    """Say whether a value needs examples of every class: not a plain mean or proportion over the examples."""
+    metric = estimate.metric
+    if metric.family == "moments" or estimate.trials is not None:
+        return False
+    pooled = metric.family == "table" and metric.proportion is not None
+    return not pooled and estimate.quantity.average != "micro" and metric.needs != "values"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One model's value of one quantity in one slice, and what it is compared with.
+
+    Attributes
+    ----------
+    whole_value, rest_value
+        Over all examples; over those outside the slice (primary metric only).
+    estimate
+        The slice's; without replicates and derivatives where influence values serve.
+    error, df
+        Its standard error with the factors of its own units, and their degrees of freedom; None without influence
+        values, or with fewer than two units.
+    both
+        Successes inside and outside the slice, where the value is a binomial proportion.
+    with_whole, with_rest
+        Sums of influence values.
+    small
+        Why the slice is too small to be judged; None where it is not.
+    """
+
+    name: Slice
+    model: str
+    quantity: Quantity
+    estimate: Estimate | None
+    whole_value: float
+    rest_value: float
+    error: float | None
+    df: float | None
+    both: Successes | None
+    with_whole: Shares | None
+    with_rest: Shares | None
+    small: Text | None
+
+    @property
+    def value(self) -> float:
+        """The value in the slice; nan where it is undefined."""
+        return float("nan") if self.estimate is None else self.estimate.value
+
+    @property
+    def large(self) -> bool:
+        """Whether the slice is judged and holds so many examples that its place among the others means something."""
+        return self.small is None and self.estimate is not None and self.estimate.n >= LEAST_EXAMPLES
+
+    @property
+    def compared(self) -> bool:
+        """Whether there is a value that a difference may be taken of."""
+        return self.estimate is not None and self.estimate.defined
+
+
+def sides_of(
+    group: Group,
+    wholes: Sequence[Sample],
+    quantities: Sequence[Quantity],
+    predictions: Predictions,
+    options: Options,
+    sampler: Sampler,
+) -> Iterator[Side]:
+    """Yield what the comparisons of one slice need, model by model; the primary quantity is the first."""
+    primary = quantities[0]
+    others = np.setdiff1d(np.arange(predictions.n), group.rows, assume_unique=True)
+    rests = sampled_alone(predictions, others, (primary,), sampler, 1) if len(others) else ()
+    for whole in wholes:
+        for model in whole.predictions.models:
+            part = group.sample_of(model.name)
+            places = _places(predictions, model.name, group.rows)
+            rest = next((s for s in rests if any(m.name == model.name for m in s.predictions.models)), None)
+            of_all = whole.estimates[model.name, primary]
+            of_slice = None if part is None else part.estimates[model.name, primary]
+            here = None if part is None else part.predictions
+            margins = of_slice is not None and _both(of_slice, of_all) is not None
+            small = too_small(of_slice, here, whole.predictions, by_margins=margins)
+            for quantity in quantities:
+                side = _side(group.name, part, whole, places, (model.name, quantity), small, options)
+                if quantity == primary and rest is not None and part is not None:
+                    rest_places = _places(predictions, model.name, others)
+                    side = _with_rest(side, part, rest, whole, (places, rest_places), options)
+                yield side
+
+
+def compared_quantities(quantities: Sequence[Quantity], options: Options) -> tuple[Quantity, ...]:
+    """Return the quantities whose differences between slices mean something, the primary one first.
+
+    Sums over the examples do not: they depend on how many there are. Single classes only where named.
+    """
+    kept = [q for q in quantities[1:] if not definition(q).extensive and (q.label is None or options.metrics)]
+    return (quantities[0], *kept)
+
+
+def direction(quantity: Quantity, options: Options) -> int:
+    """Return 1 where a greater value is better, -1 where a smaller one is, 0 where neither is."""
+    if definition(quantity).greater_is_better is None:
+        return 0
+    return 1 if greater_is_better(quantity, lower_is_better=options.lower_is_better) else -1
+
+
+def _places(predictions: Predictions, model: str, rows: Indices) -> Indices:
+    """Return where some rows stand among those that a model has; rows that it has not are left out."""
+    present = next(m.present for m in predictions.models if m.name == model)
+    if present is None:
+        return rows
+    place = np.cumsum(present) - 1
+    return np.asarray(place[rows[present[rows]]], dtype=np.int64)
+
+
+def _side(
+    name: Slice,
+    part: Sample | None,
+    whole: Sample,
+    places: Indices,
+    key: tuple[str, Quantity],
+    small: Text | None,
+    options: Options,
+) -> Side:
+    of_all = whole.estimates[key]
+    nothing = Side(name, *key, None, of_all.value, float("nan"), None, None, None, None, None, small)
+    if part is None or not of_all.defined:
+        return nothing
+    own = part.estimates[key]
+    if not own.defined:
+        return replace(nothing, estimate=_light(own))
+    shares = shares_of_whole(part, whole, places, *key)
+    if shares is not None and shares.own == 0:
+        shares = _at_the_edge(shares, own, of_all.value, part, options)
+    return replace(
+        nothing,
+        estimate=_light(own) if own.derivative is not None else own,
+        error=None if own.derivative is None else own.corrected_error,
+        df=own.df,
+        both=_both(own, of_all),
+        with_whole=shares,
+    )
+
+
+def _with_rest(
+    side: Side, part: Sample, rest: Sample, whole: Sample, places: tuple[Indices, Indices], options: Options
+) -> Side:
+    key = (side.model, side.quantity)
+    other = rest.estimates[key]
+    if not side.compared or not other.defined:
+        return side
+    shares = shares_of_rest(part, rest, whole, places, *key)
+    if shares is not None and shares.own == 0:
+        shares = _at_the_edge(shares, part.estimates[key], other.value, part, options)
+    return replace(side, rest_value=other.value, with_rest=shares)
+
+
+def _both(own: Estimate, of_all: Estimate) -> Successes | None:
+    on_another_scale = own.metric.affine_of is not None
+    if on_another_scale or own.trials is None or of_all.trials is None:
+        return None
+    if own.successes is None or of_all.successes is None:
+        return None
+    return Successes(own.successes, own.trials, of_all.successes - own.successes, of_all.trials - own.trials)
+
+
+def _light(estimate: Estimate) -> Estimate:
+    """Drop what is as long as the data or the replicates."""
+    return replace(estimate, derivative=None, counts=None, replicates=None, positive=None, paired=None)
+
+
+def _at_the_edge(
+    shares: Shares, estimate: Estimate, reference: float, part: Sample, options: Options
+) -> Shares:
+    """Let the slice's recommended interval stand for its spread where nothing varies in it, as at F1 = 0."""
+    value_of = None
+    if estimate.table is not None:
+        value_of = table_function(of_margins(estimate.quantity, part.predictions))
+    interval = leading(estimate, options.confidence, value_of)
+    if interval.low is None or interval.high is None:
+        return shares
+    towards = interval.high - estimate.value if reference > estimate.value else estimate.value - interval.low
+    error = towards / quantile(options.confidence)
+    return replace(shares, own=error**2, shared=0.0)
