@@ -124,7 +124,7 @@ def one_interval(generator: np.random.Generator) -> str | None:
                 continue
             outside = verdict.low > 0 or verdict.high < 0 or "cut at 0" in (verdict.method or "")
             if outside != decided[verdict.about] or "borderline" in verdict.text:
-                return verdict.text
+                return str(verdict.text)
     return None
 
 
