@@ -124,7 +124,7 @@ def _judged(code: int | None, out: str, err: str, seen: list[BaseException]) -> 
     for sign in ("Traceback (most", "Warning:", SECRET):
         if sign in err or (sign == SECRET and sign in out):
             line = next((line for line in err.splitlines() if sign in line), sign)
-            return Outcome(code, "untidy", line[:100], err)
+            return Outcome(code, "untidy", line.replace(f"{ROOT}/", "")[:100], err)
     if code in (2, 4) and not (err + out).strip():
         return Outcome(code, "untidy", f"exit code {code} without a word", out)
     return Outcome(code, "fine")
