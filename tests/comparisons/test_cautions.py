@@ -250,3 +250,45 @@ def test_information_comes_after_warnings():
     levels = [w.level for w in evaluate(folded(100, 5)).warnings]
     assert "info" in levels
     assert levels == sorted(levels, key=lambda level: level == "info")
+
+
+@pytest.mark.parametrize("right, said", [(9, True), (10, False), (20, False), (21, True)])
+def test_few_right_or_few_wrong(right: int, said: bool):
+    """Of 30 answers fewer than 10 right, or fewer than 10 wrong, are too few for a normal interval."""
+    truth = [str(i % 2) for i in range(30)]
+    label = [t if i < right else str(1 - int(t)) for i, t in enumerate(truth)]
+    model = {"id": [f"{i:02d}" for i in range(30)], "y_true": truth, "y_pred": label}
+    assert bool(given(evaluate({"a": model}), "few_successes_or_failures")) == said
+
+
+@pytest.mark.parametrize("shift, said", [(0.5, False), (2.0, True)])
+def test_worse_than_the_mean(shift: float, said: bool):
+    """Truth 0 to 4 varies by 2 about its mean: errors of 0.5 give R^2 = 1 - 0.25 / 2, errors of 2 give 1 - 4 / 2."""
+    truth = [float(i % 5) for i in range(50)]
+    model = {"id": [f"{i:02d}" for i in range(50)], "y_true": truth, "y_pred": [t + shift for t in truth]}
+    results = evaluate({"a": model}, task="regression", metrics=("r2",))
+    assert results.metrics[0].value == pytest.approx(1 - shift**2 / 2)
+    assert bool(given(results, "worse_than_mean")) == said
+
+
+@pytest.mark.parametrize("partly, divided", [(False, 0), (True, 4)])
+def test_cluster_tested_in_part(partly: bool, divided: int):
+    """Of eight clusters of five, each repeat holds out three: whole ones are fine, four that lack one example are not.
+
+    Every example is tested in some repeat.
+    """
+    tested = [
+        (5 * cluster + k, repeat)
+        for repeat in range(4)
+        for cluster in (2 * repeat, 2 * repeat + 1, (2 * repeat + 3) % 8)
+        for k in range(5)
+        if not (partly and cluster == 2 * repeat + 1 and k == 0)
+    ]
+    rows = answers(
+        len(tested),
+        id=[f"{example:02d}" for example, _ in tested],
+        repeat=[str(repeat) for _, repeat in tested],
+        place=[f"g{example // 5}" for example, _ in tested],
+    )
+    found = given(evaluate(rows, cluster="place"), "cluster_across_folds")
+    assert [f"{divided} clusters of 'place'" in w.text for w in found] == [True] * bool(divided)

@@ -165,3 +165,39 @@ def test_disagreements_of_numbers():
     assert record.id == f"{int(np.abs(first).argmax()):03d}"
     assert record.spread == pytest.approx(np.abs(first).max())
     assert record.correct is None
+
+
+def test_limits_of_a_superiority_are_half_those_of_the_difference():
+    """Superiority is (1 + difference) / 2, and so are its limits: 0.2 (0.0569 to 0.3404), Newcombe (1998), method 10.
+
+    His table of 36 right twice, 12 and 2 once and none wrong twice, with the limits to the four digits that he gives.
+    """
+    superiority = size(judged(36, 12, 2, 0), "probability_of_superiority")
+    assert superiority.value == pytest.approx(0.6)
+    assert (superiority.low, superiority.high) == pytest.approx(
+        (0.5 + 0.0569 / 2, 0.5 + 0.3404 / 2), abs=5e-5
+    )
+
+
+def test_limits_of_misses_are_those_of_paired_proportions():
+    """Of 50 examples 20 are missed twice, 12 by a only, 2 by b only: 1,000 times Newcombe's (1998) method 10, by hand.
+
+    32/50 and 22/50 with their Wilson limits of statsmodels; phi = (20 * 16 - 12 * 2 - 50/2) / sqrt(32 * 18 * 22 * 28).
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    truth, ids = ["1"] * 40 + ["0"] * 10, [f"{i:02d}" for i in range(50)]
+    right = ["1"] * 6 + ["0"] * 10  # What neither gets wrong: six positives and all negatives.
+    said = {"a": ["0"] * 32 + ["1"] * 2 + right, "b": ["0"] * 20 + ["1"] * 12 + ["0"] * 2 + right}
+    models = {m: {"id": ids, "y_true": truth, "y_pred": y} for m, y in said.items()}
+    misses = size(evaluate(models, positive="1"), "misses_per_1000")
+    (low_a, high_a), (low_b, high_b) = (proportion_confint(x, 50, method="wilson") for x in (32, 22))
+    phi = (20 * 16 - 12 * 2 - 25) / np.sqrt(32 * 18 * 22 * 28)
+
+    def both(one: float, other: float) -> float:
+        return float(np.sqrt(one**2 - 2 * phi * one * other + other**2))
+
+    low = 0.2 - both(0.64 - low_a, high_b - 0.44)
+    high = 0.2 + both(high_a - 0.64, 0.44 - low_b)
+    assert misses.value == pytest.approx(200)
+    assert (misses.low, misses.high) == pytest.approx((1000 * low, 1000 * high))

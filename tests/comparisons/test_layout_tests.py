@@ -11,7 +11,11 @@ import pytest
 import evalreport
 from evalreport.comparisons.fits import DRAWS
 from evalreport.comparisons.omnibus import critical_difference
+from evalreport.comparisons.registry import Pair
+from evalreport.comparisons.test_selection import lacks
 from evalreport.engine.ranks import signed_rank_distribution
+from evalreport.metrics.estimate import Estimate, Fits
+from evalreport.metrics.registry import Quantity
 from evalreport.records import ComparisonRecord
 from evalreport.results import Results
 
@@ -169,3 +173,29 @@ def test_independent_sets_have_variances_that_add() -> None:
     half = 1.959963984540054 * math.sqrt(0.8 * 0.2 / 100 + 0.6 * 0.4 / 200)
     assert (found.low, found.high) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half))
     assert [m.n for m in results.metrics] == [100, 200]
+
+
+def test_the_effect_of_the_sign_test_is_the_share_above_one_half() -> None:
+    """Six of seven differences other than 0 are positive: g = 6/7 - 1/2, p = 2 (1 + 7) / 2^7 (by hand)."""
+    found = row(datasets([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -0.1, 0.0], tests=("sign",)), "sign")
+    assert (found.statistic, found.effect) == (6, "cohen_g")
+    assert found.effect_size == pytest.approx(6 / 7 - 1 / 2)
+    assert found.p_value == pytest.approx(16 / 128)
+
+
+@pytest.mark.parametrize(
+    ("design", "folds", "lacking"),
+    [("5x2cv", 10, False), ("5x2cv", 8, True), ("5x2cv", None, True), ("cross-validation", 10, True)],
+)
+def test_five_by_two_needs_ten_values_of_five_by_two_folds(
+    design: str, folds: int | None, lacking: bool
+) -> None:
+    """Ten folds of another design, fewer values or none at all lack the halves; that is said, and nothing raised."""
+    fits = None
+    if folds is not None:
+        codes, sizes = np.arange(folds), np.full(folds, 20.0)
+        fits = Fits(np.linspace(0.1, 0.3, folds), codes // 2, codes % 2, sizes, sizes)
+    estimate = Estimate("m", Quantity("accuracy"), 0.2, None, 40, (-1.0, 1.0), fits=fits)
+    missing = lacks(Pair(estimate, estimate, estimate, design=design), "5x2cv_f")
+    assert ("needs 5 repeats of 2 folds" in str(missing)) == lacking
+    assert (missing is None) != lacking

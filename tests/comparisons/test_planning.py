@@ -10,7 +10,7 @@ from scipy import stats
 
 from evalreport.comparisons import sample_size
 from evalreport.comparisons.sample_size import detectable_accuracy_difference
-from evalreport.comparisons.study_design import Question, answers
+from evalreport.comparisons.study_design import Measure, Question, answers
 from evalreport.errors import UsageError
 from evalreport.intervals.proportions import wilson_limits
 
@@ -166,3 +166,22 @@ def test_without_a_question_usual_numbers_are_shown():
     assert len(overview.rows) == 15
     assert overview.rows[0].answer is None, "100 examples of which 5 are discordant"
     assert [row.answer for row in discordant.rows] == [5, 6]
+
+
+def test_without_repeats_a_plan_of_folds_begins_with_one_run():
+    """One, five, ten and a hundred runs of the cross-validation; each is the plan in which that number is given."""
+    (usual,) = answers(Question(layout="folds", sd=0.02))
+    single = [answers(Question(layout="folds", sd=0.02, repeats=r))[0].rows[0] for r in (1, 5, 10, 100)]
+    assert [row.answer for row in usual.rows] == [row.answer for row in single]
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "auc"])
+def test_half_widths_are_shown_for_usual_values_unless_one_is_expected(measure: Measure):
+    """Without an expected value 0.5, 0.8, 0.9 and 0.95 are shown, each as if it had been expected."""
+    usual = answers(Question(measure=measure, layout="one", examples=400))[-1]
+    alone = [
+        answers(Question(measure=measure, layout="one", examples=400, expected=(value,)))[-1].rows
+        for value in (0.5, 0.8, 0.9, 0.95)
+    ]
+    assert [len(rows) for rows in alone] == [1, 1, 1, 1]
+    assert [row.answer for row in usual.rows] == [rows[0].answer for rows in alone]

@@ -157,3 +157,19 @@ def test_normal_errors_are_not_warned_of() -> None:
             warned[name] += found is not None and found.much
     assert warned["normal"] <= 4
     assert warned["t3"] >= 36
+
+
+def test_one_loss_is_judged_by_what_the_losses_are_of() -> None:
+    """A share of 0.3 in one of 400 losses is much of squared errors and not of log losses, which allow one half."""
+    others = 0.1  # Every other loss; the largest is x with x / (x + 399 * 0.1) = 0.3.
+    largest = 0.3 / 0.7 * 399 * others
+    losses = np.array([largest, *[others] * 399])
+    squared = regression({"m": np.sqrt(losses)}, metrics=["mse"])
+    (warning,) = given(squared, "few_large_losses")
+    assert "makes up 30 %" in warning.text
+    truth = np.arange(400) % 2
+    of_true = np.exp(-losses)
+    models = {"m": {"p_1": np.where(truth == 1, of_true, 1 - of_true)}}
+    assert not given(
+        evalreport.evaluate(models, truth=truth, metrics=["log_loss"], resamples=100), "few_large_losses"
+    )

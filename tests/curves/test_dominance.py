@@ -139,9 +139,11 @@ def test_a_model_with_labels_only_is_a_point():
         }
     )
     known = {(r.a, r.b, r.curve): r for r in results.dominance}
-    below = known["said", "ranks", "roc_point"]
+    below, above = known["said", "ranks", "roc_point"], known["said", "worse", "points"]
     assert (below.relation, below.b_most, below.b_most_at) == ("below", 0.5, 0.25)
-    assert known["said", "worse", "points"].relation == "above"
+    assert (below.a_most, below.a_most_at) == (0.0, None)
+    # (1/4, 1/2) is 1/4 above (1/2, 1/4).
+    assert (above.relation, above.a_most, above.b_most) == ("above", 0.25, 0.0)
 
 
 def test_with_a_baseline_only_its_pairs_are_compared():

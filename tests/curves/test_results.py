@@ -130,6 +130,14 @@ def test_degenerate_scores_have_finite_limits_around_their_values(name):
         assert (point.low is None and point.reason) or point.low <= point.high
 
 
+def test_labels_of_every_class_have_a_curve_of_accuracy_and_rejection():
+    """A model's own labels, the first class among them: of all four three are right, the 0.6 rejected makes it all."""
+    labelled = rows([1, 0, 1, 0], p_1=[0.9, 0.2, 0.4, 0.3], y_pred=["1", "0", "0", "0"])
+    (curve,) = [c for c in evaluated({"m": labelled}).curves if c.curve == "accuracy_rejection"]
+    # Probabilities of the own labels: 0.9, 0.8, 0.6 (wrong) and 0.7.
+    assert (curve.x, curve.y) == ((0.0, 0.25, 0.75), (0.75, 1.0, 1.0))
+
+
 def test_one_class_has_no_curves_of_scores():
     """Without a negative there is no false positive rate: nothing is made up."""
     results = evaluated({"m": rows([1] * 20, p_1=np.linspace(0.1, 0.9, 20))})
@@ -172,6 +180,19 @@ def test_a_lower_threshold_raises_more_alarms():
     assert (
         "1 case changes sides: 1 more alarm, of which 0 false and 1 true" in results.threshold_changes[0].text
     )
+
+
+def test_decisions_of_no_threshold_may_change_both_ways():
+    """By hand: two negatives of low probability are called no more, and the positive of high probability is."""
+    results = evaluated(
+        {"bank": rows([1, 0, 0, 1], p_1=[0.9, 0.3, 0.2, 0.1], y_pred=["0", "1", "1", "0"])},
+        what_if_threshold=0.5,
+    )
+    (change,) = results.threshold_changes
+    assert (change.changed, change.fewer_alarms) == (3, 1)
+    assert (change.fewer_false_alarms, change.fewer_hits) == (2, -1)
+    said = "3 cases change sides: 2 fewer false alarms, 1 more true ones (1 fewer alarm in all)."
+    assert said in change.text
 
 
 def test_models_without_decisions_or_scores_say_so():

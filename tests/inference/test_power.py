@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparisons.sample_size import detectable_accuracy_difference, examples_needed
-from evalreport.metrics.estimate import Estimate
+from evalreport.comparisons.sample_size import (
+    corrected_fold_error,
+    detectable_accuracy_difference,
+    detectable_difference,
+    examples_needed,
+)
+from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.registry import Quantity
 
 from .sources import labels, run
@@ -75,3 +80,24 @@ def test_replicates_too_few_for_the_family_are_said() -> None:
     }
     assert "few_resamples_for_family" in codes[1000]
     assert "few_resamples_for_family" not in codes[4000]
+
+
+def _of_fits(kind: str) -> Estimate:
+    """Return a difference on four fits, each tested on a third of what it was trained on."""
+    codes = np.arange(4)
+    fits = Fits(np.array([0.01, 0.03, 0.02, 0.06]), codes, codes, np.full(4, 30.0), np.full(4, 90.0), kind)
+    return Estimate("m", Quantity("accuracy"), 0.03, None, 120, (-1.0, 1.0), fits=fits)
+
+
+def test_detectable_difference_over_folds_has_one_degree_fewer_than_folds() -> None:
+    """Student's quantiles of 3 degrees of freedom times sqrt((1/4 + 1/3) s^2), s^2 = 0.0014 / 3 (Nadeau and Bengio)."""
+    error = math.sqrt((1 / 4 + 1 / 3) * 0.0014 / 3)
+    expected = (stats.t.ppf(0.975, 3) + stats.t.ppf(0.8, 3)) * error
+    assert detectable_difference(_of_fits("folds"), 0.05) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["replicates", "seeds", "datasets"])
+def test_only_folds_have_the_error_of_folds(kind: str) -> None:
+    """Fits of other training data than folds of one data set: no factor for shared training applies."""
+    assert corrected_fold_error(_of_fits("folds")) == pytest.approx(math.sqrt((1 / 4 + 1 / 3) * 0.0014 / 3))
+    assert corrected_fold_error(_of_fits(kind)) is None
