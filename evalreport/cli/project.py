@@ -163,10 +163,10 @@ def template_files() -> dict[str, bytes]:
 
     The texts of the report are among them under a name that no run reads: a translation keeps what it changes.
     """
+    from evalreport.report.brand import shipped_as_toml
     from evalreport.report.page import template_folder
-    from evalreport.texts import ENGLISH
 
     root = template_folder()
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
-    return files | {"texts.en.toml": b"\n".join(path.read_bytes() for path in sorted(ENGLISH.glob("*.toml")))}
+    return files | {"texts.en.toml": shipped_as_toml()}

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.numbers import count
 from evalreport.plots.style import INK, MUTED, SOLID, axes_or_new, mark_of
 from evalreport.results import Results
 from evalreport.texts import say
@@ -204,9 +203,11 @@ def f1_at_recall(ax: Any | None = None, *, recalls: Sequence[float] = (0.9, 0.6,
         dash: Any = SOLID if place == 0 else mark.dash
         axes.plot(precisions, f1, color=mark.colour, linestyle=dash, linewidth=1.6, markevery=10, marker=mark.marker,
                   markersize=4)  # fmt: skip
-        axes.annotate(f"recall {recall:g}", (1, f1[-1]), xytext=(5, 0), textcoords="offset points", va="center",
-                      fontsize=8, color=INK, annotation_clip=False)  # fmt: skip
-    axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="Precision", ylabel="F1")
+        axes.annotate(
+            say("chart.at_recall", recall=recall), (1, f1[-1]), xytext=(5, 0), textcoords="offset points",
+            va="center", fontsize=8, color=INK, annotation_clip=False,
+        )  # fmt: skip
+    axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=say("chart.precision"), ylabel="F1")
     return axes
 
 
@@ -248,10 +249,10 @@ def count_sets(
     middle = (max(-radii[0], apart - radii[1]) + min(radii[0], apart + radii[1])) / 2
     tall = max(radii) or 1.0
     rows = (
-        (middle, 0.0, f"TP {count(tp)}\nfound", "center"),
-        (left - 0.08, 0.5 * tall, f"FN {count(fn)}\nmissed", "right"),
-        (right + 0.08, 0.5 * tall, f"FP {count(fp)}\nfalse alarms", "left"),
-        (right + 0.08, -0.7 * tall, f"TN {count(tn)}\nneither", "left"),
+        (middle, 0.0, say("chart.tp", n=tp), "center"),
+        (left - 0.08, 0.5 * tall, say("chart.fn", n=fn), "right"),
+        (right + 0.08, 0.5 * tall, say("chart.fp", n=fp), "left"),
+        (right + 0.08, -0.7 * tall, say("chart.tn", n=tn), "left"),
     )
     for x, y, text, side in rows:
         axes.text(x, y, text, ha=side, va="center", color=INK, fontsize=9, linespacing=1.3, parse_math=False)

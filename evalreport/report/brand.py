@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ from typing import Any
 from evalreport import files
 from evalreport.errors import OutputError, UsageError
 from evalreport.report.characters import visible
+from evalreport.report.naming import registered_texts
 from evalreport.texts import FORMATS, PLACEHOLDER, Catalogue, Entry, english, flat
 
 BRAND_FILE = "brand.toml"
@@ -227,26 +229,49 @@ def catalogue_of(templates: Path | None) -> Catalogue:
     path, found = toml_of(templates, TEXTS_FILE)
     if path is None:
         return english()
+    shipped = shipped_texts()
     try:
         given = dict(flat(found))
     except RecursionError as error:
         raise TemplateError(f"{path}: tables inside tables without end") from error
-    return {**english(), **{key: _checked(path, key, entry) for key, entry in given.items()}}
+    return {**english(), **{key: _checked(path, key, entry, shipped) for key, entry in given.items()}}
 
 
-def _checked(path: Path, key: str, entry: Any) -> Entry:
+def shipped_texts() -> Catalogue:
+    """Give all texts that a translation may override: the catalogue, and what the registries say of their entries."""
+    return {**english(), **registered_texts()}
+
+
+def shipped_as_toml() -> bytes:
+    """Write them as one TOML file, a table for each group."""
+    groups: dict[str, list[str]] = {}
+    for key, entry in shipped_texts().items():
+        group, name = key.split(".", 1)
+        forms = (f"{form} = {json.dumps(text, ensure_ascii=False)}" for form, text in _forms(entry).items())
+        text = (
+            json.dumps(entry, ensure_ascii=False)
+            if isinstance(entry, str)
+            else "{ " + ", ".join(forms) + " }"
+        )
+        groups.setdefault(group, []).append(f"{name} = {text}")
+    head = "# Every text. Copy those that you change into texts.toml; keep the keys and the {placeholders}.\n"
+    parts = (f"\n[{group}]\n" + "\n".join(lines) + "\n" for group, lines in groups.items())
+    return (head + "".join(parts)).encode()
+
+
+def _checked(path: Path, key: str, entry: Any, shipped: Catalogue) -> Entry:
     """Give a user's text as it can be printed; a plural form may leave placeholders out, none may bring its own."""
-    if key not in english():
+    if key not in shipped:
         raise TemplateError(
             f"{path}: unknown key {key!r}; `evalreport templates copy` writes all that there are into texts.en.toml"
         )
-    shipped = english()[key]
-    known = {name for form in _forms(shipped).values() for name, _ in PLACEHOLDER.findall(form)}
+    ours = shipped[key]
+    known = {name for form in _forms(ours).values() for name, _ in PLACEHOLDER.findall(form)}
     if not isinstance(entry, (str, dict)) or not all(isinstance(f, str) for f in _forms(entry).values()):
         raise TemplateError(f"{path}: {key} must be a text in quotes, or plural forms of it, not {entry!r}")
-    if isinstance(entry, dict) and isinstance(shipped, str):
+    if isinstance(entry, dict) and isinstance(ours, str):
         raise TemplateError(f"{path}: {key} has no plural forms: one text is enough")
-    longest = SPARE + TIMES * max(map(len, _forms(shipped).values()))
+    longest = SPARE + TIMES * max(map(len, _forms(ours).values()))
     for form in _forms(entry).values():
         if len(form) > longest:
             raise TemplateError(f"{path}: {key} has {len(form):,} characters; at most {longest:,} fit")

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.numbers import percent
 from evalreport.report.characters import visible
-from evalreport.texts import named, say
+from evalreport.texts import named, say, spoken
 
 if TYPE_CHECKING:
     from evalreport.results import Results  # which shows itself in a notebook by this package
+
+
+KINDS = {
+    "metric": ("metrics", "METRICS"),
+    "interval": ("intervals", "INTERVALS"),
+    "test": ("comparisons", "TESTS"),
+}
+"""What is registered: the package and the registry there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +34,8 @@ class MetricKey:
 
 def registry(kind: str) -> Mapping[str, Any]:
     """Give the registered metrics, intervals or tests by name."""
-    room, name = {
-        "metric": ("metrics", "METRICS"),
-        "interval": ("intervals", "INTERVALS"),
-        "test": ("comparisons", "TESTS"),
-    }[kind]
-    entries: Mapping[str, Any] = getattr(importlib.import_module(f"evalreport.{room}"), name, {})
+    package, name = KINDS[kind]
+    entries: Mapping[str, Any] = getattr(importlib.import_module(f"evalreport.{package}"), name, {})
     return entries
 
 
@@ -48,7 +52,25 @@ def label_of(kind: str, name: str | None) -> str:
     if name is None:
         return ""
     known = entry(kind, name)
-    return str(known.label) if known is not None else visible(name.replace("_", " "))
+    if known is None:
+        return visible(name.replace("_", " "))
+    return spoken(f"label.{kind}.{name}", str(known.label))
+
+
+def summary_of(kind: str, name: str) -> str:
+    """Give the sentence that says what a metric, an interval or a test is; nothing where it is not known."""
+    known = entry(kind, name)
+    return "" if known is None else spoken(f"summary.{kind}.{name}", str(known.summary))
+
+
+def registered_texts() -> dict[str, str]:
+    """Give what the registries say of their entries, by the keys under which a translation overrides it."""
+    found = {}
+    for kind in KINDS:
+        for name, known in registry(kind).items():
+            found[f"label.{kind}.{name}"] = str(known.label)
+            found[f"summary.{kind}.{name}"] = str(known.summary)
+    return found
 
 
 def metric_label(key: MetricKey) -> str:

@@ -250,6 +250,13 @@ def named(group: str, name: str, otherwise: str | None = None) -> str:
     return say(key) if key in english() else name if otherwise is None else otherwise
 
 
+def spoken(key: str, otherwise: str) -> str:
+    """Give a text of the catalogue in use that the shipped one may lack, without placeholders."""
+    catalogue = _spoken.get()
+    entry = None if catalogue is None else catalogue.get(key)
+    return entry if isinstance(entry, str) else otherwise
+
+
 def has(key: str) -> bool:
     """Say whether there is such a text."""
     return key in english()

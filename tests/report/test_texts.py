@@ -5,18 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+import evalreport as er
 from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
 from evalreport.report import render, sections
-from evalreport.report.brand import TemplateError, catalogue_of
+from evalreport.report.brand import TemplateError, catalogue_of, shipped_texts
 from evalreport.report.page import template_folder
 from evalreport.report.sections import SECTIONS
 from evalreport.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
+from scripts.golden_reports import CASES
+from scripts.golden_reports import _source as source_of
 
 Simulate = Callable[..., Results]
 REPORT = Path(sections.__file__).parents[1]
@@ -181,7 +185,7 @@ def pseudo() -> Catalogue:
     """Translate every text by putting it into brackets, so that what is not translated can be seen."""
     return {
         key: {name: f"⟦{form}⟧" for name, form in entry.items()} if isinstance(entry, dict) else f"⟦{entry}⟧"
-        for key, entry in english().items()
+        for key, entry in shipped_texts().items()
     }
 
 
@@ -226,6 +230,70 @@ def test_a_translation_is_one_file(simulate: Simulate, tmp_path: Path) -> None:
     summary = (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
     assert "⟦" in summary.splitlines()[1]
     assert "<summary>⟦" in summary
+
+
+class Shown(HTMLParser):
+    """Every text of a page that a reader meets, the words of its attributes among them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take what assistive tools read out."""
+        self.silent += tag in {"style", "script"}
+        self.texts += [value for name, value in attrs if name in {"aria-label", "title", "alt"} and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Listen again."""
+        self.silent -= tag in {"style", "script"}
+
+    def handle_data(self, data: str) -> None:
+        """Take a text."""
+        if not self.silent:
+            self.texts.append(data)
+
+
+def outside_of_brackets(text: str) -> str:
+    """Give what of a text is not translated."""
+    found, depth = [], 0
+    for character in text:
+        depth += (character == "⟦") - (character == "⟧")
+        found.append(character if depth == 0 and character not in "⟦⟧" else " ")
+    return "".join(found)
+
+
+SYMBOLS = frozenset(
+    {"evalreport", "df", "EER", "TP", "FP", "FN", "TN", "n", "p", "vs", "MODELS", "json", "html", "md"}
+)
+"""Names of counts, of this program and of its files, in every language."""
+
+
+@pytest.mark.parametrize("case", ["binary", "slices", "folds"])
+def test_no_word_of_a_report_stands_outside_of_the_catalogue(case: str, tmp_path: Path) -> None:
+    """With every text in brackets, what is left are names (of models, classes, columns, files, codes) and numbers."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "texts.toml").write_text(toml(pseudo()), encoding="utf-8")
+    files, options = CASES[case]
+    results = er.evaluate(source_of(files, options), resamples=50, **options)
+    render(results, tmp_path / "out", options=OutputOptions(formats=("html",), templates=mine))
+    page = Shown()
+    page.feed((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
+    left = outside_of_brackets("\n".join(page.texts))
+    # Commands, formulas and sources are what they are in any language.
+    lines = [line for line in left.splitlines() if not re.search(r"evalreport |[=(:]", line)]
+    data = " ".join(
+        map(str, (*results.models, *results.classes, *(i.path for i in results.inputs), *options))
+    )
+    names = set(
+        re.findall(r"[A-Za-z]+", f"{data} {results.signature} {results.options} {results.environment}")
+    )
+    names |= {word for warning in results.warnings for word in warning.code.split("_")} | SYMBOLS
+    names |= {word for record in results.disagreements for word in re.findall(r"[A-Za-z]+", record.id)}
+    names |= {word for record in results.found for word in re.findall(r"[A-Za-z]+", str(record.value))}
+    assert [line for line in lines if set(re.findall(r"\b[A-Za-z]{2,}\b", line)) - names] == []
 
 
 def test_outside_of_a_translation_the_report_speaks_english(simulate: Simulate) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.report.naming import MetricKey, entry, family_words, label_of, level_of_pairs, metric_label
+from evalreport.report.naming import (
+    MetricKey,
+    entry,
+    family_words,
+    label_of,
+    level_of_pairs,
+    metric_label,
+    summary_of,
+)
 from evalreport.report.view import (
     Model,
     View,
@@ -93,7 +101,9 @@ def describe(view: View) -> Leaderboard | None:
 
 def _about(key: MetricKey) -> str:
     known = entry("metric", key.metric)
-    return "" if known is None else f"{known.summary} {metric_label(key)} = {known.formula}"
+    return (
+        "" if known is None else f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.formula}"
+    )
 
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:

@@ -14,7 +14,7 @@ from evalreport.plots.pictures import count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import entry, label_of
+from evalreport.report.naming import entry, label_of, summary_of
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import View, key_of, text_of
 from evalreport.texts import coded, has, joined, named, say
@@ -186,7 +186,7 @@ def describe(view: View) -> Methods:
     overlap = say("methods.overlap_apart" if apart else "methods.overlap")
     principles = [say("methods.not_equal"), overlap, scope, say("methods.exploratory")]
     return Methods(
-        found=tuple((f.what, text_of(view, f.value), text_of(view, f.why)) for f in results.found),
+        found=tuple((_called(f.what), text_of(view, f.value), text_of(view, f.why)) for f in results.found),
         principles=tuple(principles if len(view.models) > 1 else [scope]),
         metrics=tuple(_method("metric", name, ("formula", "source"), name in short) for name in metrics),
         intervals=tuple(_method("interval", name, ("formula", "source")) for name in intervals),
@@ -219,12 +219,19 @@ def _pictures(view: View) -> tuple[Figure, ...]:
     return tuple(figure for figure in figures if figure.name in wanted)
 
 
+def _called(what: str) -> str:
+    """Give the words for what was found."""
+    return named("found_what", what.replace(" ", "_"), what)
+
+
 def _method(kind: str, name: str, attributes: tuple[str, ...], is_key: bool = True) -> Method:
     known = entry(kind, name)
     if known is None:
         return Method(label_of(kind, name), "", (), is_key)
     lines = tuple((say(f"methods.{a}"), str(getattr(known, a, "") or "")) for a in attributes)
-    return Method(str(known.label), str(known.summary), tuple(line for line in lines if line[1]), is_key)
+    return Method(
+        label_of(kind, name), summary_of(kind, name), tuple(line for line in lines if line[1]), is_key
+    )
 
 
 def _test(view: View, name: str) -> Method:

@@ -11,7 +11,7 @@ from evalreport.plots.slices import confusion
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label, registry
+from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label, registry, summary_of
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import (
     Model,
@@ -245,7 +245,7 @@ def _group(view: View, key: MetricKey, others: tuple[str, ...]) -> MetricGroup:
         name=key.metric,
         average=key.average or "",
         label=metric_label(key),
-        summary="" if known is None else str(known.summary),
+        summary=summary_of("metric", key.metric),
         definition="" if known is None else str(known.formula),
         method=label_of("interval", usual),
         rows=rows,

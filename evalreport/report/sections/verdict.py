@@ -274,13 +274,7 @@ OF_THE_TEST = frozenset(
         "few_large_losses",
         "few_seeds",
     }
-    | {
-        "short_interval",
-        "short_difference_interval",
-        "folds_taken_as_independent",
-        "trained_on_test",
-        "few_discordant",
-    }
+    | {"short_interval", "short_difference_interval", "folds_taken_as_independent", "trained_on_test"}
 )
 """Cautions about the error rate of the verdict's own test or interval: they come first."""
 GATE_KINDS = {"pass": "better", "fail": "caution", "undecided": "undecided"}
