@@ -52,6 +52,8 @@ def summary(results: Results) -> RenderableType:
         Text.assemble((f"{fact.word}: ", CHIP_STYLES[fact.kind]), fact.text)
         for fact in (*said.gates, *said.facts)
     ]
+    if of_slices := slices.summary_line(view):
+        parts.append(Text(of_slices))
     n = sum(warning.level != "info" for warning in results.warnings)
     if n:
         parts.append(Text(say("terminal.cautions", n=n), style="dim"))

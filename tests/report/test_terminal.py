@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from rich.console import Console
 
+import evalreport as er
 from evalreport.records import GateRecord
 from evalreport.report.markdown import oneliner, summary
 from evalreport.report.notebook import leaderboard_html
@@ -73,3 +74,16 @@ def test_notebook_table_has_a_row_for_each_model(simulate: Callable[..., Results
     assert order == sorted(order)
     assert "<script" not in page
     assert "style=" not in page
+
+
+def test_slices_are_spoken_of_also_where_none_differs() -> None:
+    """Whoever asked for slices is told how many tests were made, on the screen as in the summary."""
+    n = 200
+    frame = {
+        "id": list(range(n)),
+        "y_true": [i % 2 for i in range(n)],
+        "y_pred": [i % 2 if i % 5 else 1 - i % 2 for i in range(n)],
+        "ward": ["east" if i % 4 < 2 else "west" for i in range(n)],
+    }
+    results = er.evaluate({"forest": frame}, metrics=["accuracy"], slices=["ward"], resamples=50)
+    assert "none of 2 tests shows a difference" in " ".join(printed(results).split())
