@@ -74,6 +74,6 @@ def our_delong(predictions: Predictions) -> None:
     quantity = Quantity("roc_auc")
     sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=0, seed=0)
     a, b = (sample.estimates[model.name, quantity] for model in predictions.models)
-    pair = Pair(a, b, difference(a, b))
+    pair = Pair(a=a, b=b, difference=difference(a, b))
     assert TESTS["delong"].function(pair).p_value is not None
     assert limits(pair.difference, "delong", 0.95).low is not None

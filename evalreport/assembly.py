@@ -113,8 +113,9 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
             counts = np.bincount(place[own], weights=weight[own], minlength=len(edges) - 1)
             found.append(
                 ScoreHistogramRecord(
-                    outputs.name, name, code == predictions.positive_code, scale, tuple(edges.tolist()),
-                    tuple(counts.tolist()), float(counts.sum()),
+                    model=outputs.name, true=name, positive=code == predictions.positive_code, scale=scale,
+                    edges=tuple(edges.tolist()),
+                    counts=tuple(counts.tolist()), n=float(counts.sum()),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -165,8 +166,9 @@ def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
         means, truths, lows, highs, counts = (tuple(column) for column in zip(*bins, strict=True))
         found.append(
             ResidualRecord(
-                outputs.name, _rounded(predicted[drawn]), _rounded(true[drawn]), means, truths, lows, highs,
-                counts, level, len(rows),
+                model=outputs.name, predicted=_rounded(predicted[drawn]), true=_rounded(true[drawn]),
+                bin_predicted=means, bin_true=truths, bin_low=lows, bin_high=highs,
+                bin_count=counts, level=level, n=len(rows),
             )
         )  # fmt: skip
     return tuple(found)
@@ -303,9 +305,11 @@ def bands_found(curves: Sequence[CurveRecord], options: Options) -> tuple[FoundR
     of_roc = [record for record in curves if record.curve == "roc"]
     if any(record.band for record in of_roc):
         why = Message("found.bands.pointwise", level=options.confidence, resamples=options.resamples)
-        return (FoundRecord("ROC bands", "pointwise", why),)
+        return (FoundRecord(what="ROC bands", value="pointwise", why=why),)
     if len(of_roc) > MOST_BANDS:
-        return (FoundRecord("ROC bands", "none", Message("found.bands.none", most=MOST_BANDS)),)
+        return (
+            FoundRecord(what="ROC bands", value="none", why=Message("found.bands.none", most=MOST_BANDS)),
+        )
     return ()
 
 
@@ -384,7 +388,7 @@ def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
         return ()
     for name, table in zip(sample.label_models, sample.tables.tables, strict=True):
         found += [
-            ConfusionRecord(name, true, predicted, float(table[t, p]))
+            ConfusionRecord(model=name, true=true, predicted=predicted, count=float(table[t, p]))
             for t, true in enumerate(classes)
             for p, predicted in enumerate(classes)
             if len(classes) <= MOST_WHOLE or table[t, p]

@@ -11,7 +11,7 @@ from evalreport.texts import Message, Text
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InputRecord:
     """One input file: path relative to MODELS, SHA-256 of its bytes, rows used, model (null: several)."""
 
@@ -21,18 +21,18 @@ class InputRecord:
     model: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
     """One interval; ``low`` and ``high`` are None where the method is dishonest or undefined, with a reason."""
 
     method: str
     level: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     reason: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
     """A subgroup: a metadata column and one of its values."""
 
@@ -40,7 +40,7 @@ class Slice:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricRecord:
     """One model's value of one metric with its intervals, the recommended one first.
 
@@ -53,10 +53,10 @@ class MetricRecord:
     average: str | None
     label: str | None
     slice: Slice | None
-    value: float | None
-    standard_error: float | None
+    value: float | None = None
+    standard_error: float | None = None
     n: int
-    reason: Text | None
+    reason: Text | None = None
     intervals: tuple[Interval, ...]
     formula: str | None = None
     """The definition with this model's counts filled in, where the metric is a function of counts."""
@@ -67,7 +67,7 @@ class MetricRecord:
     trials: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DisparityRecord:
     """How one slice differs from a reference, for one model and metric: slice minus reference, and their ratio.
 
@@ -86,25 +86,25 @@ class DisparityRecord:
     slice: Slice
     reference: Literal["rest", "whole", "best"]
     reference_value: str | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
     level: float
-    method: str | None
-    test: str | None
-    p_value: float | None
-    p_adjusted: float | None
-    correction: str | None
+    method: str | None = None
+    test: str | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    correction: str | None = None
     flagged: bool
     n: int
-    reason: Text | None
-    text: Text | None
+    reason: Text | None = None
+    text: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRecord:
     """The value of a metric that needs no model: what always answering one class, or guessing, would have.
 
@@ -121,7 +121,7 @@ class BaselineRecord:
     reason: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoldRecord:
     """One model's value of one metric on one fold."""
 
@@ -131,11 +131,11 @@ class FoldRecord:
     metric: str
     average: str | None
     label: str | None
-    value: float | None
+    value: float | None = None
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfusionRecord:
     """One cell of one model's confusion matrix."""
 
@@ -145,7 +145,7 @@ class ConfusionRecord:
     count: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRecord:
     """One test (or one interval) of the difference a - b of one metric."""
 
@@ -156,34 +156,34 @@ class ComparisonRecord:
     label: str | None
     slice: Slice | None
     test: str
-    statistic: float | None
-    df: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    correction: str | None
-    difference: float | None
+    statistic: float | None = None
+    df: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    correction: str | None = None
+    difference: float | None = None
     level: float
-    low: float | None
-    high: float | None
-    interval_method: str | None
-    effect: str | None
-    effect_size: float | None
+    low: float | None = None
+    high: float | None = None
+    interval_method: str | None = None
+    effect: str | None = None
+    effect_size: float | None = None
     recommended: bool
-    caution: Text | None
-    reason: Text | None
+    caution: Text | None = None
+    reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OmnibusRecord:
     """One test of all models at once; ``by`` and ``blocks`` say what the models were compared on, and on how many."""
 
     metric: str
     test: str
-    statistic: float | None
-    df: float | None
-    p_value: float | None
+    statistic: float | None = None
+    df: float | None = None
+    p_value: float | None = None
     models: tuple[str, ...]
     df2: float | None = None
     by: str = "examples"
@@ -192,7 +192,7 @@ class OmnibusRecord:
     reason: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AverageRankRecord:
     """One model's average rank over the blocks, 1 the best; average ranks that differ by less than
     ``critical_difference`` are not told apart by Nemenyi's test at ``level``.
@@ -207,7 +207,7 @@ class AverageRankRecord:
     level: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VarianceRecord:
     """How much a value varies, and with what: ``source`` is ``seeds``, ``replicates`` or ``test set``.
 
@@ -222,18 +222,18 @@ class VarianceRecord:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankingRecord:
     """One model's place on the primary metric; models that share a letter cannot be told apart."""
 
     model: str
     metric: str
-    value: float | None
+    value: float | None = None
     rank: int
     letters: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRecord:
     """What may be said of a seen from b on the primary metric.
 
@@ -246,25 +246,25 @@ class VerdictRecord:
     metric: str
     verdict: Verdict
     level: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     text: Text
     method: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateRecord:
     """One gate: pass, fail or undecided, by the interval."""
 
     gate: str
     outcome: Literal["pass", "fail", "undecided"]
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     text: Text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRecord:
     """How one model's value changed since an earlier run of the series: ``difference`` is now - then.
 
@@ -279,21 +279,21 @@ class HistoryRecord:
     metric: str
     average: str | None
     label: str | None
-    value: float | None
+    value: float | None = None
     reference_value: float | None
-    difference: float | None
+    difference: float | None = None
     level: float
-    low: float | None
-    high: float | None
-    interval_method: str | None
-    test: str | None
-    p_value: float | None
+    low: float | None = None
+    high: float | None = None
+    interval_method: str | None = None
+    test: str | None = None
+    p_value: float | None = None
     paired: bool
     text: Text
-    reason: Text | None
+    reason: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRecord:
     """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words.
 
@@ -304,14 +304,14 @@ class EffectRecord:
     b: str
     metric: str
     effect: str
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     text: Text
     unit: str = "example"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementRecord:
     """On how many examples both models of a pair are right, only the first, only the second, neither."""
 
@@ -324,7 +324,7 @@ class AgreementRecord:
     neither: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DisagreementRecord:
     """One model's answer to one of the examples on which the models disagree most, the widest first.
 
@@ -335,12 +335,12 @@ class DisagreementRecord:
     truth: str | None
     model: str
     answer: str
-    correct: bool | None
+    correct: bool | None = None
     spread: float
     measure: Text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WarningRecord:
     """One automatic warning with its stable code; ``about`` names models, metrics or columns.
 
@@ -363,10 +363,12 @@ def warning(
     **params: object,
 ) -> WarningRecord:
     """Make a warning, whose text stands in the catalogue under ``warning.CODE``, or ``warning.CODE.TEXT``."""
-    return WarningRecord(code, Message(f"warning.{code}{text and '.'}{text}", **params), about, level)
+    return WarningRecord(
+        code=code, text=Message(f"warning.{code}{text and '.'}{text}", **params), about=about, level=level
+    )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRecord:
     """One thing that was found in the files and is said: task, design, positive class, threshold ..."""
 

@@ -37,7 +37,7 @@ SQUARES_OF = {"squared": "values", "brier": "probabilities"}
 """Losses that are squared errors, and of what."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecompositionRecord:
     """One model's expected loss split into bias and variance; expected_loss = bias + net variance (+ noise).
 
@@ -56,12 +56,12 @@ class DecompositionRecord:
     expected_loss: float
     bias: float
     variance: float
-    variance_unbiased: float | None
-    variance_biased: float | None
-    noise: float | None
+    variance_unbiased: float | None = None
+    variance_biased: float | None = None
+    noise: float | None = None
     n_replicates: int
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     n: int = 0
     aggregated_loss: float | None = None
     bias_low: float | None = None
@@ -79,7 +79,7 @@ class DecompositionRecord:
     n_unbiased: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleVarianceRecord:
     """One of the examples on which a model's replicates differ most, the most variable first.
 
@@ -97,23 +97,23 @@ class ExampleVarianceRecord:
     n_replicates: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEstimateRecord:
     """One resampling estimate of a learning algorithm's error; a missing one has its reason and what would give it."""
 
     model: str
     estimator: str
     metric: str
-    value: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
     details: Mapping[str, Any]
-    reason: Text | None
+    reason: Text | None = None
     interval_method: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenRecord:
     """The parameters that an inner search chose for one model on one outer fold."""
 
@@ -123,7 +123,7 @@ class ChosenRecord:
     params: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionChoiceRecord:
     """Which model a penalised criterion chooses, how far the runner-up is, and over which family."""
 
@@ -131,12 +131,12 @@ class CriterionChoiceRecord:
     model: str
     value: float
     second: str | None
-    distance: float | None
+    distance: float | None = None
     models: tuple[str, ...]
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LearningPointRecord:
     """One point of a learning or complexity curve: a model's error at one ``train_size`` or ``complexity`` (``axis``).
 
@@ -149,16 +149,16 @@ class LearningPointRecord:
     x: float
     part: str
     metric: str
-    value: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
     n: int
     n_fits: int
     used: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LearningFitRecord:
     """A power law a + b n^-c through a model's learning curve; None with a reason where it does not fit.
 
@@ -168,15 +168,15 @@ class LearningFitRecord:
 
     model: str
     metric: str
-    a: float | None
-    b: float | None
-    c: float | None
-    a_low: float | None
-    a_high: float | None
-    at: float | None
-    predicted: float | None
-    low: float | None
-    high: float | None
+    a: float | None = None
+    b: float | None = None
+    c: float | None = None
+    a_low: float | None = None
+    a_high: float | None = None
+    at: float | None = None
+    predicted: float | None = None
+    low: float | None = None
+    high: float | None = None
     level: float
     needed: float | None = None
     needed_low: float | None = None
@@ -187,7 +187,7 @@ class LearningFitRecord:
 Relation = Literal["above", "below", "crosses", "same"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CurveRecord:
     """One curve of one model; x, y, threshold, low, high, count are arrays of equal length (or None).
 
@@ -206,7 +206,7 @@ class CurveRecord:
     band: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSummaryRecord:
     """One number of one curve, from all its points, not the thinned ones: an area, or its height ``at`` a place."""
 
@@ -214,8 +214,8 @@ class CurveSummaryRecord:
     curve: str
     label: str | None
     quantity: str
-    at: float | None
-    value: float | None
+    at: float | None = None
+    value: float | None = None
     low: float | None = None
     high: float | None = None
     level: float | None = None
@@ -227,7 +227,7 @@ EQUAL_ERRORS = "eer"
 """The criterion of the threshold at which both error rates are equal."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingPointRecord:
     """One threshold of one model that some criterion chooses on these very data, and what it gives there.
 
@@ -238,13 +238,13 @@ class OperatingPointRecord:
     model: str
     criterion: str
     metric: str
-    at: float | None
-    threshold: float | None
-    value: float | None
-    low: float | None
-    high: float | None
+    at: float | None = None
+    threshold: float | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     level: float
-    method: str | None
+    method: str | None = None
     tp: float
     fp: float
     fn: float
@@ -256,7 +256,7 @@ class OperatingPointRecord:
     """Further numbers by name: ``optimism``, ``ties``, ``slope`` and ``offset`` of the line that touches the curve."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DominanceRecord:
     """How two models' curves lie to each other: a seen from b, with the false positive rates where they cross.
 
@@ -272,16 +272,16 @@ class DominanceRecord:
     relation: Relation
     crossings: tuple[float, ...]
     a_most: float
-    a_most_at: float | None
+    a_most_at: float | None = None
     b_most: float
-    b_most_at: float | None
+    b_most_at: float | None = None
     clear: bool
     text: Text
     clear_crossings: tuple[float, ...] = ()
     beyond_bands: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdChangeRecord:
     """What another threshold than the model's own decisions would change, in cases.
 
@@ -303,7 +303,7 @@ class ThresholdChangeRecord:
     reason: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreHistogramRecord:
     """How one model's scores are distributed among the examples of one class: ``counts`` between ``edges``.
 
@@ -320,7 +320,7 @@ class ScoreHistogramRecord:
     n: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualRecord:
     """One model's predicted and true values, thinned for drawing, and its calibration in bins of equal size.
 
@@ -341,7 +341,7 @@ class ResidualRecord:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRecord:
     """One question that an audit asks about its accepted run, and the answer.
 
@@ -358,23 +358,23 @@ class AuditRecord:
     about: str
     run: int
     look: int
-    test: str | None
-    statistic: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    effect: str | None
-    effect_size: float | None
-    low: float | None
-    high: float | None
+    test: str | None = None
+    statistic: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    effect: str | None = None
+    effect_size: float | None = None
+    low: float | None = None
+    high: float | None = None
     alarm: bool
     text: Text
-    reason: Text | None
+    reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of ``worse`` over nights ``accepted_nights``, ``nights``,
     ``change_look`` (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceRecord:
     """What a run adds to the evidence of a model since the accepted runs, and where that stands.
 
@@ -391,12 +391,12 @@ class EvidenceRecord:
     look: int
     unit: Literal["example", "cluster"]
     n_new: int
-    value: float | None
+    value: float | None = None
     n_since: int
-    value_since: float | None
+    value_since: float | None = None
     level: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     standard_error: float | None = None
     accepted: tuple[int, ...] = ()
     values_accepted: tuple[float, ...] = ()
@@ -419,10 +419,10 @@ class Results:
     design: str
     n: int
     classes: tuple[str, ...]
-    positive: str | None
+    positive: str | None = None
     models: tuple[str, ...]
     primary_metric: str
-    baseline: str | None
+    baseline: str | None = None
     inputs: tuple[InputRecord, ...]
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()

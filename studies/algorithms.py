@@ -109,16 +109,15 @@ def pair_of(right: Masks, test: Masks, layout: str, per_repeat: int) -> Pair:
     fits = Fits(values[0] - values[1], place // per_repeat, place % per_repeat, n_test, N - n_test)
     pooled = np.stack([side[test] for side in right], axis=1).astype(np.float64)
     delta = Estimate(
-        "a",
-        Quantity("accuracy"),
-        float(fits.values.mean()),
-        None,
-        len(pooled),
-        (-1.0, 1.0),
+        model="a",
+        quantity=Quantity("accuracy"),
+        value=float(fits.values.mean()),
+        n=len(pooled),
+        range=(-1.0, 1.0),
         is_difference=True,
     )
     delta = replace(delta, fits=fits, paired=fits.values, agreement=agreement(pooled))
-    return Pair(delta, delta, delta, design=layout)
+    return Pair(a=delta, b=delta, difference=delta, design=layout)
 
 
 def _chunk(task: tuple[str, float, int, int, int]) -> tuple[str, float, Counter[tuple[str, str]]]:

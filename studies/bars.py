@@ -37,10 +37,20 @@ def exact_limits(successes: int, trials: int) -> tuple[float, float]:
 
 def proportion(successes: int, trials: int) -> MetricRecord:
     """Return the record of an accuracy, as a run writes it."""
-    interval = Interval("wilson", 0.95, None, None)
+    interval = Interval(method="wilson", level=0.95)
     value = successes / trials
     return MetricRecord(
-        "a", "accuracy", None, None, None, value, None, trials, None, (interval,), trials=float(trials)
+        model="a",
+        metric="accuracy",
+        average=None,
+        label=None,
+        slice=None,
+        value=value,
+        standard_error=None,
+        n=trials,
+        reason=None,
+        intervals=(interval,),
+        trials=float(trials),
     )
 
 

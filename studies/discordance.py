@@ -55,8 +55,16 @@ def _largest_rejected(test: str, m: int, n: int) -> int:
 
 def _p_value(test: str, b: int, c: int, n: int) -> float:
     table = (float(n - b - c), float(b), float(c), 0.0)
-    delta = Estimate("a", Quantity("accuracy"), (b - c) / n, None, n, (-1.0, 1.0), agreement=table)
-    p = TESTS[test].function(Pair(delta, delta, delta)).p_value
+    delta = Estimate(
+        model="a",
+        quantity=Quantity("accuracy"),
+        value=(b - c) / n,
+        reason=None,
+        n=n,
+        range=(-1.0, 1.0),
+        agreement=table,
+    )
+    p = TESTS[test].function(Pair(a=delta, b=delta, difference=delta)).p_value
     assert p is not None
     return float(p)
 

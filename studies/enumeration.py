@@ -35,7 +35,7 @@ def proportion_estimate(successes: int, trials: int) -> Estimate:
     share = np.cumsum(stats.binom.pmf(np.arange(n + 1), n, value))
     at = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
     return Estimate(
-        "model", Quantity("accuracy"), value, None, n, (0.0, 1.0),
+        model="model", quantity=Quantity("accuracy"), value=value, reason=None, n=n, range=(0.0, 1.0),
         derivative=np.array([1 - value, -value]) / n,
         counts=np.array([successes, n - successes], dtype=np.float64),
         replicates=np.searchsorted(share, at * share[-1]) / n,
@@ -83,7 +83,7 @@ def paired_estimate(both: int, first: int, second: int, neither: int) -> Estimat
     n = both + first + second + neither
     value = (first - second) / n
     return Estimate(
-        "a", Quantity("accuracy"), value, None, n, (-1.0, 1.0),
+        model="a", quantity=Quantity("accuracy"), value=value, reason=None, n=n, range=(-1.0, 1.0),
         derivative=np.array([1 - value, -1 - value, -value]) / n,
         counts=np.array([first, second, both + neither], dtype=np.float64),
         agreement=(float(both), float(first), float(second), float(neither)),
@@ -190,7 +190,7 @@ def _bare_estimate(successes: int, n: int) -> Estimate:
     """Return an estimate without a bootstrap, for what needs counts and influence values only."""
     value = successes / n
     return Estimate(
-        "model", Quantity("accuracy"), value, None, n, (0.0, 1.0),
+        model="model", quantity=Quantity("accuracy"), value=value, reason=None, n=n, range=(0.0, 1.0),
         derivative=np.array([1 - value, -value]) / n,
         counts=np.array([successes, n - successes], dtype=np.float64),
         successes=float(successes),

@@ -514,5 +514,9 @@ def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
 def _curve(model: str, kind: str, label: str | None, x: Floats, y: Floats) -> CurveRecord:
     given = ~np.isnan(y)
     return CurveRecord(
-        model, kind, label, tuple(float(v) for v in x[given]), tuple(float(v) for v in y[given])
+        model=model,
+        curve=kind,
+        label=label,
+        x=tuple(float(v) for v in x[given]),
+        y=tuple(float(v) for v in y[given]),
     )

@@ -171,7 +171,12 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
             (code, _), *_ = Counter(codes[codes >= 0].tolist()).most_common(1)
             key = dict(name)
             found.append(
-                ChosenRecord(model.name, key.get("repeat"), key.get("fold"), column.categories[code])
+                ChosenRecord(
+                    model=model.name,
+                    repeat=key.get("repeat"),
+                    fold=key.get("fold"),
+                    params=column.categories[code],
+                )
             )
     return tuple(found)
 

@@ -98,7 +98,17 @@ def criterion_choices(records: Sequence[MetricRecord]) -> tuple[CriterionChoiceR
         valued.sort()
         (value, model, n), (second, runner_up, _) = valued[:2]
         models = tuple(sorted(m for _, m, _ in valued))
-        found.append(CriterionChoiceRecord(name, model, value, runner_up, second - value, models, n))
+        found.append(
+            CriterionChoiceRecord(
+                criterion=name,
+                model=model,
+                value=value,
+                second=runner_up,
+                distance=second - value,
+                models=models,
+                n=n,
+            )
+        )
     return tuple(found)
 
 
@@ -338,4 +348,6 @@ def _missing(
             elif name == "stratified_cv" and "cv" in held:
                 reason = Message("missing_estimate.uneven_classes", scheme=scheme)
             reason = lacks(model, quantity) or reason
-            yield ErrorEstimateRecord(model.name, name, quantity.spelled, None, None, None, None, {}, reason)
+            yield ErrorEstimateRecord(
+                model=model.name, estimator=name, metric=quantity.spelled, details={}, reason=reason
+            )

@@ -137,7 +137,7 @@ def extrapolated(
 
 
 def _refused(model: str, metric: str, level: float, reason: Message) -> LearningFitRecord:
-    return LearningFitRecord(model, metric, *(None,) * 9, level=level, reason=reason)
+    return LearningFitRecord(model=model, metric=metric, level=level, reason=reason)
 
 
 def _why_not(b: float, c: float, p: float) -> Message | None:
@@ -266,7 +266,9 @@ def at_one_point(predictions: Predictions) -> Predictions:
     chosen, warnings = chosen_points(predictions, series)
     table = at_points(predictions, series, chosen)
     at = ", ".join(f"{name} {point.x:g}" for name, point in chosen.items())
-    said = FoundRecord(series.axis.replace("_", " "), at, Message(f"curve_point.{series.axis}"))
+    said = FoundRecord(
+        what=series.axis.replace("_", " "), value=at, why=Message(f"curve_point.{series.axis}")
+    )
     return replace(table, found=(*table.found, said), warnings=(*table.warnings, *warnings))
 
 
@@ -409,9 +411,6 @@ def _trained(
             part="train",
             metric=quantity.spelled,
             value=float(defined.mean()) if len(defined) else None,
-            standard_error=None,
-            low=None,
-            high=None,
             n=len(np.unique(table.example[rows])),
             n_fits=len(by_fit),
             used=used,

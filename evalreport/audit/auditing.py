@@ -105,7 +105,6 @@ def _judged(
                 run=reference.run.id,
                 look=fresh.look,
                 test=change.test,
-                statistic=None,
                 p_value=change.p_value,
                 p_adjusted=p,
                 effect="difference",

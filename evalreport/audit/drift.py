@@ -370,8 +370,6 @@ def _judged(asked: list[Asked], reference: Reference, fresh: Fresh, *, alpha: fl
                 p_adjusted=p,
                 effect=found.effect,
                 effect_size=found.effect_size,
-                low=None,
-                high=None,
                 alarm=bool(alarm) if p is None else p <= alpha,
                 text=text,
                 reason=found.reason,

@@ -142,7 +142,9 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
         metric = metric_record(gate, gate.terms[0], results)
         return decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
     row, sign = _comparison_record(gate, results)
-    found = Interval(row.interval_method or "", row.level, row.low, row.high, row.reason)
+    found = Interval(
+        method=row.interval_method or "", level=row.level, low=row.low, high=row.high, reason=row.reason
+    )
     decided = None
     if quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
         found, decided = as_verdict(found, row.difference, row.p_value)
@@ -154,12 +156,12 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
 def judging_interval(metric: MetricRecord) -> Interval:
     """Return the interval that a gate on a value is decided by: exact for proportions, else the recommended one."""
     if not metric.intervals:
-        return Interval("", 0.0, None, None, metric.reason)
+        return Interval(method="", level=0.0, reason=metric.reason)
     first = metric.intervals[0]
     if metric.trials is None or metric.value is None:
         return first
     low, high = clopper_pearson_limits(round(metric.value * metric.trials), metric.trials, first.level)
-    return Interval("clopper_pearson", first.level, low, high)
+    return Interval(method="clopper_pearson", level=first.level, low=low, high=high)
 
 
 def as_verdict(limits: Interval, difference: float | None, p_value: float | None) -> tuple[Interval, bool]:
@@ -226,7 +228,7 @@ def slice_of(gate: Gate, term: Term, results: Results) -> Slice | None:
     known = {row.slice: None for row in results.metrics if row.slice is not None}
     names = " and ".join(column for column, _ in term.slices)
     wanted = [
-        Slice("*".join(column for column, _ in order), joined)
+        Slice(column="*".join(column for column, _ in order), value=joined)
         for order in permutations(term.slices)
         for joined in _joined([value for _, value in order])
     ]
@@ -284,7 +286,7 @@ def _decide_count(gate: Gate, results: Results) -> GateRecord:
         return _decide_audit(gate, results)
     n = float(results.n)
     outcome = outcome_of(gate.comparator, gate.limit, low=n, high=n)
-    return GateRecord(gate.text, outcome, n, None, None, Message("gates.n", n=results.n))
+    return GateRecord(gate=gate.text, outcome=outcome, value=n, text=Message("gates.n", n=results.n))
 
 
 def _decide_audit(gate: Gate, results: Results) -> GateRecord:
@@ -302,7 +304,7 @@ def _decide_audit(gate: Gate, results: Results) -> GateRecord:
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.open", about=open_[0].about, why=open_[0].reason))
-    return GateRecord(gate.text, outcome, float(found), None, None, text)
+    return GateRecord(gate=gate.text, outcome=outcome, value=float(found), text=text)
 
 
 def decided_by(
@@ -324,7 +326,14 @@ def decided_by(
     low, high = limits.low, limits.high
     if value is None or low is None or high is None:
         said = limits.reason or reason or Message("gates.not_computed")
-        return GateRecord(gate.text, "undecided", value, low, high, Message("gates.no_interval", why=said))
+        return GateRecord(
+            gate=gate.text,
+            outcome="undecided",
+            value=value,
+            low=low,
+            high=high,
+            text=Message("gates.no_interval", why=said),
+        )
     span = (low, high)
     if decided is not None and gate.limit == 0:
         span = (value, value) if decided else (-math.inf, math.inf)
@@ -342,7 +351,7 @@ def decided_by(
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.both_answers"))
-    return GateRecord(gate.text, outcome, value, low, high, text)
+    return GateRecord(gate=gate.text, outcome=outcome, value=value, low=low, high=high, text=text)
 
 
 def _negative(number: float | None) -> float | None:
@@ -371,13 +380,13 @@ def _about_every_night(gate: Gate, now: Present) -> GateRecord:
     metric_record(gate, term, now.results)
     found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
     if not found:
-        return GateRecord(gate.text, "pass", None, None, None, Message("gates.none_accepted"))
+        return GateRecord(gate=gate.text, outcome="pass", text=Message("gates.none_accepted"))
     (row,) = found
     if row.effect != "from_floor" or row.effect_size is None:
         text = parts(Message("gates.no_night"), row.text)
-        return GateRecord(gate.text, "undecided", None, None, None, text)
+        return GateRecord(gate=gate.text, outcome="undecided", text=text)
     outcome: Outcome = "fail" if row.alarm else "pass"
-    return GateRecord(gate.text, outcome, row.effect_size + gate.limit, None, None, row.text)
+    return GateRecord(gate=gate.text, outcome=outcome, value=row.effect_size + gate.limit, text=row.text)
 
 
 def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
@@ -387,9 +396,9 @@ def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
         metric_record(gate, term, now.results)
     if gate.reference in past.pruned:
         text = Message("gates.pruned", run=past.pruned[gate.reference])
-        return GateRecord(gate.text, "undecided", None, None, None, text)
+        return GateRecord(gate=gate.text, outcome="undecided", text=text)
     none = Message("gates.none_accepted" if gate.reference == "accepted" else "gates.none_passed")
-    return GateRecord(gate.text, "pass", None, None, None, none)
+    return GateRecord(gate=gate.text, outcome="pass", text=none)
 
 
 def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord:
@@ -399,7 +408,10 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     within = slice_of(gate, term, now.results)
     found = since(reference, now, term.model, quantity, within=within)
     level = now.options.confidence
-    limits, decided = Interval(found.method or "", level, found.low, found.high, found.reason), None
+    limits, decided = (
+        Interval(method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason),
+        None,
+    )
     if found.p_value is not None and quantity.spelled == now.results.primary_metric:
         limits, decided = as_verdict(limits, found.difference, found.p_value)
     record = decided_by(gate, found.difference, limits, decided=decided)
@@ -416,7 +428,7 @@ def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord
     change = float(now.results.n - then)
     outcome = outcome_of(gate.comparator, gate.limit, low=change, high=change)
     text = Message("gates.n_now_and_then", now=now.results.n, then=then, run=reference.spoken)
-    return GateRecord(gate.text, outcome, change, None, None, text)
+    return GateRecord(gate=gate.text, outcome=outcome, value=change, text=text)
 
 
 SUITE = "evalreport"

@@ -477,12 +477,8 @@ def _evidence(
         look=fresh.look,
         unit="example" if now.options.cluster is None else "cluster",
         n_new=0,
-        value=None,
         n_since=0,
-        value_since=None,
         level=now.options.confidence,
-        low=None,
-        high=None,
         accepted=tuple(run.id for run, _ in past.nights),
         reason=None if isinstance(series, Series) else series,
     )

@@ -307,8 +307,9 @@ def point_dominance(sample: Sample, ladders: Sequence[ThresholdCounts]) -> Itera
             text = Message("roc_points.no_worse", upper=upper, lower=lower)
             gap = tpr_a - tpr_b
             yield DominanceRecord(
-                a, b, "points", None, "above" if better else "below", (), max(gap, 0.0), None, max(-gap, 0.0),
-                None, False, text,
+                a=a, b=b, curve="points", label=None, relation="above" if better else "below", crossings=(),
+                a_most=max(gap, 0.0), b_most=max(-gap, 0.0),
+                clear=False, text=text,
             )  # fmt: skip
 
 
@@ -319,18 +320,18 @@ def _point(a: str, b: str, gap: float, fpr: float) -> DominanceRecord:
     text = Message(f"roc_points.{relation}", a=a, b=b, rate=fpr, **lead)
     up, down = max(gap, 0.0), max(-gap, 0.0)
     return DominanceRecord(
-        a,
-        b,
-        "roc_point",
-        None,
-        relation,
-        (),
-        up,
-        fpr if up else None,
-        down,
-        fpr if down else None,
-        False,
-        text,
+        a=a,
+        b=b,
+        curve="roc_point",
+        label=None,
+        relation=relation,
+        crossings=(),
+        a_most=up,
+        a_most_at=fpr if up else None,
+        b_most=down,
+        b_most_at=fpr if down else None,
+        clear=False,
+        text=text,
     )
 
 
@@ -454,7 +455,15 @@ def average_rank_records(
         m, k = ranked.ranks.shape
         smallest = critical_difference(k, m, round(1 - options.confidence, 12))
         found += [
-            AverageRankRecord(quantity.spelled, name, float(rank), ranked.by, m, smallest, options.confidence)
+            AverageRankRecord(
+                metric=quantity.spelled,
+                model=name,
+                average_rank=float(rank),
+                by=ranked.by,
+                blocks=m,
+                critical_difference=smallest,
+                level=options.confidence,
+            )
             for name, rank in zip(ranked.models, ranked.mean_ranks, strict=True)
         ]
     return tuple(found)
@@ -532,13 +541,7 @@ def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Optio
         statistic=outcome.statistic,
         df=outcome.df,
         p_value=outcome.p_value,
-        p_adjusted=None,
-        correction=None,
-        difference=None,
         level=options.confidence,
-        low=None,
-        high=None,
-        interval_method=None,
         effect=outcome.effect,
         effect_size=outcome.effect_size,
         recommended=False,
@@ -563,7 +566,15 @@ def _variances(estimate: Estimate) -> Iterator[VarianceRecord]:
     values = fits.values[~np.isnan(fits.values)]
     if len(values) > 1:
         between = float(values.var(ddof=1))
-        yield VarianceRecord(estimate.model, quantity.spelled, fits.kind, between, len(values))
+        yield VarianceRecord(
+            model=estimate.model, metric=quantity.spelled, source=fits.kind, value=between, n=len(values)
+        )
     if estimate.defined and estimate.corrected_error is not None:
         of_test_set = estimate.corrected_error**2
-        yield VarianceRecord(estimate.model, quantity.spelled, "test set", of_test_set, estimate.n_units)
+        yield VarianceRecord(
+            model=estimate.model,
+            metric=quantity.spelled,
+            source="test set",
+            value=of_test_set,
+            n=estimate.n_units,
+        )

@@ -274,7 +274,7 @@ def _of_flagged(sample: Sample) -> Iterator[WarningRecord]:
         if kind != "alone":
             params["measured"] = measured_of_few()
         text = Message(f"warning.few_flagged.{kind}", model=model, **params)
-        yield WarningRecord("few_flagged", text, (model,))
+        yield WarningRecord(code="few_flagged", text=text, about=(model,))
 
 
 FEW_ERRORS = 3

@@ -90,7 +90,7 @@ def _of_number(sample: Sample) -> Iterator[WarningRecord]:
             said = sentences(
                 said, Message("measured.of_seeds", percent=100 * MEASURED_OF_SEEDS[parts], decimals=1)
             )
-        yield WarningRecord("few_seeds", said, about)
+        yield WarningRecord(code="few_seeds", text=said, about=about)
     if design == "datasets" and parts < FEW_DATASETS:
         yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
 
@@ -127,7 +127,7 @@ def _of_weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     )
     if effective < FEW_EFFECTIVE:
         said = sentences(said, Message("measured.of_weights", enough=FEW_EFFECTIVE))
-    yield WarningRecord("unequal_weights", said, (options.weight,))
+    yield WarningRecord(code="unequal_weights", text=said, about=(options.weight,))
 
 
 def _tenths(effective: float) -> float:
@@ -278,7 +278,7 @@ def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found
     if first.less_moved:
         notes.append(Message("large_losses.less_moved", metric=METRICS[first.less_moved].label))
     about = (model, *(q.spelled for q in quantities))
-    return WarningRecord("few_large_losses", sentences(text, *notes), about)
+    return WarningRecord(code="few_large_losses", text=sentences(text, *notes), about=about)
 
 
 def _of_values(sample: Sample) -> Iterator[WarningRecord]:

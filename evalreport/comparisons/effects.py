@@ -175,16 +175,37 @@ def effects(
 
 def agreement_records(family: Sequence[Comparison]) -> tuple[AgreementRecord, ...]:
     """Return the 2 x 2 tables of who is right where: the pairs whose examples are judged right or wrong."""
-    return tuple(
-        AgreementRecord(c.a, c.b, c.quantity.spelled, *c.pair.difference.agreement)
-        for c in family
-        if c.pair is not None and c.pair.difference.agreement is not None
-    )
+    found = []
+    for c in family:
+        if c.pair is not None and c.pair.difference.agreement is not None:
+            both, only_a, only_b, neither = c.pair.difference.agreement
+            found.append(
+                AgreementRecord(
+                    a=c.a,
+                    b=c.b,
+                    metric=c.quantity.spelled,
+                    both=both,
+                    only_a=only_a,
+                    only_b=only_b,
+                    neither=neither,
+                )
+            )
+    return tuple(found)
 
 
 def _record(comparison: Comparison, metric: str, size: Sized, unit: str = "example") -> EffectRecord:
     effect, value, (low, high), text = size
-    return EffectRecord(comparison.a, comparison.b, metric, effect, value, low, high, text, unit)
+    return EffectRecord(
+        a=comparison.a,
+        b=comparison.b,
+        metric=metric,
+        effect=effect,
+        value=value,
+        low=low,
+        high=high,
+        text=text,
+        unit=unit,
+    )
 
 
 # --- right or wrong -------------------------------------------------------------------------------------------------

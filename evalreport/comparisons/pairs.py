@@ -120,11 +120,11 @@ def _comparison(
         scale = first.metric.affine_of
         delta = replace(delta, agreement=agreement(losses if scale is None else scale.back(losses)))
     pair = Pair(
-        first,
-        second,
-        replace(delta, paired=_paired(delta, losses)),
-        losses,
-        swapped,
+        a=first,
+        b=second,
+        difference=replace(delta, paired=_paired(delta, losses)),
+        losses=losses,
+        swapped=swapped,
         design=sample.predictions.design,
         ranked=ranked,
         places=(0, 1) if ranked is None else (ranked.models.index(a), ranked.models.index(b)),
@@ -271,8 +271,6 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         statistic=outcome.statistic,
         df=outcome.df,
         p_value=outcome.p_value,
-        p_adjusted=None,
-        correction=None,
         difference=None if pair is None else tested_difference(pair, test),
         level=options.confidence,
         low=None if interval is None else interval.low,
@@ -344,9 +342,9 @@ def _independent_comparison(
         return Comparison(a, b, quantity, None, lacking)
     independent = options.join == "independent"
     pair = Pair(
-        first,
-        second,
-        unpaired_difference(first, second) if independent else difference(first, second),
+        a=first,
+        b=second,
+        difference=unpaired_difference(first, second) if independent else difference(first, second),
         design=samples[a].predictions.design,
         independent=independent,
         greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),

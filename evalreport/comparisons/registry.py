@@ -103,7 +103,7 @@ class Swapped:
     discordant: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """Two models on one quantity, on the same examples.
 

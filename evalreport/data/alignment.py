@@ -73,7 +73,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     found: tuple[FoundRecord, ...] = ()
     if join == "independent":
         why = Message("found.join.independent", models=len(rows.models), rows=rows_by_model.shape[1])
-        found = (FoundRecord("join", "independent", why),)
+        found = (FoundRecord(what="join", value="independent", why=why),)
     elif (rows_by_model < 0).any() and not of_series:
         shared = (rows_by_model >= 0).all(axis=0)
         of_seeds = rows.ids is not None and set(telling) - {"part"} == {"seed"}
@@ -87,7 +87,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             counts = zip(rows.models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
             of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
             why = Message("found.join.intersect", n=int(shared.sum()), of=of)
-            found = (*found, FoundRecord("join", "intersect", why))
+            found = (*found, FoundRecord(what="join", value="intersect", why=why))
             rows_by_model = rows_by_model[:, shared]
     ids, example = _used(ids, code[rows_by_model.max(axis=0)])
     warnings: tuple[WarningRecord, ...] = ()
@@ -159,7 +159,7 @@ def _with_own_seeds(
         if lacking.any() and join == "error":
             raise _lacks_a_seed(rows, model, any_row[lacking[place]])
         complete &= ~lacking[place]
-    return complete, (FoundRecord("seeds", "unpaired", Message("found.seeds_unpaired")),)
+    return complete, (FoundRecord(what="seeds", value="unpaired", why=Message("found.seeds_unpaired")),)
 
 
 def _used(ids: Any, code: Indices) -> tuple[Any, Indices]:

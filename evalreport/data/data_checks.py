@@ -79,7 +79,7 @@ def with_training_rows(predictions: Predictions) -> Predictions:
     values = np.full(predictions.n, -1, dtype=np.int32) if part is None else part.values.copy()
     values[training] = names.index("train")
     value = Message("found.training_rows.value", n=int(training.sum()))
-    said = FoundRecord("training rows", value, Message("found.training_rows.why"))
+    said = FoundRecord(what="training rows", value=value, why=Message("found.training_rows.why"))
     return dataclasses.replace(
         predictions,
         keys={**predictions.keys, "part": Column(values, names)},

@@ -227,7 +227,7 @@ def attach_truth(
         warnings = (
             warning("truth_without_prediction", about=about, file=table.told, n=unused, total=len(ids)),
         )
-    found = (FoundRecord("truth", table.told, Message("found.truth")),)
+    found = (FoundRecord(what="truth", value=table.told, why=Message("found.truth")),)
     rows = dataclasses.replace(
         rows,
         truth=truth,

@@ -89,7 +89,7 @@ def load(
         inputs=inputs,
         found=(
             *task.found,
-            FoundRecord("design", design.design, design.why),
+            FoundRecord(what="design", value=design.design, why=design.why),
             *found,
             *alignment.found,
             *said_of_models,
@@ -167,7 +167,7 @@ def _read(file: File, options: Options, memory_limit: int | None, *, predictions
 
 
 def _record(file: File, read: Columns, model: str | None) -> InputRecord:
-    return InputRecord(file.relative, digest(file.path), read.rows, model)
+    return InputRecord(path=file.relative, sha256=digest(file.path), rows=read.rows, model=model)
 
 
 def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
@@ -181,9 +181,9 @@ def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
         why = Message("found.models.one_file", n=n)
     else:
         why = Message("found.models.files", n=n, files=files)
-    found = [FoundRecord("models", ", ".join(rows.models), why)]
+    found = [FoundRecord(what="models", value=", ".join(rows.models), why=why)]
     if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
-        found.append(FoundRecord("ids", "row numbers", Message("found.no_id")))
+        found.append(FoundRecord(what="ids", value="row numbers", why=Message("found.no_id")))
     return tuple(found)
 
 

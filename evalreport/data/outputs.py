@@ -108,11 +108,11 @@ def _together(found: list[FoundRecord], n_models: int) -> list[FoundRecord]:
         models.setdefault((record.what, record.why), []).append(str(record.value))
     return [
         FoundRecord(
-            what,
-            Message("found.all_models", n=n_models)
+            what=what,
+            value=Message("found.all_models", n=n_models)
             if n_models == len(names) > 3
             else ", ".join(map(str, names)),
-            why,
+            why=why,
         )
         for (what, why), names in models.items()
     ]
@@ -215,17 +215,17 @@ def _derived_labels(
     present = chosen.present
     if positive is None:
         if proba is None:
-            return None, FoundRecord("labels", chosen.model, Message("found.labels.none"))
+            return None, FoundRecord(what="labels", value=chosen.model, why=Message("found.labels.none"))
         largest = proba.max(axis=1)
         ties = int(((proba == largest[:, None]).sum(axis=1) > 1).sum())
         why = Message("found.labels.largest_with_ties", n=ties) if ties else Message("found.labels.largest")
         filled = np.where(np.isnan(proba), -1.0, proba)
         return _masked(filled.argmax(axis=1).astype(np.int32), present), FoundRecord(
-            "labels", chosen.model, why
+            what="labels", value=chosen.model, why=why
         )
     threshold = options.threshold if options.threshold is not None or proba is None else 0.5
     if ranking is None or threshold is None:
-        return None, FoundRecord("threshold", chosen.model, Message("found.threshold.none"))
+        return None, FoundRecord(what="threshold", value=chosen.model, why=Message("found.threshold.none"))
     if options.threshold is None:
         why = Message("found.threshold.default", threshold=threshold)
     elif proba is None:
@@ -233,7 +233,7 @@ def _derived_labels(
     else:
         why = Message("found.threshold.of_probability", threshold=threshold)
     labels = np.where(ranking >= threshold, np.int32(positive), np.int32(1 - positive))
-    return _masked(labels, present), FoundRecord("threshold", chosen.model, why)
+    return _masked(labels, present), FoundRecord(what="threshold", value=chosen.model, why=why)
 
 
 def _masked(labels: Codes, present: npt.NDArray[np.bool_] | None) -> Codes:

@@ -66,9 +66,9 @@ def test_rows(predictions: Predictions) -> Predictions:
             remedy="add test predictions (part = test, or inbag = 0)",
         )
     kept = FoundRecord(
-        "rows",
-        Message("found.test_rows.value", n=int(keep.sum()), total=predictions.n),
-        Message("found.test_rows.why"),
+        what="rows",
+        value=Message("found.test_rows.value", n=int(keep.sum()), total=predictions.n),
+        why=Message("found.test_rows.why"),
     )
     return replace(subset(predictions, np.flatnonzero(keep)), found=(*predictions.found, kept))
 
@@ -256,7 +256,7 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
         models=models,
         keys=with_seeds_as_repeats(keys) if design.seeds_are_repeats else keys,
         design=design.design,
-        found=(*found, FoundRecord("design", design.design, design.why)),
+        found=(*found, FoundRecord(what="design", value=design.design, why=design.why)),
     )
 
 
@@ -300,7 +300,7 @@ def one_value_a_dataset(predictions: Predictions) -> Predictions:
 
     kept = subset(predictions, first)
     why = Message("found.dataset_values.why", least=int(counts.min()), most=int(counts.max()))
-    said = FoundRecord("values", Message("found.dataset_values.value", n=len(first)), why)
+    said = FoundRecord(what="values", value=Message("found.dataset_values.value", n=len(first)), why=why)
     return replace(
         kept,
         models=tuple(averaged(m, w) for m, w in zip(kept.models, predictions.models, strict=True)),

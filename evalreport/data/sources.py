@@ -316,7 +316,7 @@ def content_digest(predictions: Predictions) -> str:
 
 def memory_record(predictions: Predictions) -> InputRecord:
     """Describe predictions that came from memory as one input."""
-    return InputRecord("<memory>", content_digest(predictions), predictions.n, None)
+    return InputRecord(path="<memory>", sha256=content_digest(predictions), rows=predictions.n, model=None)
 
 
 def _table(source: Any, name: str, model: str, options: Options, *, predictions: bool = True) -> Table:

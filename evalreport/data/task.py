@@ -76,7 +76,7 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         )
     task, why = _classes_or_numbers(rows, options)
     if task == "regression":
-        return FoundTask(task="regression", found=(FoundRecord("task", "regression", why),))
+        return FoundTask(task="regression", found=(FoundRecord(what="task", value="regression", why=why),))
     return _classification(rows, options, why)
 
 
@@ -99,7 +99,8 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
             remedy=f"give every model a column {column!r}, or none",
         )
     return FoundTask(
-        task=task, found=(FoundRecord("task", task, Message("found.task.column", column=column)),)
+        task=task,
+        found=(FoundRecord(what="task", value=task, why=Message("found.task.column", column=column)),),
     )
 
 
@@ -206,7 +207,7 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     if len(classes) == 1 and options.task != "multiclass":
         classes = in_order((classes[0], _counterpart(classes[0])))
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
-    found = [FoundRecord("task", task, why), _classes_found(classes)]
+    found = [FoundRecord(what="task", value=task, why=why), _classes_found(classes)]
     positive, record, warnings = _positive(classes, task, options.positive, asked)
     if record is not None:
         found.append(record)
@@ -233,7 +234,7 @@ def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
 
 def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
     names = ", ".join(map(quoted, classes[:10])) + (", ..." if len(classes) > 10 else "")
-    return FoundRecord("classes", names, Message("found.classes"))
+    return FoundRecord(what="classes", value=names, why=Message("found.classes"))
 
 
 def _counterpart(label: str) -> str:
@@ -257,16 +258,20 @@ def _positive(
     if named is not None:
         for label in (named, asked):
             if label in classes:
-                return label, FoundRecord("positive class", str(label), Message("found.positive.asked")), []
+                return (
+                    label,
+                    FoundRecord(what="positive class", value=str(label), why=Message("found.positive.asked")),
+                    [],
+                )
         raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(quoted, classes))}")
     lowered = {label.lower(): label for label in classes}
     for negative, positive in POSITIVE_PAIRS:
         if {negative, positive} == set(lowered):
             label = lowered[positive]
             why = Message("found.positive.usual", a=classes[0], b=classes[1])
-            return label, FoundRecord("positive class", label, why), []
+            return label, FoundRecord(what="positive class", value=label, why=why), []
     label = classes[-1]
-    record = FoundRecord("positive class", label, Message("found.positive.last"))
+    record = FoundRecord(what="positive class", value=label, why=Message("found.positive.last"))
     return label, record, [warning("positive_class_guessed", about=(label,), label=label)]
 
 

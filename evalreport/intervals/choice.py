@@ -261,10 +261,10 @@ def limits(estimate: Estimate, name: str, level: float) -> Interval:
     """Compute one interval, cut to the range; None with the reason where it is not honest or undefined."""
     method = INTERVALS[name]
     if not estimate.defined:
-        return Interval(name, level, None, None, estimate.reason)
+        return Interval(method=name, level=level, reason=estimate.reason)
     reason = lacks(method, estimate)
     if reason is not None:
-        return Interval(name, level, None, None, reason)
+        return Interval(method=name, level=level, reason=reason)
     # Squares of numbers near the largest double become infinite, and such limits are said to be.
     with np.errstate(over="ignore", invalid="ignore"):
         bounds = _on_own_scale(estimate, method.function(estimate.of_base, level))
@@ -326,14 +326,14 @@ def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, floa
         or bounds.high is None
         or not (math.isfinite(bounds.low) and math.isfinite(bounds.high))
     ):
-        return Interval(name, level, None, None, bounds.reason or Message("limits.infinite"))
+        return Interval(method=name, level=level, reason=bounds.reason or Message("limits.infinite"))
     low, high = (
         float(min(max(limit, value_range[0]), value_range[1])) for limit in (bounds.low, bounds.high)
     )
     reason = bounds.reason
     if reason is None and high - low <= NEGLIGIBLE * max(abs(low), abs(high)):
         reason = Message("limits.meet")
-    return Interval(name, level, low, high, reason)
+    return Interval(method=name, level=level, low=low, high=high, reason=reason)
 
 
 def leading(estimate: Estimate, level: float, value_of: TableFunction | None = None) -> Interval:

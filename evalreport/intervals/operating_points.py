@@ -76,16 +76,21 @@ def rejection_summaries(given: Forecasts, units: Units, level: float) -> tuple[C
     kept, right = given.kept_and_right[1:]
     total = float(kept[-1])
     area = rejection_area(kept, right)
-    found = [CurveSummaryRecord(given.model, "accuracy_rejection", None, "area", None, area)]
+    found = [
+        CurveSummaryRecord(
+            model=given.model, curve="accuracy_rejection", label=None, quantity="area", value=area
+        )
+    ]
     for coverage in COVERAGES:
         n = coverage * total
         wrong = n - float(right_at_coverage(kept, right, np.array([coverage]))[0])
         low, high = wilson_limits(min(max(wrong, 0.0), n), n, level) if units.plain else (None, None)
         found.append(
             CurveSummaryRecord(
-                given.model, "accuracy_rejection", None, "risk", coverage, wrong / n, low, high,
-                None if low is None else level, None if low is None else "wilson",
-                None if units.plain else Message("limits.not_binomial"),
+                model=given.model, curve="accuracy_rejection", label=None, quantity="risk", at=coverage,
+                value=wrong / n, low=low, high=high,
+                level=None if low is None else level, method=None if low is None else "wilson",
+                reason=None if units.plain else Message("limits.not_binomial"),
             )
         )  # fmt: skip
     return tuple(found)

@@ -255,7 +255,6 @@ def _record(
         label=None,
         slice=None,
         value=value if known else None,
-        standard_error=None,
         n=training.n,
         reason=None if known else reason,
         intervals=(),

@@ -147,7 +147,7 @@ class Fits:
         return float((self.n_test / self.n_train).mean())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """One model's value of one quantity (or the difference of two models').
 
@@ -208,7 +208,7 @@ class Estimate:
     model: str
     quantity: Quantity
     value: float
-    reason: Text | None
+    reason: Text | None = None
     n: int
     range: tuple[float, float]
     derivative: Floats | None = None
@@ -544,4 +544,11 @@ def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]
 def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: Text) -> Estimate:
     """Return the estimate of a quantity that a model does not have, with the reason."""
     value_limits = value_range(definition(key[1]), predictions)
-    return Estimate(key[0], key[1], np.nan, reason, predictions.n_examples, value_limits)
+    return Estimate(
+        model=key[0],
+        quantity=key[1],
+        value=np.nan,
+        reason=reason,
+        n=predictions.n_examples,
+        range=value_limits,
+    )

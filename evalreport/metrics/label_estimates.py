@@ -222,12 +222,12 @@ def _estimate(
     derivative, counts = tables.influence(model, slopes)
     units = tables.units
     return Estimate(
-        tables.models[model],
-        quantity,
-        value,
-        definition(quantity).undefined if undefined else None,
-        predictions.n_examples,
-        value_range(definition(quantity), predictions),
+        model=tables.models[model],
+        quantity=quantity,
+        value=value,
+        reason=definition(quantity).undefined if undefined else None,
+        n=predictions.n_examples,
+        range=value_range(definition(quantity), predictions),
         derivative=None if undefined else derivative,
         counts=counts,
         by_fit=None if undefined or predictions.design != "seeds" else lambda: tables.by_part(model, slopes),

@@ -258,7 +258,7 @@ def _change(
     if score is None or outputs.present is not None:
         why = Message("threshold_change.labels_only")
         text = Message("threshold_change.sentence", model=name, reason=why)
-        return ThresholdChangeRecord(name, threshold, text=text, reason=why)
+        return ThresholdChangeRecord(model=name, threshold=threshold, text=text, reason=why)
     after = score >= threshold
     tp, fp, fn, tn = (
         float(weights[part].sum())
@@ -270,14 +270,16 @@ def _change(
             model=name, threshold=threshold, digits=DIGITS, n=tp + fp, wrong=fp, missed=fn,
         )  # fmt: skip
         why = Message("threshold_change.no_decisions")
-        return ThresholdChangeRecord(name, threshold, tp=tp, fp=fp, fn=fn, tn=tn, text=text, reason=why)
+        return ThresholdChangeRecord(
+            model=name, threshold=threshold, tp=tp, fp=fp, fn=fn, tn=tn, text=text, reason=why
+        )
     before = outputs.y_pred == code
     false_alarms = float(weights[before & ~positive].sum()) - fp
     hits = float(weights[before & positive].sum()) - tp
     changed = float(weights[before != after].sum())
     return ThresholdChangeRecord(
-        name,
-        threshold,
+        model=name,
+        threshold=threshold,
         changed=changed,
         fewer_alarms=false_alarms + hits,
         fewer_false_alarms=false_alarms,
@@ -327,7 +329,11 @@ def ranking_summaries(ladder: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]
     found: list[CurveSummaryRecord] = []
 
     def add(curve: str, quantity: str, at: float | None, value: float) -> None:
-        found.append(CurveSummaryRecord(ladder.model, curve, ladder.label, quantity, at, value))
+        found.append(
+            CurveSummaryRecord(
+                model=ladder.model, curve=curve, label=ladder.label, quantity=quantity, at=at, value=value
+            )
+        )
 
     for at in AT if ladder.label is None else ():
         # For sensitivity the classes change places: the curve is read from its other end.

@@ -173,7 +173,7 @@ def said_of_bins(
     why = Message("bins.why", n=most_exact)
     if single:
         why = Message("bins.why_of", why=why, shares=tuple(_of_shares(shares_of_ranks(bins, estimates))))
-    return FoundRecord("resampling of ranks", Message("bins.histogram", n=most), why)
+    return FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why)
 
 
 def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
@@ -436,12 +436,11 @@ def _estimate(
     units = data.units
     by_unit = None if derivative is None else units.influence(derivative)
     return Estimate(
-        key[0],
-        key[1],
-        value,
-        None,
-        predictions.n_examples,
-        value_range(definition(key[1]), predictions),
+        model=key[0],
+        quantity=key[1],
+        value=value,
+        n=predictions.n_examples,
+        range=value_range(definition(key[1]), predictions),
         derivative=by_unit,
         counts=None if by_unit is None else np.broadcast_to(1.0, len(by_unit)),
         sizes=units.sizes,

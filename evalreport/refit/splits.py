@@ -438,7 +438,7 @@ def _small_folds(fits: Sequence[Fit]) -> Iterator[WarningRecord]:
     # Of leave-one-out everybody knows; no fold of it is looked at by itself.
     if sizes and 1 < min(sizes) < FEW_IN_A_FOLD:
         text = Message("planned_folds.small", n=min(sizes), least=FEW_IN_A_FOLD)
-        yield WarningRecord("small_folds", text)
+        yield WarningRecord(code="small_folds", text=text)
 
 
 def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
@@ -454,7 +454,7 @@ def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[Warnin
     ]
     if lacking:
         text = Message("planned_folds.lack_class", n=len(lacking), total=len(fits))
-        yield WarningRecord("class_missing_in_fold", text)
+        yield WarningRecord(code="class_missing_in_fold", text=text)
 
 
 def _missing_in_training(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:

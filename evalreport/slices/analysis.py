@@ -101,7 +101,9 @@ def found_of(division: Division) -> FoundRecord:
     if n > MOST_NAMED:
         values = Message("division.values_more", names=division.values[:MOST_NAMED], n=n - MOST_NAMED)
     return FoundRecord(
-        f"slices of {division.column}", values, division.how or Message("sliceable.values", n=n)
+        what=f"slices of {division.column}",
+        value=values,
+        why=division.how or Message("sliceable.values", n=n),
     )
 
 
@@ -281,7 +283,16 @@ def _metric_records(
     held = {m.name for s in group.samples for m in s.predictions.models}
     why = Message("too_small.absent")
     found += [
-        MetricRecord(m.name, q.metric, q.average, q.label, group.name, None, None, 0, why, ())
+        MetricRecord(
+            model=m.name,
+            metric=q.metric,
+            average=q.average,
+            label=q.label,
+            slice=group.name,
+            n=0,
+            reason=why,
+            intervals=(),
+        )
         for m in predictions.models
         if m.name not in held
         for q in quantities

@@ -130,7 +130,7 @@ def group_of(
 ) -> Group:
     """Estimate every quantity on some rows alone."""
     samples = sampled_alone(predictions, rows, quantities, sampler, n_resamples)
-    return Group(division, Slice(division.column, value), rows, samples)
+    return Group(division, Slice(column=division.column, value=value), rows, samples)
 
 
 def sampled_alone(

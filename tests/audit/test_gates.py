@@ -20,15 +20,30 @@ from evalreport.results import Results
 
 def metric(model, name, value, low, high, *, average=None, label=None, slice=None, reason=None):  # noqa: A002
     """One record whose recommended interval, the first, is narrower than the second."""
-    intervals = (Interval("wilson", 0.95, low, high, reason), Interval("normal", 0.95, -9.0, 9.0))
-    return MetricRecord(model, name, average, label, slice, value, 0.01, 500, None, intervals)
+    intervals = (
+        Interval(method="wilson", level=0.95, low=low, high=high, reason=reason),
+        Interval(method="normal", level=0.95, low=-9.0, high=9.0),
+    )
+    return MetricRecord(
+        model=model,
+        metric=name,
+        average=average,
+        label=label,
+        slice=slice,
+        value=value,
+        standard_error=0.01,
+        n=500,
+        intervals=intervals,
+    )
 
 
 def comparison(a, b, name, difference, low, high, *, recommended=True, average=None):
     """One record of a test of the difference a - b."""
     return ComparisonRecord(
-        a, b, name, average, None, None, "mcnemar_midp", 1.0, None, 0.04, None, None,
-        difference, 0.95, low, high, "newcombe_paired", None, None, recommended, None, None,
+        a=a, b=b, metric=name, average=average, label=None, slice=None, test="mcnemar_midp", statistic=1.0,
+        p_value=0.04,
+        difference=difference, level=0.95, low=low, high=high, interval_method="newcombe_paired",
+        recommended=recommended,
     )  # fmt: skip
 
 
@@ -37,7 +52,7 @@ def results_with(metrics=(), comparisons=(), *, task="binary", models=("forest",
     classes = ("0", "1") if task == "binary" else ("1", "2", "3")
     return Results(
         signature="s", options={}, task=task, design="test-set", n=500, classes=classes,
-        positive="1" if task == "binary" else None, models=models, primary_metric="accuracy", baseline=None,
+        positive="1" if task == "binary" else None, models=models, primary_metric="accuracy",
         inputs=(), metrics=tuple(metrics), comparisons=tuple(comparisons),
     )  # fmt: skip
 
@@ -191,7 +206,7 @@ def test_averages_and_classes_are_spelled_as_for_metric():
         metric("forest", "f1", 0.7, 0.6, 0.8, average="macro"),
         metric("forest", "f1", 0.9, 0.85, 0.95, average="micro"),
         metric("forest", "recall", 0.5, 0.4, 0.6, label="3"),
-        metric("forest", "recall", 0.1, 0.0, 0.2, label="3", slice=Slice("site", "x")),
+        metric("forest", "recall", 0.1, 0.0, 0.2, label="3", slice=Slice(column="site", value="x")),
     ]
     results = results_with(rows, task="multiclass")
     assert outcome("forest.f1 > 0", results).value == 0.7
@@ -254,7 +269,7 @@ def test_judge_decides_the_gates_of_the_options_in_their_order():
 
 def test_a_blocker_lets_nothing_pass_but_a_count():
     """An example both trained and tested on: a pass becomes undecided with the reason, a failure stays one."""
-    leaked = WarningRecord("trained_on_test", "10 examples are both", level="blocker")
+    leaked = WarningRecord(code="trained_on_test", text="10 examples are both", level="blocker")
     texts = ("forest.accuracy >= 0.89", "forest.accuracy >= 0.95", "n >= 500")
     gates = judge(dataclasses.replace(ACCURACY, warnings=(leaked,)), texts).gates
     assert [gate.outcome for gate in gates] == ["undecided", "fail", "pass"]

@@ -26,8 +26,8 @@ def test_the_reference_values(record: Mapping[str, Any]) -> None:
     low, _ = clopper_pearson_limits(k, n, given["level"])
     assert agrees(low, expected["cp_low"])
     metric = MetricRecord(
-        "a", "accuracy", None, None, None, k / n, 0.01, n, None,
-        (Interval("wilson", given["level"], 0.0, 1.0),), trials=float(n),
+        model="a", metric="accuracy", average=None, label=None, slice=None, value=k / n, standard_error=0.01, n=n,
+        intervals=(Interval(method="wilson", level=given["level"], low=0.0, high=1.0),), trials=float(n),
     )  # fmt: skip
     assert agrees(judging_interval(metric).low or 0.0, expected["cp_low"])
     at_bar = stats.binom(n, given["bar"])
@@ -141,9 +141,13 @@ def test_a_gate_between_several_models_agrees_with_the_unadjusted_verdict() -> N
 
 def test_limits_that_disagree_with_the_test_are_cut_or_stretched_for_a_gate_too() -> None:
     """By hand: p of 0.04 with limits around 0 decides above 0; p of 0.06 with limits above 0 reaches back to it."""
-    cut, decided = as_verdict(Interval("newcombe_paired", 0.95, -0.01, 0.09), 0.04, 0.04)
+    cut, decided = as_verdict(
+        Interval(method="newcombe_paired", level=0.95, low=-0.01, high=0.09), 0.04, 0.04
+    )
     assert (cut.low, cut.method, decided) == (0.0, "newcombe_paired, cut at 0", True)
-    stretched, decided = as_verdict(Interval("newcombe_paired", 0.95, 0.01, 0.09), 0.05, 0.06)
+    stretched, decided = as_verdict(
+        Interval(method="newcombe_paired", level=0.95, low=0.01, high=0.09), 0.05, 0.06
+    )
     assert (stretched.low, stretched.method, decided) == (0.0, "newcombe_paired, stretched to 0", False)
 
 

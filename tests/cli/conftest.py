@@ -39,7 +39,7 @@ class Fakes:
 
 def some_results(**changes: Any) -> Results:
     """Results of one model whose accuracy is 0.9 in [0.85, 0.95]."""
-    interval = Interval("wilson", 0.95, 0.85, 0.95)
+    interval = Interval(method="wilson", level=0.95, low=0.85, high=0.95)
     fields: dict[str, Any] = {
         "signature": "s",
         "options": {},
@@ -52,9 +52,21 @@ def some_results(**changes: Any) -> Results:
         "primary_metric": "accuracy",
         "baseline": None,
         "inputs": (),
-        "metrics": (MetricRecord("forest", "accuracy", None, None, None, 0.9, 0.01, 500, None, (interval,)),),
-        "found": (FoundRecord("positive class", "1", "the greater of 0 and 1"),),
-        "warnings": tuple(WarningRecord(f"code_{i}", f"warning number {i}") for i in range(5)),
+        "metrics": (
+            MetricRecord(
+                model="forest",
+                metric="accuracy",
+                average=None,
+                label=None,
+                slice=None,
+                value=0.9,
+                standard_error=0.01,
+                n=500,
+                intervals=(interval,),
+            ),
+        ),
+        "found": (FoundRecord(what="positive class", value="1", why="the greater of 0 and 1"),),
+        "warnings": tuple(WarningRecord(code=f"code_{i}", text=f"warning number {i}") for i in range(5)),
     }
     return Results(**{**fields, **changes})
 

@@ -66,7 +66,10 @@ def test_the_distribution_is_that_of_all_signs(seed: int) -> None:
 def limits_of(differences: np.ndarray, level: float = 0.95) -> tuple[float | None, float | None]:
     """Return the Hodges-Lehmann limits of differences."""
     m = len(differences)
-    bounds = hodges_lehmann(Estimate("a", Quantity("mae"), 0.0, None, m, (-9, 9), paired=differences), level)
+    bounds = hodges_lehmann(
+        Estimate(model="a", quantity=Quantity("mae"), value=0.0, n=m, range=(-9, 9), paired=differences),
+        level,
+    )
     return bounds.low, bounds.high
 
 

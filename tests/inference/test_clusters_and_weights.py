@@ -340,7 +340,16 @@ def held(method: str, estimates: Iterator[Estimate], truth: float) -> float:
 def estimate_of(value: float, derivative: Floats, **fields: Any) -> Estimate:
     """Return an accuracy or a difference of two, with its influence by unit."""
     counts = np.ones(len(derivative))
-    return Estimate("m", Quantity("accuracy"), value, None, 1000, (-1.0, 1.0), derivative, counts, **fields)
+    return Estimate(
+        model="m",
+        quantity=Quantity("accuracy"),
+        value=value,
+        n=1000,
+        range=(-1.0, 1.0),
+        derivative=derivative,
+        counts=counts,
+        **fields,
+    )
 
 
 @pytest.mark.parametrize("clusters, least", [(20, 0.93), (8, 0.92)])

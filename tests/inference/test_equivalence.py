@@ -60,7 +60,16 @@ def test_bca_runs_off_to_the_extreme_replicate_and_never_comes_back() -> None:
     replicates = np.linspace(-1, 1, 199) ** 3
     one = np.zeros(50)
     one[0] = 0.1
-    estimate = Estimate("m", Quantity("f1"), 0.0, None, 50, (-1.0, 1.0), one, np.ones(50), replicates)
+    estimate = Estimate(
+        model="m",
+        quantity=Quantity("f1"),
+        value=0.0,
+        n=50,
+        range=(-1.0, 1.0),
+        derivative=one,
+        counts=np.ones(50),
+        replicates=replicates,
+    )
     assert estimate.acceleration == pytest.approx(1 / 6)
     for level in (0.99, 0.9999, 1 - 1e-9, 1 - 1e-10):
         found = limits(estimate, "bootstrap_bca", level)
@@ -68,4 +77,4 @@ def test_bca_runs_off_to_the_extreme_replicate_and_never_comes_back() -> None:
         assert found.low < 0
     turned = dataclasses.replace(estimate, derivative=-one)
     assert limits(turned, "bootstrap_bca", 1 - 1e-10).low == pytest.approx(-1.0)
-    assert tost(Pair(estimate, estimate, estimate), 2.0) == pytest.approx(1 / 200)
+    assert tost(Pair(a=estimate, b=estimate, difference=estimate), 2.0) == pytest.approx(1 / 200)

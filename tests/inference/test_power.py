@@ -57,7 +57,12 @@ def test_power_at_the_detectable_difference_is_eighty_per_cent(
 def test_examples_needed_solve_the_same_equation() -> None:
     """At the n given, the observed difference is the detectable one: the two sentences cannot contradict."""
     estimate = Estimate(
-        "m", Quantity("accuracy"), 0.01, None, 1000, (-1.0, 1.0), agreement=(850.0, 55.0, 45.0, 50.0)
+        model="m",
+        quantity=Quantity("accuracy"),
+        value=0.01,
+        n=1000,
+        range=(-1.0, 1.0),
+        agreement=(850.0, 55.0, 45.0, 50.0),
     )
     needed = examples_needed(estimate, 0.05)
     assert needed is not None

@@ -25,7 +25,7 @@ def t_limits(estimate: float, error: float, df: float | None, level: float) -> I
     """Student's t interval, or the normal one without degrees of freedom."""
     distribution = stats.norm() if df is None else stats.t(df)
     half = float(distribution.ppf((1 + level) / 2)) * error
-    return Interval("t", level, estimate - half, estimate + half)
+    return Interval(method="t", level=level, low=estimate - half, high=estimate + half)
 
 
 @each("verdict_interval")
@@ -61,7 +61,7 @@ def test_the_level_of_each_pair_by_correction(correction: Any, level: float) -> 
 
 def test_a_p_value_of_exactly_alpha_decides() -> None:
     """Rejection is at or below alpha, as the tests' tables have it."""
-    limits = Interval("t", 0.95, -0.01, 0.2)
+    limits = Interval(method="t", level=0.95, low=-0.01, high=0.2)
     assert decides(0.1, ALPHA, limits, ALPHA)
     assert not decides(0.1, float(np.nextafter(ALPHA, 1)), limits, ALPHA)
     assert not decides(0.0, 0.001, limits, ALPHA)
@@ -69,7 +69,7 @@ def test_a_p_value_of_exactly_alpha_decides() -> None:
 
 def test_a_test_that_contradicts_its_difference_decides_nothing() -> None:
     """Ranks of data sets for a, their mean for b because of one of them: the direction is not known."""
-    limits = Interval("hodges_lehmann", 0.95, 0.01, 0.05)
+    limits = Interval(method="hodges_lehmann", level=0.95, low=0.01, high=0.05)
     assert not decides(-0.02, 0.001, limits, ALPHA)
     assert agreeing(limits, -0.02, decided=False).low == 0.0
 

@@ -24,10 +24,20 @@ def decision(metric: str, low: float, high: float, *, decided: bool, sign: int =
     turn = 1 if metric == "accuracy" else -1
     limits = sorted([turn * low, turn * high])
     d = turn * sign * 0.05
-    estimate = Estimate("a", Quantity(metric), d, None, 200, (-9.0, 9.0), np.full(200, 1e-4), np.ones(200))
+    estimate = Estimate(
+        model="a",
+        quantity=Quantity(metric),
+        value=d,
+        n=200,
+        range=(-9.0, 9.0),
+        derivative=np.full(200, 1e-4),
+        counts=np.ones(200),
+    )
     estimate = dataclasses.replace(estimate, is_difference=True)
-    comparison = Comparison("a", "b", Quantity(metric), Pair(estimate, estimate, estimate), None)
-    one = agreeing(Interval("t", 0.95, *limits), d, decided=decided)
+    comparison = Comparison(
+        "a", "b", Quantity(metric), Pair(a=estimate, b=estimate, difference=estimate), None
+    )
+    one = agreeing(Interval(method="t", level=0.95, low=limits[0], high=limits[1]), d, decided=decided)
     return Decision(comparison, 0.01 if decided else 0.4, one, decided, sign, 1)
 
 

@@ -73,7 +73,7 @@ def limits(results: Results, record: Record, method: str) -> tuple[float, float]
         chosen=lambda row: row.interval_method == method,
     )
     low, high = lookup.signed_limits(row, sign)
-    return _both(Interval(method, row.level, low, high))
+    return _both(Interval(method=method, level=row.level, low=low, high=high))
 
 
 @functools.cache

@@ -44,17 +44,21 @@ def simulated(names: dict[str, float] | None = None, *, n: int = 1200, **changes
         "options": {"confidence": 0.95, "correction": "holm", "margin": None, "resamples": 2000, "seed": 0},
         "task": "binary", "design": "test-set", "n": n, "classes": ("No", "Yes"), "positive": "Yes",
         "models": tuple(signals), "primary_metric": "accuracy", "baseline": None,
-        "inputs": tuple(InputRecord(f"{i}.csv", f"{i:064x}", n, m) for i, m in enumerate(signals)),
-        "found": (FoundRecord("task", "binary", "two classes in y_true"),),
+        "inputs": tuple(
+            InputRecord(path=f"{i}.csv", sha256=f"{i:064x}", rows=n, model=m) for i, m in enumerate(signals)
+        ),
+        "found": (FoundRecord(what="task", value="binary", why="two classes in y_true"),),
         "metrics": tuple(r for m in signals for r in _metrics(m, truth, scores[m], right[m], signals[m])),
         "confusion": tuple(c for m in signals for c in _confusion(m, truth, scores[m] > signals[m] / 2)),
         "curves": tuple(c for m in signals for c in _curves(m, truth, scores[m])),
         "comparisons": comparisons, "verdicts": verdicts,
         "ranking": tuple(
-            RankingRecord(m, "accuracy", float(right[m].mean()), i + 1, "abcdefgh"[min(i, 7)])
+            RankingRecord(
+                model=m, metric="accuracy", value=float(right[m].mean()), rank=i + 1, letters="abcdefgh"[min(i, 7)]
+            )
             for i, m in enumerate(order)
         ),
-        "warnings": (WarningRecord("majority_share", "The larger class holds 65 % of the examples."),),
+        "warnings": (WarningRecord(code="majority_share", text="The larger class holds 65 % of the examples."),),
         "environment": {"evalreport": "0.1.0", "numpy": "2.4.0", "python": "3.11.2"},
     }  # fmt: skip
     return Results(**(fields | changes))  # type: ignore[arg-type]
@@ -63,7 +67,7 @@ def simulated(names: dict[str, float] | None = None, *, n: int = 1200, **changes
 def _metric(model: str, metric: str, value: float, error: float, first: str, n: int) -> MetricRecord:
     low, high = value - Z * error, value + Z * error
     intervals = tuple(
-        Interval(name, 0.95, low + shift, high + shift)
+        Interval(method=name, level=0.95, low=low + shift, high=high + shift)
         for name, shift in (
             (first, 0.0),
             ("normal", 1e-4),
@@ -71,7 +75,17 @@ def _metric(model: str, metric: str, value: float, error: float, first: str, n: 
             ("bootstrap_bca", 2e-4),
         )
     )
-    return MetricRecord(model, metric, None, None, None, value, error, n, None, intervals)
+    return MetricRecord(
+        model=model,
+        metric=metric,
+        average=None,
+        label=None,
+        slice=None,
+        value=value,
+        standard_error=error,
+        n=n,
+        intervals=intervals,
+    )
 
 
 def _metrics(
@@ -97,7 +111,10 @@ def _auc(truth: np.ndarray, score: np.ndarray) -> float:
 def _confusion(model: str, truth: np.ndarray, predicted: np.ndarray) -> list[ConfusionRecord]:
     return [
         ConfusionRecord(
-            model, ("No", "Yes")[t], ("No", "Yes")[p], float(((truth == t) & (predicted == p)).sum())
+            model=model,
+            true=("No", "Yes")[t],
+            predicted=("No", "Yes")[p],
+            count=float(((truth == t) & (predicted == p)).sum()),
         )
         for t in (0, 1)
         for p in (0, 1)
@@ -110,8 +127,20 @@ def _curves(model: str, truth: np.ndarray, score: np.ndarray) -> list[CurveRecor
     keep = np.unique(np.linspace(0, len(ranked) - 1, 200).astype(int))
     fpr, tpr, precision = fp / fp[-1], tp / tp[-1], tp / (tp + fp)
     return [
-        CurveRecord(model, "roc", None, (0.0, *map(float, fpr[keep])), (0.0, *map(float, tpr[keep]))),
-        CurveRecord(model, "pr", None, tuple(map(float, tpr[keep])), tuple(map(float, precision[keep]))),
+        CurveRecord(
+            model=model,
+            curve="roc",
+            label=None,
+            x=(0.0, *map(float, fpr[keep])),
+            y=(0.0, *map(float, tpr[keep])),
+        ),
+        CurveRecord(
+            model=model,
+            curve="pr",
+            label=None,
+            x=tuple(map(float, tpr[keep])),
+            y=tuple(map(float, precision[keep])),
+        ),
     ]
 
 
@@ -128,15 +157,26 @@ def _pairs(
         for test, is_recommended in (("mcnemar_midp", True), ("mcnemar_exact", False)):
             comparisons.append(
                 ComparisonRecord(
-                    a, b, "accuracy", None, None, None, test, None, None, p, adjusted if is_recommended else None,
-                    "holm" if is_recommended else None, d, 0.95, d - Z * error, d + Z * error, "newcombe_paired",
-                    "discordant pairs", None, is_recommended, None if is_recommended else EXPLORATORY, None,
+                    a=a, b=b, metric="accuracy", average=None, label=None, slice=None, test=test, p_value=p,
+                    p_adjusted=adjusted if is_recommended else None,
+                    correction="holm" if is_recommended else None, difference=d, level=0.95,
+                    low=d - Z * error, high=d + Z * error, interval_method="newcombe_paired",
+                    effect="discordant pairs", recommended=is_recommended,
+                    caution=None if is_recommended else EXPLORATORY,
                 )
             )  # fmt: skip
         kind = "undecided" if adjusted > 0.05 else "better" if d > 0 else "worse"
         text = f"{a} and {b}: not settled." if kind == "undecided" else f"{a} is {kind} than {b} on accuracy."
         verdicts.append(
-            VerdictRecord((a, b), "accuracy", kind, 0.995, d - 2.8 * error, d + 2.8 * error, text)
+            VerdictRecord(
+                about=(a, b),
+                metric="accuracy",
+                verdict=kind,
+                level=0.995,
+                low=d - 2.8 * error,
+                high=d + 2.8 * error,
+                text=text,
+            )
         )
     return tuple(comparisons), tuple(verdicts)
 
@@ -148,5 +188,10 @@ def simulate() -> Callable[..., Results]:
 
 
 GATE = GateRecord(
-    "forest.accuracy >= 0.7", "pass", 0.8, 0.78, 0.82, "0.80 [0.78, 0.82] lies wholly above 0.7."
+    gate="forest.accuracy >= 0.7",
+    outcome="pass",
+    value=0.8,
+    low=0.78,
+    high=0.82,
+    text="0.80 [0.78, 0.82] lies wholly above 0.7.",
 )

@@ -95,7 +95,15 @@ def test_a_shared_first_place_is_said(simulate: Callable[..., Results]) -> None:
 
 def test_a_verdict_turned_round(simulate: Callable[..., Results]) -> None:
     """Seen from the other model the limits change sign and place, and not worse becomes undecided."""
-    record = VerdictRecord(("forest", "knn"), "accuracy", "non-inferior", 0.99, -0.01, 0.03, "t")
+    record = VerdictRecord(
+        about=("forest", "knn"),
+        metric="accuracy",
+        verdict="non-inferior",
+        level=0.99,
+        low=-0.01,
+        high=0.03,
+        text="t",
+    )
     view = view_of(dataclasses.replace(simulate(), verdicts=(record,)))
     turned = verdict_between(view, "knn", "forest")
     assert turned is not None

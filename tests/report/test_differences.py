@@ -45,15 +45,59 @@ def with_differences(results: Results) -> Results:
     return dataclasses.replace(
         results,
         effects=(
-            EffectRecord(a, b, "accuracy", "odds_ratio_discordant", 2.5, 1.2, None, "25 : 10"),
-            EffectRecord(a, b, "error_rate", "misses_per_1000", -12.34, -20.0, -4.0, "12 fewer misses"),
+            EffectRecord(
+                a=a,
+                b=b,
+                metric="accuracy",
+                effect="odds_ratio_discordant",
+                value=2.5,
+                low=1.2,
+                text="25 : 10",
+            ),
+            EffectRecord(
+                a=a,
+                b=b,
+                metric="error_rate",
+                effect="misses_per_1000",
+                value=-12.34,
+                low=-20.0,
+                high=-4.0,
+                text="12 fewer misses",
+            ),
         ),
-        agreement=(AgreementRecord(a, b, "accuracy", 900.0, 25.0, 10.0, 265.0),),
+        agreement=(
+            AgreementRecord(a=a, b=b, metric="accuracy", both=900.0, only_a=25.0, only_b=10.0, neither=265.0),
+        ),
         disagreements=(
-            DisagreementRecord(BAD, "Yes", a, "Yes", True, 1.0, "pairs of models that disagree"),
-            DisagreementRecord(BAD, "Yes", b, "No" + BAD, False, 1.0, "pairs of models that disagree"),
+            DisagreementRecord(
+                id=BAD,
+                truth="Yes",
+                model=a,
+                answer="Yes",
+                correct=True,
+                spread=1.0,
+                measure="pairs of models that disagree",
+            ),
+            DisagreementRecord(
+                id=BAD,
+                truth="Yes",
+                model=b,
+                answer="No" + BAD,
+                correct=False,
+                spread=1.0,
+                measure="pairs of models that disagree",
+            ),
         ),
-        baselines=(BaselineRecord("majority_class", "accuracy", None, None, 0.65, "always answers No"),),
+        baselines=(
+            BaselineRecord(
+                name="majority_class",
+                metric="accuracy",
+                average=None,
+                label=None,
+                value=0.65,
+                text="always answers No",
+            ),
+        ),
     )
 
 
@@ -104,7 +148,9 @@ def folds(results: Results) -> Results:
     both = ((0.9, 0.8, 0.85, 0.7, 0.95), (0.8, 0.8, 0.75, 0.75, 0.85))
     values = dict(zip(results.models, both, strict=False))
     records = tuple(
-        FoldRecord(m, None, str(i), "accuracy", None, None, v, 30)
+        FoldRecord(
+            model=m, repeat=None, fold=str(i), metric="accuracy", average=None, label=None, value=v, n=30
+        )
         for m, held in values.items()
         for i, v in enumerate(held)
     )
@@ -133,13 +179,16 @@ def ranked(results: Results, letters: dict[str, str]) -> Results:
     return dataclasses.replace(
         results,
         average_ranks=tuple(
-            AverageRankRecord("accuracy", m, float(i + 1), "datasets", 14, 1.25, 0.95)
+            AverageRankRecord(metric="accuracy", model=m, average_rank=float(i + 1), by="datasets",
+                blocks=14, critical_difference=1.25, level=0.95)
             for i, m in enumerate(results.models)
         ),
         ranking=tuple(
-            RankingRecord(m, "accuracy", 1 - i / 10, i + 1, letters[m]) for i, m in enumerate(results.models)
+            RankingRecord(model=m, metric="accuracy", value=1 - i / 10, rank=i + 1,
+                letters=letters[m]) for i, m in enumerate(results.models)
         ),
-        omnibus=(OmnibusRecord("accuracy", "iman_davenport", 4.59, 3.0, 0.008, results.models, 39.0, "datasets", 14),),
+        omnibus=(OmnibusRecord(metric="accuracy", test="iman_davenport", statistic=4.59, df=3.0,
+            p_value=0.008, models=results.models, df2=39.0, by="datasets", blocks=14),),
     )  # fmt: skip
 
 

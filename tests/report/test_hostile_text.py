@@ -56,8 +56,9 @@ def results_with(simulate: Callable[..., Results], names: list[str], texts: list
     )
     return dataclasses.replace(
         found, classes=("No", yes), positive=yes, confusion=cells, signature=said,
-        warnings=(WarningRecord("majority_class", said, (said,)),), found=(FoundRecord(said, yes, said),),
-        inputs=(InputRecord(file, "0" * 64, 3, names[0]),), environment={said: file},
+        warnings=(WarningRecord(code="majority_class", text=said, about=(said,)),),
+        found=(FoundRecord(what=said, value=yes, why=said),),
+        inputs=(InputRecord(path=file, sha256="0" * 64, rows=3, model=names[0]),), environment={said: file},
         options={**found.options, "slices": [said]},
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ def test_a_plot_draws_on_the_given_axes_and_returns_them(
 def test_a_model_with_labels_only_is_a_point_in_roc_space(simulate: Callable[..., Results]) -> None:
     """TPR 3/4 and FPR 1/5 by hand from the counts; no curve is invented."""
     cells = (("Yes", "Yes", 3), ("Yes", "No", 1), ("No", "Yes", 1), ("No", "No", 4))
-    matrix = tuple(ConfusionRecord("only", t, p, float(c)) for t, p, c in cells)
+    matrix = tuple(ConfusionRecord(model="only", true=t, predicted=p, count=float(c)) for t, p, c in cells)
     found = dataclasses.replace(simulate({"only": 1.0}), curves=(), confusion=matrix)
     axes = roc(found, Canvas().subplots())
     points = [line.get_xydata().tolist() for line in axes.get_lines() if line.get_gid() == "m0--point"]
@@ -60,7 +60,12 @@ def test_confusion_shares_sum_to_one_by_row(simulate: Callable[..., Results]) ->
 def test_long_labels_of_a_matrix_do_not_lie_on_each_other(simulate: Callable[..., Results]) -> None:
     """Five classes of 40 characters: the labels are cut and slanted, and the drawing finds room for all of it."""
     classes = tuple(f"complaint of a customer, number {i:08d}" for i in range(5))
-    cells = tuple(ConfusionRecord(m, t, p, 7.0) for m in ("a", "b") for t in classes for p in classes)
+    cells = tuple(
+        ConfusionRecord(model=m, true=t, predicted=p, count=7.0)
+        for m in ("a", "b")
+        for t in classes
+        for p in classes
+    )
     found = dataclasses.replace(
         simulate({"a": 1.0, "b": 0.5}), classes=classes, positive=None, confusion=cells
     )

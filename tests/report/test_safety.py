@@ -52,7 +52,7 @@ def hostile(simulate: Callable[..., Results]) -> Results:
     )
     return dataclasses.replace(
         found, classes=("No", bad), positive=bad, confusion=cells,
-        warnings=(WarningRecord("x<b>", "<b>bold</b>" + bad),),
+        warnings=(WarningRecord(code="x<b>", text="<b>bold</b>" + bad),),
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def test_one_model_is_not_called_indistinguishable(simulate: Simulate) -> None:
 def test_cautions_about_the_test_of_the_verdict_come_first(simulate: Simulate) -> None:
     """Before those about the data; on another metric than the share of right answers none advises another one."""
     codes = ("majority_class", "few_of_a_class", "few_errors_of_a_class", "short_difference_interval")
-    warnings = tuple(WarningRecord(code, f"About {code}.") for code in codes)
+    warnings = tuple(WarningRecord(code=code, text=f"About {code}.") for code in codes)
     found = dataclasses.replace(simulate({"forest": 1.85}), warnings=warnings)
     facts = [fact.text for fact in verdict.describe(view_of(found)).facts if fact.kind == "caution"]
     assert facts[:2] == ["About few_errors_of_a_class.", "About short_difference_interval."]
@@ -152,7 +152,7 @@ def test_points_without_a_curve_have_no_threshold(simulate: Simulate) -> None:
 
 def test_a_gate_in_the_summary_is_named_once(simulate: Simulate) -> None:
     """Under the heading Gates each line begins with its outcome."""
-    gate = GateRecord("n >= 500", "pass", 1200.0, None, None, "n = 1200")
+    gate = GateRecord(gate="n >= 500", outcome="pass", value=1200.0, text="n = 1200")
     text = summary_markdown(view_of(simulate(gates=(gate,))))
     assert "- **pass**: n &gt;= 500: n = 1200" in text
 

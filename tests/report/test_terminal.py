@@ -25,7 +25,14 @@ def printed(results: Results) -> str:
 
 def gated(results: Results, outcome: str) -> Results:
     """Give results with one gate."""
-    gate = GateRecord("forest.accuracy >= 0.7", outcome, 0.8, 0.78, 0.82, "0.80 [0.78, 0.82]")  # type: ignore[arg-type]
+    gate = GateRecord(
+        gate="forest.accuracy >= 0.7",
+        outcome=outcome,
+        value=0.8,
+        low=0.78,
+        high=0.82,
+        text="0.80 [0.78, 0.82]",
+    )  # type: ignore[arg-type]
     return dataclasses.replace(results, gates=(gate,))
 
 

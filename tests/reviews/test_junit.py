@@ -15,10 +15,22 @@ from evalreport.results import Results
 
 from .sources import write
 
-PASS = GateRecord("n >= 500", "pass", 500.0, None, None, "n is 500")
-FAIL = GateRecord("forest.accuracy >= 0.9", "fail", 0.8, 0.75, 0.84, "0.80, wholly below 0.9")
+PASS = GateRecord(gate="n >= 500", outcome="pass", value=500.0, text="n is 500")
+FAIL = GateRecord(
+    gate="forest.accuracy >= 0.9",
+    outcome="fail",
+    value=0.8,
+    low=0.75,
+    high=0.84,
+    text="0.80, wholly below 0.9",
+)
 UNDECIDED = GateRecord(
-    "forest.f1 >= 0.8", "undecided", 0.81, 0.77, 0.85, "not settled: 900 examples are needed"
+    gate="forest.f1 >= 0.8",
+    outcome="undecided",
+    value=0.81,
+    low=0.77,
+    high=0.85,
+    text="not settled: 900 examples are needed",
 )
 
 # The attributes and children that the schema of Jenkins's xUnit plugin (junit-10.xsd) knows, by element.
@@ -38,7 +50,7 @@ def results(*gates: GateRecord, signature: str = "s", models: tuple[str, ...] = 
     """Return results that say nothing but gates."""
     return Results(
         signature=signature, options={}, task="binary", design="test-set", n=500, classes=("0", "1"), positive="1",
-        models=models, primary_metric="accuracy", baseline=None, inputs=(), gates=gates,
+        models=models, primary_metric="accuracy", inputs=(), gates=gates,
     )  # fmt: skip
 
 
@@ -77,7 +89,7 @@ def test_the_document_keeps_to_the_common_schema():
 )
 def test_hostile_names_stay_text(name):
     """Markup is escaped and what XML or a terminal cannot take is written as its code point."""
-    gate = GateRecord(f"{name}.accuracy >= 0.9", "fail", None, None, None, f"{name} fell")
+    gate = GateRecord(gate=f"{name}.accuracy >= 0.9", outcome="fail", text=f"{name} fell")
     content = junit_xml(results(gate, signature=name, models=(name,)))
     root = read(content)
     assert len(list(root.iter("testcase"))) == 1

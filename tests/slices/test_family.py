@@ -47,11 +47,11 @@ def sides(successes: Any, sizes: Any) -> list[Side]:
     total, n = int(np.sum(successes)), int(np.sum(sizes))
     found = []
     for j, (x, m) in enumerate(zip(successes, sizes, strict=True)):
-        value = Estimate("a", QUANTITY, x / m, None, int(m), (0.0, 1.0))
+        value = Estimate(model="a", quantity=QUANTITY, value=x / m, n=int(m), range=(0.0, 1.0))
         both = Successes(float(x), float(m), float(total - x), float(n - m))
         found.append(
             Side(
-                Slice("g", f"v{j:02}"),
+                Slice(column="g", value=f"v{j:02}"),
                 "a",
                 QUANTITY,
                 value,

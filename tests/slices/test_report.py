@@ -73,7 +73,7 @@ def test_where_none_differs_the_section_says_so():
     assert content is not None
     assert "On mean outcome 3 slices and models are tested" in content.note
     assert "None of them differs by these tests" in content.note
-    leak = WarningRecord("trained_on_test", "leaked", level="blocker")
+    leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
     blocked = dataclasses.replace(plain, warnings=(leak,))
     said = section.describe(view_of(blocked))
     assert said is not None
