@@ -27,8 +27,8 @@ class Interval:
 
     method: str
     level: float
-    low: float | None = None
-    high: float | None = None
+    low: float | None
+    high: float | None
     reason: Text | None = None
 
 
@@ -53,10 +53,10 @@ class MetricRecord:
     average: str | None
     label: str | None
     slice: Slice | None
-    value: float | None = None
-    standard_error: float | None = None
+    value: float | None
+    standard_error: float | None
     n: int
-    reason: Text | None = None
+    reason: Text | None
     intervals: tuple[Interval, ...]
     formula: str | None = None
     """The definition with this model's counts filled in, where the metric is a function of counts."""
@@ -86,22 +86,22 @@ class DisparityRecord:
     slice: Slice
     reference: Literal["rest", "whole", "best"]
     reference_value: str | None
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    ratio: float | None = None
-    ratio_low: float | None = None
-    ratio_high: float | None = None
+    difference: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
     level: float
-    method: str | None = None
-    test: str | None = None
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    correction: str | None = None
+    method: str | None
+    test: str | None
+    p_value: float | None
+    p_adjusted: float | None
+    correction: str | None
     flagged: bool
     n: int
-    reason: Text | None = None
-    text: Text | None = None
+    reason: Text | None
+    text: Text | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class FoldRecord:
     metric: str
     average: str | None
     label: str | None
-    value: float | None = None
+    value: float | None
     n: int
 
 
@@ -156,21 +156,21 @@ class ComparisonRecord:
     label: str | None
     slice: Slice | None
     test: str
-    statistic: float | None = None
-    df: float | None = None
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    correction: str | None = None
-    difference: float | None = None
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    correction: str | None
+    difference: float | None
     level: float
-    low: float | None = None
-    high: float | None = None
-    interval_method: str | None = None
-    effect: str | None = None
-    effect_size: float | None = None
+    low: float | None
+    high: float | None
+    interval_method: str | None
+    effect: str | None
+    effect_size: float | None
     recommended: bool
-    caution: Text | None = None
-    reason: Text | None = None
+    caution: Text | None
+    reason: Text | None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
@@ -181,9 +181,9 @@ class OmnibusRecord:
 
     metric: str
     test: str
-    statistic: float | None = None
-    df: float | None = None
-    p_value: float | None = None
+    statistic: float | None
+    df: float | None
+    p_value: float | None
     models: tuple[str, ...]
     df2: float | None = None
     by: str = "examples"
@@ -228,7 +228,7 @@ class RankingRecord:
 
     model: str
     metric: str
-    value: float | None = None
+    value: float | None
     rank: int
     letters: str
 
@@ -246,8 +246,8 @@ class VerdictRecord:
     metric: str
     verdict: Verdict
     level: float
-    low: float | None = None
-    high: float | None = None
+    low: float | None
+    high: float | None
     text: Text
     method: str | None = None
 
@@ -258,9 +258,9 @@ class GateRecord:
 
     gate: str
     outcome: Literal["pass", "fail", "undecided"]
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+    value: float | None
+    low: float | None
+    high: float | None
     text: Text
 
 
@@ -279,18 +279,18 @@ class HistoryRecord:
     metric: str
     average: str | None
     label: str | None
-    value: float | None = None
+    value: float | None
     reference_value: float | None
-    difference: float | None = None
+    difference: float | None
     level: float
-    low: float | None = None
-    high: float | None = None
-    interval_method: str | None = None
-    test: str | None = None
-    p_value: float | None = None
+    low: float | None
+    high: float | None
+    interval_method: str | None
+    test: str | None
+    p_value: float | None
     paired: bool
     text: Text
-    reason: Text | None = None
+    reason: Text | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,9 +304,9 @@ class EffectRecord:
     b: str
     metric: str
     effect: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+    value: float | None
+    low: float | None
+    high: float | None
     text: Text
     unit: str = "example"
 
@@ -335,7 +335,7 @@ class DisagreementRecord:
     truth: str | None
     model: str
     answer: str
-    correct: bool | None = None
+    correct: bool | None
     spread: float
     measure: Text
 

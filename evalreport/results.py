@@ -56,12 +56,12 @@ class DecompositionRecord:
     expected_loss: float
     bias: float
     variance: float
-    variance_unbiased: float | None = None
-    variance_biased: float | None = None
-    noise: float | None = None
+    variance_unbiased: float | None
+    variance_biased: float | None
+    noise: float | None
     n_replicates: int
-    low: float | None = None
-    high: float | None = None
+    low: float | None
+    high: float | None
     n: int = 0
     aggregated_loss: float | None = None
     bias_low: float | None = None
@@ -104,12 +104,12 @@ class ErrorEstimateRecord:
     model: str
     estimator: str
     metric: str
-    value: float | None = None
-    standard_error: float | None = None
-    low: float | None = None
-    high: float | None = None
+    value: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
     details: Mapping[str, Any]
-    reason: Text | None = None
+    reason: Text | None
     interval_method: str | None = None
 
 
@@ -131,7 +131,7 @@ class CriterionChoiceRecord:
     model: str
     value: float
     second: str | None
-    distance: float | None = None
+    distance: float | None
     models: tuple[str, ...]
     n: int
 
@@ -149,10 +149,10 @@ class LearningPointRecord:
     x: float
     part: str
     metric: str
-    value: float | None = None
-    standard_error: float | None = None
-    low: float | None = None
-    high: float | None = None
+    value: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
     n: int
     n_fits: int
     used: bool = False
@@ -168,15 +168,15 @@ class LearningFitRecord:
 
     model: str
     metric: str
-    a: float | None = None
-    b: float | None = None
-    c: float | None = None
-    a_low: float | None = None
-    a_high: float | None = None
-    at: float | None = None
-    predicted: float | None = None
-    low: float | None = None
-    high: float | None = None
+    a: float | None
+    b: float | None
+    c: float | None
+    a_low: float | None
+    a_high: float | None
+    at: float | None
+    predicted: float | None
+    low: float | None
+    high: float | None
     level: float
     needed: float | None = None
     needed_low: float | None = None
@@ -214,8 +214,8 @@ class CurveSummaryRecord:
     curve: str
     label: str | None
     quantity: str
-    at: float | None = None
-    value: float | None = None
+    at: float | None
+    value: float | None
     low: float | None = None
     high: float | None = None
     level: float | None = None
@@ -238,13 +238,13 @@ class OperatingPointRecord:
     model: str
     criterion: str
     metric: str
-    at: float | None = None
-    threshold: float | None = None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+    at: float | None
+    threshold: float | None
+    value: float | None
+    low: float | None
+    high: float | None
     level: float
-    method: str | None = None
+    method: str | None
     tp: float
     fp: float
     fn: float
@@ -272,9 +272,9 @@ class DominanceRecord:
     relation: Relation
     crossings: tuple[float, ...]
     a_most: float
-    a_most_at: float | None = None
+    a_most_at: float | None
     b_most: float
-    b_most_at: float | None = None
+    b_most_at: float | None
     clear: bool
     text: Text
     clear_crossings: tuple[float, ...] = ()
@@ -358,17 +358,17 @@ class AuditRecord:
     about: str
     run: int
     look: int
-    test: str | None = None
-    statistic: float | None = None
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    effect: str | None = None
-    effect_size: float | None = None
-    low: float | None = None
-    high: float | None = None
+    test: str | None
+    statistic: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    effect: str | None
+    effect_size: float | None
+    low: float | None
+    high: float | None
     alarm: bool
     text: Text
-    reason: Text | None = None
+    reason: Text | None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of ``worse`` over nights ``accepted_nights``, ``nights``,
     ``change_look`` (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
@@ -391,12 +391,12 @@ class EvidenceRecord:
     look: int
     unit: Literal["example", "cluster"]
     n_new: int
-    value: float | None = None
+    value: float | None
     n_since: int
-    value_since: float | None = None
+    value_since: float | None
     level: float
-    low: float | None = None
-    high: float | None = None
+    low: float | None
+    high: float | None
     standard_error: float | None = None
     accepted: tuple[int, ...] = ()
     values_accepted: tuple[float, ...] = ()
@@ -419,10 +419,10 @@ class Results:
     design: str
     n: int
     classes: tuple[str, ...]
-    positive: str | None = None
+    positive: str | None
     models: tuple[str, ...]
     primary_metric: str
-    baseline: str | None = None
+    baseline: str | None
     inputs: tuple[InputRecord, ...]
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()

@@ -37,7 +37,7 @@ def exact_limits(successes: int, trials: int) -> tuple[float, float]:
 
 def proportion(successes: int, trials: int) -> MetricRecord:
     """Return the record of an accuracy, as a run writes it."""
-    interval = Interval(method="wilson", level=0.95)
+    interval = Interval(method="wilson", level=0.95, low=None, high=None)
     value = successes / trials
     return MetricRecord(
         model="a",

@@ -349,5 +349,13 @@ def _missing(
                 reason = Message("missing_estimate.uneven_classes", scheme=scheme)
             reason = lacks(model, quantity) or reason
             yield ErrorEstimateRecord(
-                model=model.name, estimator=name, metric=quantity.spelled, details={}, reason=reason
+                model=model.name,
+                estimator=name,
+                metric=quantity.spelled,
+                details={},
+                reason=reason,
+                value=None,
+                standard_error=None,
+                low=None,
+                high=None,
             )

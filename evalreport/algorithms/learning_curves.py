@@ -137,7 +137,8 @@ def extrapolated(
 
 
 def _refused(model: str, metric: str, level: float, reason: Message) -> LearningFitRecord:
-    return LearningFitRecord(model=model, metric=metric, level=level, reason=reason)
+    unknown = ("a", "b", "c", "a_low", "a_high", "at", "predicted", "low", "high")
+    return LearningFitRecord(model=model, metric=metric, level=level, reason=reason, **dict.fromkeys(unknown))
 
 
 def _why_not(b: float, c: float, p: float) -> Message | None:
@@ -414,6 +415,9 @@ def _trained(
             n=len(np.unique(table.example[rows])),
             n_fits=len(by_fit),
             used=used,
+            standard_error=None,
+            low=None,
+            high=None,
         )
 
 

@@ -114,6 +114,7 @@ def _judged(
                 alarm=alarm,
                 text=_text(quantity, change, fell=alarm),
                 reason=change.reason or unclear,
+                statistic=None,
             )
         )
     return records

@@ -374,6 +374,8 @@ def _judged(asked: list[Asked], reference: Reference, fresh: Fresh, *, alpha: fl
                 text=text,
                 reason=found.reason,
                 details=found.details,
+                low=None,
+                high=None,
             )
         )
     return rows

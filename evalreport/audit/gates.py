@@ -123,7 +123,9 @@ def what_it_needs(record: GateRecord, limit: float) -> Message | None:
 
     Examples
     --------
-    >>> record = GateRecord("a.accuracy >= 0.9", "undecided", 0.92, 0.88, 0.95, "")
+    >>> record = GateRecord(
+    ...     gate="a.accuracy >= 0.9", outcome="undecided", value=0.92, low=0.88, high=0.95, text=""
+    ... )
     >>> str(what_it_needs(record, 0.9))
     'if the value stayed as it is, about 4 times as many examples would decide it'
     """
@@ -156,7 +158,7 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
 def judging_interval(metric: MetricRecord) -> Interval:
     """Return the interval that a gate on a value is decided by: exact for proportions, else the recommended one."""
     if not metric.intervals:
-        return Interval(method="", level=0.0, reason=metric.reason)
+        return Interval(method="", level=0.0, reason=metric.reason, low=None, high=None)
     first = metric.intervals[0]
     if metric.trials is None or metric.value is None:
         return first
@@ -280,13 +282,25 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
     raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
 
 
+def _record(
+    gate: Gate,
+    outcome: Outcome,
+    text: Text,
+    *,
+    value: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> GateRecord:
+    return GateRecord(gate=gate.text, outcome=outcome, value=value, low=low, high=high, text=text)
+
+
 def _decide_count(gate: Gate, results: Results) -> GateRecord:
     """A count is known exactly, so that its gate is decided at once; an alarm may not be."""
     if gate.count != "n":
         return _decide_audit(gate, results)
     n = float(results.n)
     outcome = outcome_of(gate.comparator, gate.limit, low=n, high=n)
-    return GateRecord(gate=gate.text, outcome=outcome, value=n, text=Message("gates.n", n=results.n))
+    return _record(gate, outcome, Message("gates.n", n=results.n), value=n)
 
 
 def _decide_audit(gate: Gate, results: Results) -> GateRecord:
@@ -304,7 +318,7 @@ def _decide_audit(gate: Gate, results: Results) -> GateRecord:
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.open", about=open_[0].about, why=open_[0].reason))
-    return GateRecord(gate=gate.text, outcome=outcome, value=float(found), text=text)
+    return _record(gate, outcome, text, value=float(found))
 
 
 def decided_by(
@@ -326,13 +340,8 @@ def decided_by(
     low, high = limits.low, limits.high
     if value is None or low is None or high is None:
         said = limits.reason or reason or Message("gates.not_computed")
-        return GateRecord(
-            gate=gate.text,
-            outcome="undecided",
-            value=value,
-            low=low,
-            high=high,
-            text=Message("gates.no_interval", why=said),
+        return _record(
+            gate, "undecided", Message("gates.no_interval", why=said), value=value, low=low, high=high
         )
     span = (low, high)
     if decided is not None and gate.limit == 0:
@@ -351,7 +360,7 @@ def decided_by(
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.both_answers"))
-    return GateRecord(gate=gate.text, outcome=outcome, value=value, low=low, high=high, text=text)
+    return _record(gate, outcome, text, value=value, low=low, high=high)
 
 
 def _negative(number: float | None) -> float | None:
@@ -380,13 +389,13 @@ def _about_every_night(gate: Gate, now: Present) -> GateRecord:
     metric_record(gate, term, now.results)
     found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
     if not found:
-        return GateRecord(gate=gate.text, outcome="pass", text=Message("gates.none_accepted"))
+        return _record(gate, "pass", Message("gates.none_accepted"))
     (row,) = found
     if row.effect != "from_floor" or row.effect_size is None:
         text = parts(Message("gates.no_night"), row.text)
-        return GateRecord(gate=gate.text, outcome="undecided", text=text)
+        return _record(gate, "undecided", text)
     outcome: Outcome = "fail" if row.alarm else "pass"
-    return GateRecord(gate=gate.text, outcome=outcome, value=row.effect_size + gate.limit, text=row.text)
+    return _record(gate, outcome, row.text, value=row.effect_size + gate.limit)
 
 
 def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
@@ -396,9 +405,9 @@ def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
         metric_record(gate, term, now.results)
     if gate.reference in past.pruned:
         text = Message("gates.pruned", run=past.pruned[gate.reference])
-        return GateRecord(gate=gate.text, outcome="undecided", text=text)
+        return _record(gate, "undecided", text)
     none = Message("gates.none_accepted" if gate.reference == "accepted" else "gates.none_passed")
-    return GateRecord(gate=gate.text, outcome="pass", text=none)
+    return _record(gate, "pass", none)
 
 
 def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord:
@@ -408,10 +417,10 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     within = slice_of(gate, term, now.results)
     found = since(reference, now, term.model, quantity, within=within)
     level = now.options.confidence
-    limits, decided = (
-        Interval(method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason),
-        None,
+    limits = Interval(
+        method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason
     )
+    decided = None
     if found.p_value is not None and quantity.spelled == now.results.primary_metric:
         limits, decided = as_verdict(limits, found.difference, found.p_value)
     record = decided_by(gate, found.difference, limits, decided=decided)
@@ -428,7 +437,7 @@ def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord
     change = float(now.results.n - then)
     outcome = outcome_of(gate.comparator, gate.limit, low=change, high=change)
     text = Message("gates.n_now_and_then", now=now.results.n, then=then, run=reference.spoken)
-    return GateRecord(gate=gate.text, outcome=outcome, value=change, text=text)
+    return _record(gate, outcome, text, value=change)
 
 
 SUITE = "evalreport"

@@ -481,6 +481,10 @@ def _evidence(
         level=now.options.confidence,
         accepted=tuple(run.id for run, _ in past.nights),
         reason=None if isinstance(series, Series) else series,
+        value=None,
+        value_since=None,
+        low=None,
+        high=None,
     )
     if not isinstance(series, Series):
         return plain

@@ -309,7 +309,7 @@ def point_dominance(sample: Sample, ladders: Sequence[ThresholdCounts]) -> Itera
             yield DominanceRecord(
                 a=a, b=b, curve="points", label=None, relation="above" if better else "below", crossings=(),
                 a_most=max(gap, 0.0), b_most=max(-gap, 0.0),
-                clear=False, text=text,
+                clear=False, text=text, a_most_at=None, b_most_at=None,
             )  # fmt: skip
 
 
@@ -548,6 +548,12 @@ def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Optio
         caution=EXPLORATORY,
         reason=outcome.reason,
         details=outcome.details,
+        p_adjusted=None,
+        correction=None,
+        difference=None,
+        low=None,
+        high=None,
+        interval_method=None,
     )
 
 

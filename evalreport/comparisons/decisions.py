@@ -104,9 +104,9 @@ def agreeing(limits: Interval, difference: float | None, *, decided: bool) -> In
 
     Examples
     --------
-    >>> agreeing(Interval("t", 0.95, -0.01, 0.09), 0.04, decided=True)
+    >>> agreeing(Interval(method="t", level=0.95, low=-0.01, high=0.09), 0.04, decided=True)
     Interval(method='t, cut at 0', level=0.95, low=0.0, high=0.09, reason=None)
-    >>> agreeing(Interval("t", 0.95, -0.09, -0.01), -0.05, decided=False).method
+    >>> agreeing(Interval(method="t", level=0.95, low=-0.09, high=-0.01), -0.05, decided=False).method
     't, stretched to 0'
     """
     low, high = limits.low, limits.high

@@ -175,22 +175,17 @@ def effects(
 
 def agreement_records(family: Sequence[Comparison]) -> tuple[AgreementRecord, ...]:
     """Return the 2 x 2 tables of who is right where: the pairs whose examples are judged right or wrong."""
-    found = []
-    for c in family:
-        if c.pair is not None and c.pair.difference.agreement is not None:
-            both, only_a, only_b, neither = c.pair.difference.agreement
-            found.append(
-                AgreementRecord(
-                    a=c.a,
-                    b=c.b,
-                    metric=c.quantity.spelled,
-                    both=both,
-                    only_a=only_a,
-                    only_b=only_b,
-                    neither=neither,
-                )
-            )
-    return tuple(found)
+    cells = ("both", "only_a", "only_b", "neither")
+    return tuple(
+        AgreementRecord(
+            a=c.a,
+            b=c.b,
+            metric=c.quantity.spelled,
+            **dict(zip(cells, c.pair.difference.agreement, strict=True)),
+        )
+        for c in family
+        if c.pair is not None and c.pair.difference.agreement is not None
+    )
 
 
 def _record(comparison: Comparison, metric: str, size: Sized, unit: str = "example") -> EffectRecord:

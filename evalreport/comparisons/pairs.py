@@ -282,6 +282,8 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or (None if interval is None else interval.reason),
         details=outcome.details,
+        p_adjusted=None,
+        correction=None,
     )
 
 

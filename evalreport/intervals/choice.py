@@ -261,10 +261,10 @@ def limits(estimate: Estimate, name: str, level: float) -> Interval:
     """Compute one interval, cut to the range; None with the reason where it is not honest or undefined."""
     method = INTERVALS[name]
     if not estimate.defined:
-        return Interval(method=name, level=level, reason=estimate.reason)
+        return Interval(method=name, level=level, reason=estimate.reason, low=None, high=None)
     reason = lacks(method, estimate)
     if reason is not None:
-        return Interval(method=name, level=level, reason=reason)
+        return Interval(method=name, level=level, reason=reason, low=None, high=None)
     # Squares of numbers near the largest double become infinite, and such limits are said to be.
     with np.errstate(over="ignore", invalid="ignore"):
         bounds = _on_own_scale(estimate, method.function(estimate.of_base, level))
@@ -326,7 +326,9 @@ def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, floa
         or bounds.high is None
         or not (math.isfinite(bounds.low) and math.isfinite(bounds.high))
     ):
-        return Interval(method=name, level=level, reason=bounds.reason or Message("limits.infinite"))
+        return Interval(
+            method=name, level=level, reason=bounds.reason or Message("limits.infinite"), low=None, high=None
+        )
     low, high = (
         float(min(max(limit, value_range[0]), value_range[1])) for limit in (bounds.low, bounds.high)
     )

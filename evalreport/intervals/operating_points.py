@@ -78,7 +78,7 @@ def rejection_summaries(given: Forecasts, units: Units, level: float) -> tuple[C
     area = rejection_area(kept, right)
     found = [
         CurveSummaryRecord(
-            model=given.model, curve="accuracy_rejection", label=None, quantity="area", value=area
+            model=given.model, curve="accuracy_rejection", label=None, quantity="area", value=area, at=None
         )
     ]
     for coverage in COVERAGES:

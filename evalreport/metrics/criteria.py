@@ -259,4 +259,5 @@ def _record(
         reason=None if known else reason,
         intervals=(),
         formula=metric.formula if known else None,
+        standard_error=None,
     )

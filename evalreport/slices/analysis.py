@@ -292,6 +292,8 @@ def _metric_records(
             n=0,
             reason=why,
             intervals=(),
+            value=None,
+            standard_error=None,
         )
         for m in predictions.models
         if m.name not in held

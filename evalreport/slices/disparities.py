@@ -337,6 +337,7 @@ def _row(
         flagged=flagged,
         n=0 if side.estimate is None else side.estimate.n,
         reason=side.small or difference.reason or (ratio.reason if divisible else None),
+        text=None,
     )
 
 

@@ -34,6 +34,7 @@ def metric(model, name, value, low, high, *, average=None, label=None, slice=Non
         standard_error=0.01,
         n=500,
         intervals=intervals,
+        reason=None,
     )
 
 
@@ -43,7 +44,8 @@ def comparison(a, b, name, difference, low, high, *, recommended=True, average=N
         a=a, b=b, metric=name, average=average, label=None, slice=None, test="mcnemar_midp", statistic=1.0,
         p_value=0.04,
         difference=difference, level=0.95, low=low, high=high, interval_method="newcombe_paired",
-        recommended=recommended,
+        recommended=recommended, df=None, p_adjusted=None, correction=None, effect=None, effect_size=None,
+        caution=None, reason=None,
     )  # fmt: skip
 
 
@@ -53,7 +55,7 @@ def results_with(metrics=(), comparisons=(), *, task="binary", models=("forest",
     return Results(
         signature="s", options={}, task=task, design="test-set", n=500, classes=classes,
         positive="1" if task == "binary" else None, models=models, primary_metric="accuracy",
-        inputs=(), metrics=tuple(metrics), comparisons=tuple(comparisons),
+        inputs=(), metrics=tuple(metrics), comparisons=tuple(comparisons), baseline=None,
     )  # fmt: skip
 
 

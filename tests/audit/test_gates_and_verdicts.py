@@ -27,7 +27,7 @@ def test_the_reference_values(record: Mapping[str, Any]) -> None:
     assert agrees(low, expected["cp_low"])
     metric = MetricRecord(
         model="a", metric="accuracy", average=None, label=None, slice=None, value=k / n, standard_error=0.01, n=n,
-        intervals=(Interval(method="wilson", level=given["level"], low=0.0, high=1.0),), trials=float(n),
+        intervals=(Interval(method="wilson", level=given["level"], low=0.0, high=1.0),), trials=float(n), reason=None,
     )  # fmt: skip
     assert agrees(judging_interval(metric).low or 0.0, expected["cp_low"])
     at_bar = stats.binom(n, given["bar"])

@@ -63,6 +63,7 @@ def some_results(**changes: Any) -> Results:
                 standard_error=0.01,
                 n=500,
                 intervals=(interval,),
+                reason=None,
             ),
         ),
         "found": (FoundRecord(what="positive class", value="1", why="the greater of 0 and 1"),),

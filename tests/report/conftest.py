@@ -85,6 +85,7 @@ def _metric(model: str, metric: str, value: float, error: float, first: str, n: 
         standard_error=error,
         n=n,
         intervals=intervals,
+        reason=None,
     )
 
 
@@ -162,7 +163,8 @@ def _pairs(
                     correction="holm" if is_recommended else None, difference=d, level=0.95,
                     low=d - Z * error, high=d + Z * error, interval_method="newcombe_paired",
                     effect="discordant pairs", recommended=is_recommended,
-                    caution=None if is_recommended else EXPLORATORY,
+                    caution=None if is_recommended else EXPLORATORY, statistic=None, df=None,
+                    effect_size=None, reason=None,
                 )
             )  # fmt: skip
         kind = "undecided" if adjusted > 0.05 else "better" if d > 0 else "worse"

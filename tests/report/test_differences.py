@@ -53,6 +53,7 @@ def with_differences(results: Results) -> Results:
                 value=2.5,
                 low=1.2,
                 text="25 : 10",
+                high=None,
             ),
             EffectRecord(
                 a=a,

@@ -152,7 +152,7 @@ def test_points_without_a_curve_have_no_threshold(simulate: Simulate) -> None:
 
 def test_a_gate_in_the_summary_is_named_once(simulate: Simulate) -> None:
     """Under the heading Gates each line begins with its outcome."""
-    gate = GateRecord(gate="n >= 500", outcome="pass", value=1200.0, text="n = 1200")
+    gate = GateRecord(gate="n >= 500", outcome="pass", value=1200.0, text="n = 1200", low=None, high=None)
     text = summary_markdown(view_of(simulate(gates=(gate,))))
     assert "- **pass**: n &gt;= 500: n = 1200" in text
 

@@ -15,7 +15,7 @@ from evalreport.results import Results
 
 from .sources import write
 
-PASS = GateRecord(gate="n >= 500", outcome="pass", value=500.0, text="n is 500")
+PASS = GateRecord(gate="n >= 500", outcome="pass", value=500.0, text="n is 500", low=None, high=None)
 FAIL = GateRecord(
     gate="forest.accuracy >= 0.9",
     outcome="fail",
@@ -50,7 +50,7 @@ def results(*gates: GateRecord, signature: str = "s", models: tuple[str, ...] = 
     """Return results that say nothing but gates."""
     return Results(
         signature=signature, options={}, task="binary", design="test-set", n=500, classes=("0", "1"), positive="1",
-        models=models, primary_metric="accuracy", inputs=(), gates=gates,
+        models=models, primary_metric="accuracy", inputs=(), gates=gates, baseline=None,
     )  # fmt: skip
 
 
@@ -89,7 +89,9 @@ def test_the_document_keeps_to_the_common_schema():
 )
 def test_hostile_names_stay_text(name):
     """Markup is escaped and what XML or a terminal cannot take is written as its code point."""
-    gate = GateRecord(gate=f"{name}.accuracy >= 0.9", outcome="fail", text=f"{name} fell")
+    gate = GateRecord(
+        gate=f"{name}.accuracy >= 0.9", outcome="fail", text=f"{name} fell", value=None, low=None, high=None
+    )
     content = junit_xml(results(gate, signature=name, models=(name,)))
     root = read(content)
     assert len(list(root.iter("testcase"))) == 1
