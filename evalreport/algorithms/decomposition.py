@@ -13,6 +13,7 @@ import numpy.typing as npt
 from evalreport.algorithms.replicates import Replicates, over_examples, replicates_of
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.engine.derivative import Array
 from evalreport.engine.distributions import whole_product
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.numbers import number
@@ -20,7 +21,7 @@ from evalreport.results import SQUARES_OF, CurveRecord, DecompositionRecord, Exa
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[Any]
+Codes = Array
 
 MOST_AT_ONCE = 4_000_000
 """Numbers held at once while replicates are drawn again."""
@@ -51,7 +52,7 @@ class Split:
     variance: Floats
     unbiased: Floats
     biased: Floats | None
-    main: npt.NDArray[Any]
+    main: Array
     count: npt.NDArray[np.int64]
 
     @property
@@ -339,7 +340,7 @@ def _decomposed(
         yield Decomposed("brier", split, redrawn_squared(p[some.rows], some.given, target, weights), noise)
 
 
-def _targets(whole: Predictions, proba: Floats, truth: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+def _targets(whole: Predictions, proba: Floats, truth: Array) -> tuple[Floats, Floats]:
     """Return the probabilities and what they aim at, as the Brier score has them: of two classes the positive one."""
     if whole.task == "binary" and whole.positive is not None:
         code = whole.positive_code

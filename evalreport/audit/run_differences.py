@@ -23,6 +23,7 @@ from evalreport.data.columns import in_order
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.errors import UsageError
+from evalreport.intervals.proportions import difference_limits
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.records import Slice
@@ -317,20 +318,13 @@ def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Mes
 def square_and_add(now: tuple[Any, Any, Any], then: tuple[Any, Any, Any], how: Text = "") -> Since:
     """Return the difference of two independent values from each one's value and limits.
 
-    l = d - sqrt((x - l_x)^2 + (u_y - y)^2) and u = d + sqrt((u_x - x)^2 + (y - l_y)^2): Zou and Donner (2008), eq. 2;
-    with Wilson's intervals of two proportions it is Newcombe's method 10.
-
     Examples
     --------
     >>> found = square_and_add((0.9, 0.87, 0.93), (0.9, 0.86, 0.94))
     >>> round(found.low, 3), round(found.high, 3)
     (-0.05, 0.05)
     """
-    (x, low_x, high_x), (y, low_y, high_y) = now, then
-    difference = x - y
-    low = difference - math.hypot(x - low_x, high_y - y)
-    high = difference + math.hypot(high_x - x, y - low_y)
-    return Since(x, y, difference, low, high, SQUARE_AND_ADD, how=how)
+    return Since(now[0], then[0], now[0] - then[0], *difference_limits(now, then), SQUARE_AND_ADD, how=how)
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from evalreport.comparisons.test_selection import measured_of_few, measured_of_r
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs
 from evalreport.engine.counts import Counts, margins_of
+from evalreport.engine.ranks import descending_order, running_weights
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import table_function
@@ -126,11 +127,10 @@ def _best_at_own_threshold(model: ModelOutputs, positive: npt.NDArray[np.bool_],
     usual = model.proba is not None and np.array_equal(called, model.score >= 0.5)
     if usual or not called.any() or called.all() or model.score[called].min() <= model.score[~called].max():
         return None  # the usual threshold, none at all, or labels that no threshold on the score gives
-    scores, group = np.unique(-model.score, return_inverse=True)
-    if len(scores) < FEW_SCORES:
+    order = descending_order(model.score, positive)
+    if len(order.thresholds) < FEW_SCORES:
         return None
-    tp = np.cumsum(np.bincount(group, weights=positive))
-    fp = np.cumsum(np.bincount(group, weights=~positive))
+    tp, fp = (running[1:] for running in running_weights(None, order))
     place = len(np.unique(model.score[called])) - 1
     right = tp + ((~positive).sum() - fp)
     f1 = 2 * tp / (tp + fp + positive.sum())

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.engine.derivative import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.sample import Sample
@@ -73,7 +73,7 @@ def disagreements(predictions: Predictions, *, most: int = MOST_EXAMPLES) -> tup
     )
 
 
-def _answers(model: ModelOutputs, predictions: Predictions) -> npt.NDArray[Any] | None:
+def _answers(model: ModelOutputs, predictions: Predictions) -> Array | None:
     return model.outcome if predictions.task in ("outcome", "scores") else model.y_pred
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine.counts import Cells, margin_columns
-from evalreport.engine.derivative import slopes_at, zero_where_undefined
+from evalreport.engine.derivative import Array, slopes_at, zero_where_undefined
 from evalreport.engine.distributions import fair_binomial
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
@@ -32,7 +31,6 @@ from evalreport.metrics.row_estimates import unit_columns
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 
-Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 Key = tuple[str, str, Quantity]
@@ -349,7 +347,7 @@ def _of_ranks(
 def _rank_squares(
     derivative: Callable[[Floats, Floats], tuple[Floats, Floats]],
     weights: tuple[Floats, Floats],
-    places: Sequence[npt.NDArray[Any]],
+    places: Sequence[Array],
     units: Units,
     swapped: npt.NDArray[np.bool_],
 ) -> float:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.engine.derivative import Array
 from evalreport.engine.draws import LastUse
-from evalreport.engine.ranks import Order, descending_order, group_weights
+from evalreport.engine.ranks import Order, descending_order, running_weights
 
 Floats = npt.NDArray[np.float64]
-Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.int32]
 
 
@@ -151,15 +151,7 @@ class Steps:
 
     def climb(self, weights: Floats) -> Climb:
         """Return the corners under weights (b, n)."""
-        return self.seen.get(weights, self._climb)
-
-    def _climb(self, weights: Floats) -> Climb:
-        sides = []
-        for part in group_weights(weights, self.order):
-            corners = np.zeros((len(part) + 1, part.shape[1]))
-            np.cumsum(part, axis=0, out=corners[1:])
-            sides.append(corners)
-        return Climb(*sides)
+        return self.seen.get(weights, lambda weights: Climb(*running_weights(weights, self.order)))
 
 
 def steps_of(score: Floats, positive: npt.NDArray[np.bool_]) -> Steps:

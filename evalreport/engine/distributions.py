@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-Array = npt.NDArray[Any]
+from evalreport.engine.derivative import Array
+
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int32]
 Columns = Any
@@ -118,7 +119,7 @@ def whole_product(multiplicities: Floats, matrix: Floats) -> Floats:
     return found
 
 
-def column_sums(columns: Sequence[Whole], counts: npt.NDArray[Any]) -> Floats:
+def column_sums(columns: Sequence[Whole], counts: Array) -> Floats:
     """Return the weighted sums (p, b) of columns (n,) of whole numbers under bootstrap counts (n, b), exactly."""
     n, size = counts.shape
     found = np.zeros((len(columns), size))

@@ -162,6 +162,15 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
     return sums[:g], sums[g:]
 
 
+def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
+    """Return the weight of positives and of negatives above each group and in all, each (g + 1, ...): 0 first."""
+    positives, negatives = group_weights(weights, order)
+    found, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
+    np.cumsum(positives, axis=0, out=found[1:])
+    np.cumsum(negatives, axis=0, out=wrong[1:])
+    return found, wrong
+
+
 def mid_ranks(score: Floats) -> Floats:
     """Return each score's mid-rank within its model, 1 for the smallest; ties share the mean of their ranks."""
     _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.derivative import Array
 from evalreport.intervals.normal import MOST_BLOCKS
-from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, clopper_pearson_limits, wilson_limits
+from evalreport.intervals.proportions import (
+    ALIKE,
+    ONE_CLUSTER,
+    clopper_pearson_limits,
+    difference_limits,
+    wilson_limits,
+)
 from evalreport.intervals.registry import INTERVALS, UNLIKE, Bounds, IntervalMethod, Kind
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
@@ -127,7 +133,7 @@ MOST_CLASSES = 3
 number of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
 """
 
-TableFunction = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+TableFunction = Callable[[Array], Array]
 
 NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
     "folds": lambda _, e: e.of_folds,
@@ -312,12 +318,8 @@ def _square_and_add(estimate: Estimate, sides: tuple[Estimate, Estimate], level:
     first, second = (leading(side, level, estimate.value_of) for side in sides)
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return Bounds(None, None, Message("limits.no_change"))
-    a, b = (side.value for side in sides)
-    return Bounds(
-        estimate.value - math.hypot(a - first.low, second.high - b),
-        estimate.value + math.hypot(first.high - a, b - second.low),
-        Message("limits.squared_and_added"),
-    )
+    own = (sides[0].value, first.low, first.high), (sides[1].value, second.low, second.high)
+    return Bounds(*difference_limits(*own), Message("limits.squared_and_added"))
 
 
 def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, float]) -> Interval:
@@ -437,7 +439,7 @@ def all_intervals(
     return (first, *rest)
 
 
-def table_function(function: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> TableFunction:
+def table_function(function: Callable[[Array], Array]) -> TableFunction:
     """Turn a function of margins into one of tables."""
     from evalreport.engine.counts import margins_of
 

@@ -193,6 +193,18 @@ def tango(estimate: Estimate, level: float) -> Bounds:
     return Bounds(low, high)
 
 
+def difference_limits(
+    first: tuple[float, float, float], second: tuple[float, float, float]
+) -> tuple[float, float]:
+    """Return limits of x - y, independent of each other, from (value, low, high) of each: squared and added.
+
+    l = d - sqrt((x - l_x)^2 + (u_y - y)^2) and u = d + sqrt((u_x - x)^2 + (y - l_y)^2): Zou and Donner (2008),
+    Stat Med 27:1693, eq. 2; with Wilson's intervals of two proportions it is Newcombe's method 10.
+    """
+    (x, low_x, high_x), (y, low_y, high_y) = first, second
+    return x - y - math.hypot(x - low_x, high_y - y), x - y + math.hypot(high_x - x, y - low_y)
+
+
 def newcombe_independent_limits(
     first: tuple[float, float], second: tuple[float, float], level: float
 ) -> tuple[float, float]:

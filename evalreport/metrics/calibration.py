@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from evalreport.engine.derivative import ratio
+from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.distributions import dot, log, log1p
 from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.registry import moments, rows
 from evalreport.texts import Message
 
-Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 BINS = 10

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters
+from evalreport.engine.derivative import Array
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Message, Text, parts
 
@@ -226,7 +226,7 @@ class Estimate:
     fits: Fits | None = None
     by_fit: Callable[[], Floats] | None = None
     sides: tuple[Estimate, Estimate] | None = None
-    value_of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
+    value_of: Callable[[Array], Array] | None = None
     sizes: Floats | None = None
     n_effective: float | None = None
     trials_effective: float | None = None
@@ -495,8 +495,8 @@ def _sizes(estimate: Estimate) -> Floats:
 class ModelView:
     """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,)."""
 
-    true: npt.NDArray[Any] | None
-    y_pred: npt.NDArray[Any] | None
+    true: Array | None
+    y_pred: Array | None
     proba: Floats | None
     outcome: Floats | None
     positive_code: int | None

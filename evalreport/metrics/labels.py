@@ -9,15 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.engine.counts import Counts
-from evalreport.engine.derivative import ratio
+from evalreport.engine.derivative import Array, ratio
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, binary_table, table
 from evalreport.texts import Message
-
-Array = npt.NDArray[Any]
 
 OF_RECALLS = ("wilson_recalls", *SMOOTH_INTERVALS)
 """Of a mean of class recalls."""

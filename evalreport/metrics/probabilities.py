@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from evalreport.engine.derivative import ratio
+from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.distributions import log, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, mean_loss, moments, rows
 from evalreport.texts import Message
-
-Array = npt.NDArray[Any]
 
 INFINITE = (0.0, float("inf"))
 SQUARES = Message("losses.squared")

@@ -16,14 +16,13 @@ from evalreport.engine.binned import (
     binned_roc_auc,
 )
 from evalreport.engine.counts import Climb, Steps, steps_of
-from evalreport.engine.derivative import ratio
+from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
 from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, ranking, rows
 from evalreport.texts import Message
 
-Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 

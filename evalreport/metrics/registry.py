@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evalreport.config import Task
 from evalreport.data.predictions import Predictions
-from evalreport.engine.derivative import ratio
+from evalreport.engine.derivative import Array, ratio
 from evalreport.errors import UsageError
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Text
@@ -303,7 +303,7 @@ def moments(label: str, formula: str, **fields: Any) -> Callable[[Function], Fun
     return lambda function: register(function, label=label, formula=formula, family="moments", **fields)
 
 
-def weighted_mean(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def weighted_mean(sums: Array) -> Array:
     """Return the mean from the sums of weights and of weighted losses: sums[..., 1] / sums[..., 0]."""
     return ratio(sums[..., 1], sums[..., 0])
 

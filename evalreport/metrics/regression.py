@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.derivative import ratio
+from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.distributions import dot, weighted_sums
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.metrics.estimate import ModelView
@@ -16,7 +16,6 @@ from evalreport.metrics.probabilities import INFINITE, SQUARES, r2, squared_erro
 from evalreport.metrics.registry import moments, rows
 from evalreport.texts import Message
 
-Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 VALUES: dict[str, Any] = {"tasks": ("regression",), "needs": "values"}

@@ -13,7 +13,7 @@ from scipy import optimize, sparse
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, stream
-from evalreport.engine.ranks import Order, descending_order, group_weights
+from evalreport.engine.ranks import Order, descending_order, running_weights
 from evalreport.metrics.estimate import view
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
@@ -124,9 +124,7 @@ def ladder(
     weights
         (n,) example weights; None: every example weighs 1.
     """
-    given = np.ones(len(order.group)) if weights is None else weights
-    found, wrong = (np.concatenate([[0.0], np.cumsum(part)]) for part in group_weights(given, order))
-    return ThresholdCounts(model, label, order.thresholds, found, wrong, order)
+    return ThresholdCounts(model, label, order.thresholds, *running_weights(weights, order), order)
 
 
 def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.counts import Freedom, effective_clusters, freedom, freedom_of_clusters, kish
+from evalreport.engine.derivative import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError
 
@@ -233,7 +233,7 @@ class Units:
         return np.bincount(self.cluster, weights=weighted, minlength=self.count).astype(np.float64)
 
 
-def within(derivative: Floats, counts: Floats, strata: npt.NDArray[Any]) -> Floats:
+def within(derivative: Floats, counts: Floats, strata: Array) -> Floats:
     """Centre derivatives (u,) within strata: where class counts are fixed, differences of classes do not vary."""
     totals = np.bincount(strata, weights=counts)
     means = np.bincount(strata, weights=counts * derivative) / np.where(totals > 0, totals, 1)

@@ -16,9 +16,10 @@ import numpy.typing as npt
 from scipy import special
 
 from evalreport.comparisons.registry import probability
+from evalreport.engine.derivative import Array
 from evalreport.engine.distributions import dot, exp
 from evalreport.intervals.choice import leading
-from evalreport.intervals.proportions import quantile, wilson_limits
+from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
 from evalreport.intervals.registry import INTERVALS
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
@@ -338,9 +339,8 @@ def proportions_difference(both: Successes, level: float) -> Limits:
     (0.0524, 0.3339)
     """
     p1, p2 = both.proportions
-    (l1, u1), (l2, u2) = wilson_limits(both.x1, both.n1, level), wilson_limits(both.x2, both.n2, level)
-    low, high = p1 - p2 - math.hypot(p1 - l1, u2 - p2), p1 - p2 + math.hypot(u1 - p1, p2 - l2)
-    return Limits(low, high, "newcombe_independent")
+    first, second = wilson_limits(both.x1, both.n1, level), wilson_limits(both.x2, both.n2, level)
+    return Limits(*difference_limits((p1, *first), (p2, *second)), "newcombe_independent")
 
 
 def proportions_ratio(both: Successes, level: float) -> Limits:
@@ -432,7 +432,7 @@ def _rarer(log_p: npt.NDArray[np.float64], observed: float, ties: float) -> floa
     return probability(float(exp(log_p[rarer]).sum() + ties * exp(log_p[equal]).sum()))
 
 
-def _log_hypergeometric(x: npt.NDArray[Any], n1: int, n2: int, successes: int) -> npt.NDArray[np.float64]:
+def _log_hypergeometric(x: Array, n1: int, n2: int, successes: int) -> npt.NDArray[np.float64]:
     """Return the logarithm of the chance that x of the successes are among the first n1."""
 
     def log_choose(n: Any, k: Any) -> Any:
