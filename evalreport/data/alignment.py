@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import unicodedata
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,13 @@ from evalreport.config import Join
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column
 from evalreport.data.concatenation import Rows, fault, ids_by_table, place_of, whence
 from evalreport.data.ids import code_ids
-from evalreport.data.predictions import Column, Indices
+from evalreport.data.predictions import Arrow, Column, Indices
 from evalreport.errors import InputError
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ROWS_AT_ONCE = 500_000
 _SECOND_IDENTITY = ("train_size", "complexity")
@@ -41,7 +44,7 @@ class Alignment:
         (rows,) number of the (id, dataset) of each row: what one true value belongs to.
     """
 
-    ids: Any
+    ids: pa.Array
     example: Indices
     rows: Indices
     keys: dict[str, Column]
@@ -104,7 +107,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     )
 
 
-def _spelled_twice(ids: Any) -> Message | None:
+def _spelled_twice(ids: pa.Array) -> Message | None:
     """Say which ids are one text in two forms of Unicode (é as one character or as two); None where none are."""
     import pyarrow.compute as pc
 
@@ -162,7 +165,7 @@ def _with_own_seeds(
     return complete, (FoundRecord(what="seeds", value="unpaired", why=Message("found.seeds_unpaired")),)
 
 
-def _used(ids: Any, code: Indices) -> tuple[Any, Indices]:
+def _used(ids: pa.Array, code: Indices) -> tuple[pa.Array, Indices]:
     """Leave out the ids of no cell."""
     seen = np.zeros(len(ids), dtype=np.bool_)
     seen[code] = True
@@ -171,7 +174,7 @@ def _used(ids: Any, code: Indices) -> tuple[Any, Indices]:
     return ids.filter(seen), (np.cumsum(seen) - 1)[code]
 
 
-def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[Any, Indices]:
+def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Indices]:
     """Return the distinct ids, sorted, and each row's position in them; of scores, the data sets'."""
     import pyarrow as pa
 
@@ -252,7 +255,7 @@ def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
     return by_model if predicted.all() else by_model[:, predicted]
 
 
-def _ranks(array: Any) -> tuple[Indices, int]:
+def _ranks(array: Arrow) -> tuple[Indices, int]:
     values = array.to_numpy(zero_copy_only=False)
     distinct, codes = np.unique(values, return_inverse=True)
     return codes.astype(np.int64), len(distinct)
@@ -266,7 +269,7 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
     row = int(again[0])
     before = int(first[inverse[row]])
     what = "data set" if rows.ids is None else "id"
-    name = "" if rows.ids is None else f" {quoted(rows.ids[row].as_py())}"
+    name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
     raise fault(
         rows,
         row,
@@ -304,7 +307,7 @@ def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
 
 def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
     """Name the ids that a model does not predict with each of its seeds."""
-    some = dict.fromkeys(quoted(rows.ids[int(row)].as_py()) for row in witnesses)
+    some = dict.fromkeys(rows.quoted_id(int(row)) for row in witnesses)
     more = ", ..." if len(some) > 3 else ""
     table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
     return InputError(
@@ -362,5 +365,5 @@ def _described(rows: Rows, row: int) -> str:
         for name in IDENTITY_COLUMNS
         if name in rows.columns and rows.columns[name][row].as_py() is not None
     ]
-    own = [] if rows.ids is None else [quoted(rows.ids[row].as_py())]
+    own = [] if rows.ids is None else [rows.quoted_id(row)]
     return own[0] + (f" ({', '.join(fit)})" if fit else "") if own else ", ".join(fit)

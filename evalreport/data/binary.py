@@ -7,9 +7,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport.data.columns import Kind, all_numbers, keep
+from evalreport.data.predictions import Arrow, Values
 from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format
 from evalreport.data.unpacking import (
     Chunk,
@@ -22,6 +23,10 @@ from evalreport.data.unpacking import (
 )
 from evalreport.errors import InputError
 from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 _BROKEN_ARCHIVE = (
     *(OSError, EOFError, zipfile.BadZipFile, zlib.error, struct.error, KeyError, AttributeError, TypeError),
@@ -58,7 +63,7 @@ def read_binary(path: Path, name: str, choose: Choose, *, memory_limit: int | No
         ) from None
 
 
-def read_table(table: Any, name: str, choose: Choose, room: Room | None = None) -> Columns:
+def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:
     """Take the columns of an Arrow table; None: it lies in memory as it is, and may take what it takes.
 
     Raises
@@ -72,12 +77,12 @@ def read_table(table: Any, name: str, choose: Choose, room: Room | None = None) 
 
 
 def _columns(
-    column: Callable[[str, Kind], Any], kinds: Mapping[str, Kind], name: str, room: Room | None
-) -> tuple[dict[str, Any], dict[str, Message]]:
+    column: Callable[[str, Kind], Arrow], kinds: Mapping[str, Kind], name: str, room: Room | None
+) -> tuple[dict[str, Arrow], dict[str, Message]]:
     """Keep one column after the other; also the metadata that was not kept, with the reason."""
     import pyarrow as pa
 
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Arrow] = {}
     left_out: dict[str, Message] = {}
     for header, kind in kinds.items():
         array = column(header, kind)
@@ -107,7 +112,7 @@ def _columns(
     return arrays, left_out
 
 
-def _as_plain_text(array: Any, kind: Kind) -> int:
+def _as_plain_text(array: Arrow, kind: Kind) -> int:
     """Return the bytes of a dictionary column that is to be kept as the text that it stands for."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -121,13 +126,13 @@ def _as_plain_text(array: Any, kind: Kind) -> int:
     )
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
 
 
-def _place(column: Callable[[str], Any]) -> Locate:
+def _place(column: Callable[[str], Arrow]) -> Locate:
     """Return what says where a row's cell stands: a file without lines has its own text alone."""
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
@@ -136,7 +141,7 @@ def _place(column: Callable[[str], Any]) -> Locate:
     return locate
 
 
-def read_arrays(arrays: Mapping[str, Any], name: str, choose: Choose) -> Columns:
+def read_arrays(arrays: Mapping[str, object], name: str, choose: Choose) -> Columns:
     """Take columns from arrays or lists of one length.
 
     Raises
@@ -175,7 +180,7 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     """Read one column after the other, so that no two lie in memory as the file has them."""
     import pyarrow.parquet as pq
 
-    def column(header: str, kind: Kind) -> Any:
+    def column(header: str, kind: Kind) -> pa.ChunkedArray:
         # Labels come as codes into their distinct texts, as they are kept: most files have them so.
         coded = kind == "codes" and header in plain
         with pq.ParquetFile(path, read_dictionary=[header] if coded else None) as again:
@@ -198,11 +203,11 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     return Columns(names, arrays, rows, _place(lambda header: column(header, "text")), left_out)
 
 
-def _in_pieces(file: Any, header: str, room: Room) -> Any:
+def _in_pieces(file: pq.ParquetFile, header: str, room: Room) -> pa.ChunkedArray:
     """Read a column some rows at a time, and no further than there is room."""
     import pyarrow as pa
 
-    pieces: list[Any] = []
+    pieces = []
     taken = 0
     for batch in file.iter_batches(batch_size=_ROWS_A_PIECE, columns=[header], use_threads=False):
         pieces.append(batch.column(header))
@@ -228,7 +233,7 @@ def _check_entries(path: Path, chunks: Sequence[Chunk], room: Room) -> None:
                 room.check(rows[chunk] * (pc.max(pc.binary_length(entries)).as_py() or 0))
 
 
-def _arrow(path: Path, room: Room) -> Any:
+def _arrow(path: Path, room: Room) -> pa.Table:
     import pyarrow as pa
 
     with path.open("rb") as plain:
@@ -244,7 +249,7 @@ def _arrow(path: Path, room: Room) -> Any:
     return table
 
 
-def _npz(path: Path, room: Room) -> dict[str, Any]:
+def _npz(path: Path, room: Room) -> dict[str, Values]:
     import numpy as np
 
     name = room.name
@@ -272,7 +277,7 @@ def _npz(path: Path, room: Room) -> dict[str, Any]:
         raise foreign(name, f"it cannot be read as npz ({_first_line(error)})", "a whole npz file") from None
 
 
-def _one_dimension(header: object, values: Any, name: str) -> Any:
+def _one_dimension(header: object, values: object, name: str) -> Arrow:
     import numpy as np
     import pyarrow as pa
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options
-from evalreport.data.predictions import Codes, Column, Floats
+from evalreport.data.predictions import Arrow, Codes, Column, Floats
 from evalreport.errors import InputError
 from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Kind = Literal["text", "codes", "number", "metadata", "aside"]
 """How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64.
@@ -277,7 +280,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 
-def keep(array: Any, kind: Kind) -> Any:
+def keep(array: Arrow, kind: Kind) -> pa.Array:
     """Bring an Arrow array of any type into the form in which its kind of column is kept.
 
     A cell of metadata that holds ``nan`` is empty; a label or a key that is called so keeps its name.
@@ -315,14 +318,14 @@ NOT_GIVEN = ("", "nan", "NaN", "NAN")
 """Texts of metadata that stand for an empty cell: programs write what is missing as a number that is none."""
 
 
-def combined(array: Any) -> Any:
+def combined(array: Arrow) -> pa.Array:
     """Return a column as one array with one dictionary, where it came in chunks."""
     import pyarrow as pa
 
     return array.unify_dictionaries().combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def as_text(array: Any) -> Any:
+def as_text(array: pa.Array) -> pa.Array:
     """Spell every cell as text: 1, 1.0 and "1" are all ``1``, and true is ``True`` as Python writes it."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -339,7 +342,7 @@ def as_text(array: Any) -> Any:
     return array.cast(pa.string())
 
 
-def as_numbers(array: Any, *, truths: bool = False) -> Any:
+def as_numbers(array: pa.Array, *, truths: bool = False) -> pa.Array:
     """Parse every cell as a number, as ``number`` does: null where empty, not finite where it is none.
 
     ``truths``: also true and false in any spelling, as 1 and 0.
@@ -362,7 +365,7 @@ def as_numbers(array: Any, *, truths: bool = False) -> Any:
         return _numbers_among(text, _TRUTHS if truths else {})
 
 
-def _numbers_among(text: Any, spelled: Mapping[str, float]) -> Any:
+def _numbers_among(text: pa.Array, spelled: Mapping[str, float]) -> pa.Array:
     """Parse the cells that are numbers; what Arrow takes for one besides (nan, inf) is left out by the pattern."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -377,7 +380,7 @@ def _numbers_among(text: Any, spelled: Mapping[str, float]) -> Any:
     return parsed
 
 
-def all_numbers(array: Any) -> bool:
+def all_numbers(array: pa.Array) -> bool:
     """Say whether every text of a dictionary column is a finite decimal number, as ``is_number`` does of one."""
     return bool(np.isfinite(floats(as_numbers(array.dictionary))).all())
 
@@ -395,19 +398,19 @@ def number(text: str | None) -> float | None:
     return float(text) if _NUMBER.fullmatch(text.strip(_BLANKS)) else float("nan")
 
 
-def floats(array: Any) -> Floats:
+def floats(array: pa.Array) -> Floats:
     """Return a double array as numpy, nan where it is empty (or was no number)."""
     values: Floats = array.to_numpy(zero_copy_only=False)
     return values.astype(np.float64, copy=False)
 
 
-def dictionary_numbers(array: Any, *, truths: bool = False) -> Floats:
+def dictionary_numbers(array: pa.Array, *, truths: bool = False) -> Floats:
     """Parse a dictionary column as numbers by parsing each distinct text once; nan where empty or none."""
     distinct = floats(as_numbers(array.dictionary, truths=truths))
     return np.append(distinct, np.nan)[dictionary_codes(array)]
 
 
-def dictionary_codes(array: Any) -> Codes:
+def dictionary_codes(array: pa.Array) -> Codes:
     """Return a dictionary column's codes, -1 where empty."""
     codes: Codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return codes.astype(np.int32, copy=False)
@@ -451,14 +454,14 @@ def in_order(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(distinct))
 
 
-def recode(array: Any, classes: Sequence[str], spelling: dict[str, str]) -> Codes:
+def recode(array: pa.Array, classes: Sequence[str], spelling: dict[str, str]) -> Codes:
     """Return a dictionary column's codes into ``classes``, -1 where empty."""
     place = {label: code for code, label in enumerate(classes)}
     table = [place.get(spelling.get(text, ""), -1) for text in array.dictionary.to_pylist()]
     return np.array([*table, -1], dtype=np.int32)[dictionary_codes(array)]
 
 
-def category_column(array: Any) -> Column:
+def category_column(array: pa.Array) -> Column:
     """Return a dictionary column as codes into its sorted categories."""
     array = used_only(array)
     spelling = spelled_alike(array.dictionary.to_pylist())
@@ -466,7 +469,7 @@ def category_column(array: Any) -> Column:
     return Column(recode(array, categories, spelling), categories)
 
 
-def used_only(array: Any) -> Any:
+def used_only(array: pa.Array) -> pa.Array:
     """Drop the dictionary's entries that no row uses."""
     import pyarrow as pa
 
@@ -492,11 +495,11 @@ def number_column(values: Floats) -> Column:
 def take(column: Column, rows: npt.NDArray[np.int64]) -> Column:
     """Return some rows of a column; a row of -1 is empty."""
     values = column.values[rows]
-    empty: Any = np.nan if column.categories is None else -1
+    empty: float = np.nan if column.categories is None else -1
     return Column(np.where(rows < 0, empty, values).astype(column.values.dtype), column.categories)
 
 
-def _floats_as_text(array: Any) -> Any:
+def _floats_as_text(array: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -512,7 +515,7 @@ def _floats_as_text(array: Any) -> Any:
     return whole_text
 
 
-def _without(codes: Any, texts: Sequence[str]) -> Any:
+def _without(codes: pa.DictionaryArray, texts: Sequence[str]) -> pa.DictionaryArray:
     """Make the cells that hold one of some texts empty cells."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -6,16 +6,18 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles, combined, dictionary_codes, whole
-from evalreport.data.predictions import Codes
+from evalreport.data.predictions import Arrow, Codes, Indices
 from evalreport.data.reading import Columns
 from evalreport.errors import InputError
 from evalreport.texts import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +56,34 @@ class Rows:
     """
 
     tables: tuple[Table, ...]
-    starts: npt.NDArray[np.int64]
+    starts: Indices
     models: tuple[str, ...]
     model: Codes
-    ids: Any
-    columns: Mapping[str, Any]
-    probabilities: Mapping[str, Any]
-    metadata: Mapping[str, Any]
-    coded: tuple[Any, npt.NDArray[np.int64]] | None = None
+    ids: pa.ChunkedArray | None
+    columns: Mapping[str, Arrow]
+    probabilities: Mapping[str, Arrow]
+    metadata: Mapping[str, Arrow]
+    coded: tuple[pa.Array, Indices] | None = None
     """The distinct ids in order and each row's place among them, where they were found before the alignment."""
-    truth: Any = None
+    truth: pa.Array | None = None
     """Each row's true value from the file of true values (dictionary of strings), where there is one."""
     truth_table: Table | None = None
-    truth_place: npt.NDArray[np.int64] | None = None
+    truth_place: Indices | None = None
     """That file, and each row's place in it (-1 where it does not have the id)."""
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return int(self.starts[-1])
+
+    def labels(self, column: str) -> pa.DictionaryArray | None:
+        """Return y_true or y_pred, or ``truth``: the true values of the separate file."""
+        return self.truth if column == "truth" else self.columns.get(column)
+
+    def quoted_id(self, row: int) -> str:
+        """Return a row's id as messages quote it."""
+        assert self.ids is not None
+        return quoted(self.ids[row].as_py())
 
 
 def gather(tables: Sequence[Table]) -> Rows:
@@ -111,8 +122,9 @@ def gather(tables: Sequence[Table]) -> Rows:
     return rows
 
 
-def ids_by_table(rows: Rows) -> list[Any]:
+def ids_by_table(rows: Rows) -> list[pa.ChunkedArray]:
     """Return the ids of each table's rows."""
+    assert rows.ids is not None
     return [rows.ids[start:end] for start, end in itertools.pairwise(rows.starts)]
 
 
@@ -120,7 +132,7 @@ def _data_columns(roles: Roles) -> dict[str, str]:
     return {name: header for name, header in roles.columns.items() if name not in ("id", "model")}
 
 
-def _with_part(columns: dict[str, Any]) -> dict[str, Any]:
+def _with_part(columns: dict[str, Arrow]) -> dict[str, Arrow]:
     """Say ``test`` where the part is not given."""
     if "part" in columns:
         columns["part"] = columns["part"].dictionary_decode().fill_null("test").dictionary_encode()
@@ -183,7 +195,7 @@ def _header(roles: Roles, column: str | None) -> str | None:
 def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
     """Return all models' names in order, and each row's code."""
     owner: dict[str, Table] = {}
-    local: list[tuple[list[str], Any]] = []
+    local: list[tuple[list[str], Codes]] = []
     for table in tables:
         names, codes = _models_of(table)
         header = table.roles.columns.get("model")
@@ -242,7 +254,7 @@ def _same_model(model: str, first: str, second: str) -> InputError:
     )
 
 
-def _ids(tables: Sequence[Table]) -> Any:
+def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
     import pyarrow as pa
 
     if all("value" in table.roles.columns for table in tables):
@@ -266,14 +278,14 @@ def _ids(tables: Sequence[Table]) -> Any:
     return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
 
 
-def in_chunks(array: Any) -> Any:
+def in_chunks(array: Arrow) -> pa.ChunkedArray:
     """Return an array as a chunked one."""
     import pyarrow as pa
 
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
-def positions(rows: int) -> Any:
+def positions(rows: int) -> pa.Array:
     """Return ids that say the position, padded with zeros so that their order as text is that of the rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -289,7 +301,7 @@ def _models_in(table: Table) -> int:
 
 def _concatenated(
     tables: Sequence[Table], headers: Callable[[Roles], Mapping[str, str]], *, number: bool | None = None
-) -> dict[str, Any]:
+) -> dict[str, Arrow]:
     """Concatenate each column over the tables, empty where a table lacks it; None: numbers where its name says so."""
     import pyarrow as pa
 
@@ -299,7 +311,7 @@ def _concatenated(
     for name in names:
         numbers = name in NUMBER_COLUMNS if number is None else number
         kind = pa.float64() if numbers else pa.dictionary(pa.int32(), pa.string())
-        parts: list[Any] = []
+        parts: list[pa.Array] = []
         for table, table_headers in zip(tables, own, strict=True):
             header = table_headers.get(name)
             if header is None:

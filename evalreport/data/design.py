@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from evalreport.data.concatenation import Rows, fault
 from evalreport.data.predictions import Column, Design, Indices
 from evalreport.errors import InputError
 from evalreport.texts import Message, parts, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Mask = npt.NDArray[np.bool_]
 Keys = Mapping[str, Column]
@@ -43,7 +46,7 @@ class Cells:
     keys: Keys
     example: Indices | None
     n: int
-    ids: Any
+    ids: pa.Array
     owner: Indices | None = None
 
 

@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport.data.columns import Kind
 from evalreport.data.reading import (
@@ -28,6 +28,9 @@ from evalreport.data.reading import (
 )
 from evalreport.data.unpacking import BYTES_A_BLOCK, blocks, database, is_gzipped, opened, room_of
 from evalreport.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ROWS_A_BATCH = 500_000
 _ROWS_A_SLOW_BATCH = 50_000
@@ -100,7 +103,7 @@ def _read_slowly(
     return keep_batches(_batches(whole, places), names, kinds, locate)
 
 
-def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[Any]:
+def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[pa.RecordBatch]:
     """Turn some records at a time into a record batch of the cells at these places."""
     import pyarrow as pa
 
@@ -320,7 +323,7 @@ def _fault(path: Path, name: str, fallback: str) -> InputError:
     )
 
 
-def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object]]]:
     line = 0
     try:
         with opened(path) as stream:
@@ -350,7 +353,7 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]]]
         ) from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     record = dict(pairs)
     if len(record) < len(pairs):
         raise ValueError("it names a key twice")

@@ -9,13 +9,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import Indices
 from evalreport.data.unpacking import database, usable_memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Words = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
@@ -39,7 +42,9 @@ class _Sorted:
     number: Indices
 
 
-def code_ids(pieces: Sequence[Any], *, memory_limit: int | None = None) -> tuple[Any, Indices]:
+def code_ids(
+    pieces: Sequence[pa.ChunkedArray], *, memory_limit: int | None = None
+) -> tuple[pa.Array, Indices]:
     """Find the distinct ids, and each row's position among them.
 
     Parameters
@@ -68,9 +73,9 @@ def code_ids(pieces: Sequence[Any], *, memory_limit: int | None = None) -> tuple
     return ids, np.concatenate([codes[starts[p] : starts[p + 1]] for p in place])
 
 
-def _different(pieces: Sequence[Any]) -> tuple[list[Any], list[int]]:
+def _different(pieces: Sequence[pa.ChunkedArray]) -> tuple[list[pa.ChunkedArray], list[int]]:
     """Keep each list of ids once: models' files often hold the same ids in the same order."""
-    different: list[Any] = []
+    different: list[pa.ChunkedArray] = []
     place: list[int] = []
     for piece in pieces:
         alike = next((i for i, other in enumerate(different) if other.equals(piece)), len(different))
@@ -80,7 +85,7 @@ def _different(pieces: Sequence[Any]) -> tuple[list[Any], list[int]]:
     return different, place
 
 
-def _coded(pieces: Sequence[Any], memory_limit: int) -> tuple[Any, Indices]:
+def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Array, Indices]:
     import pyarrow as pa
 
     rows = pa.chunked_array([chunk for piece in pieces for chunk in piece.chunks], pieces[0].type)
@@ -97,7 +102,7 @@ def _coded(pieces: Sequence[Any], memory_limit: int) -> tuple[Any, Indices]:
     return _taken(source, first), codes
 
 
-def _taken(source: Any, places: Indices) -> Any:
+def _taken(source: pa.ChunkedArray, places: Indices) -> pa.Array:
     """Return some ids as one array, with offsets that are wide enough for its bytes."""
     import pyarrow as pa
 
@@ -146,7 +151,7 @@ def _place_bits(n: int) -> int:
     return max(n - 1, 0).bit_length()
 
 
-def _by_database(rows: Any, memory_limit: int) -> _Sorted:
+def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> _Sorted:
     """Sort by DuckDB, which keeps on disk what the limit has no room for."""
     import pyarrow as pa
 
@@ -165,7 +170,7 @@ def _by_database(rows: Any, memory_limit: int) -> _Sorted:
     return _Sorted(order, _counted(begins, np.empty(len(rows), dtype=np.int64)))
 
 
-def _other_than_before(ids: Any, previous: str | None) -> Flags:
+def _other_than_before(ids: pa.Array, previous: str | None) -> Flags:
     """Say of each id whether it is another one than that before it."""
     import pyarrow.compute as pc
 
@@ -175,7 +180,7 @@ def _other_than_before(ids: Any, previous: str | None) -> Flags:
     return begins
 
 
-def _words(rows: Any, memory_limit: int) -> list[Words] | None:
+def _words(rows: pa.ChunkedArray, memory_limit: int) -> list[Words] | None:
     """Turn ids into numbers in the same order, the highest digit first; None where that takes too much.
 
     Beside each number there is room for a row's place.
@@ -204,7 +209,7 @@ def _words(rows: Any, memory_limit: int) -> list[Words] | None:
     return words
 
 
-def _blocks(rows: Any, width: int) -> Iterator[Words]:
+def _blocks(rows: pa.ChunkedArray, width: int) -> Iterator[Words]:
     """Yield some ids at a time, padded with NUL, as (rows, width) numbers of 8 bytes each."""
     import pyarrow.compute as pc
 
@@ -216,7 +221,7 @@ def _blocks(rows: Any, width: int) -> Iterator[Words]:
             yield np.frombuffer(padded, np.uint64, count=len(block) * width).reshape(len(block), width)
 
 
-def _telling_bits(rows: Any, width: int) -> list[int]:
+def _telling_bits(rows: pa.ChunkedArray, width: int) -> list[int]:
     """Return by word the bits that tell ids apart: they vary, and the next higher one does not say as much."""
     varies, differs, agrees = np.zeros((3, width), dtype=np.uint64)
     before: Words | None = None
@@ -269,7 +274,7 @@ def _packed(block: Words, runs: Sequence[tuple[int, int, int]]) -> Words:
     return packed
 
 
-def _holds_nul(chunk: Any) -> bool:
+def _holds_nul(chunk: pa.Array) -> bool:
     """Say whether an id holds a NUL (neighbouring rows of the same buffer count too)."""
     text = chunk.buffers()[2]
     return text is not None and text.size > 0 and int(np.frombuffer(text, dtype=np.uint8).min()) == 0

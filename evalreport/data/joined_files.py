@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +29,16 @@ from evalreport.data.columns import (
 from evalreport.data.concatenation import Rows, Table, fault, ids_by_table, in_chunks, place_of, positions
 from evalreport.data.ids import code_ids
 from evalreport.data.outputs import label_numbers
-from evalreport.data.predictions import Column, Indices, ModelOutputs
+from evalreport.data.predictions import Arrow, Column, Indices, ModelOutputs, Values
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.data.task import FoundTask
 from evalreport.errors import InputError, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PARTS = ("test", "train", "validation")
 
@@ -238,7 +241,9 @@ def attach_truth(
     return rows, found, warnings
 
 
-def _matched(rows: Rows, table: Table, ids: Any, memory_limit: int | None) -> tuple[Rows, Indices]:
+def _matched(
+    rows: Rows, table: Table, ids: pa.ChunkedArray, memory_limit: int | None
+) -> tuple[Rows, Indices]:
     """Find each row's place in the table of true values, -1 where its id is not there."""
     if ids.null_count:
         raise _no_id(table, ids)
@@ -251,14 +256,14 @@ def _matched(rows: Rows, table: Table, ids: Any, memory_limit: int | None) -> tu
     return dataclasses.replace(rows, coded=(distinct, code)), place[code]
 
 
-def _truth_taken(array: Any, place: Indices) -> Any:
+def _truth_taken(array: Arrow, place: Indices) -> pa.Array:
     """Return some cells of a column, empty where the place is -1."""
     import pyarrow as pa
 
     return combined(array).take(pa.array(place, mask=place < 0))
 
 
-def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArray[Any] | None:
+def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> Values | None:
     """Return each cell's true value; every model's files must agree about it.
 
     Raises
@@ -277,12 +282,12 @@ def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> npt.NDArra
     return by_cell
 
 
-def _all_agreed(spoken: list[npt.NDArray[Any]], rows: Rows, alignment: Alignment) -> npt.NDArray[Any] | None:
+def _all_agreed(spoken: list[Values], rows: Rows, alignment: Alignment) -> Values | None:
     """Return the true values where each row is given its own and all agree: the common case, and fast."""
     n_cells = alignment.rows.shape[1]
     if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
         return None
-    agreed: npt.NDArray[Any] = spoken[0][alignment.rows[0]]
+    agreed: Values = spoken[0][alignment.rows[0]]
     for place, values in enumerate(spoken):
         for index in alignment.rows if place else alignment.rows[1:]:
             if not np.array_equal(values[index], agreed):
@@ -290,11 +295,9 @@ def _all_agreed(spoken: list[npt.NDArray[Any]], rows: Rows, alignment: Alignment
     return agreed
 
 
-def _by_group(
-    rows: Rows, alignment: Alignment, given_by: list[tuple[str, npt.NDArray[Any]]]
-) -> npt.NDArray[Any]:
+def _by_group(rows: Rows, alignment: Alignment, given_by: list[tuple[str, Values]]) -> Values:
     """Return each cell's true value from whichever rows of its example give one."""
-    by_group: npt.NDArray[Any] | None = None
+    by_group: Values | None = None
     witness = np.full(int(alignment.group.max()) + 1, -1, dtype=np.int64)
     for column, values in given_by:
         given = np.flatnonzero(values >= 0 if values.dtype.kind == "i" else ~np.isnan(values))
@@ -308,24 +311,24 @@ def _by_group(
         if len(wrong):
             before = int(witness[alignment.group[wrong[0]]])
             first = given_by[0][0]
-            said = first if _holds(rows, first, before) else column
+            said = column if _cell(rows, before, first) is None else first
             _refuse_disagreement(rows, (int(wrong[0]), column), (before, said), len(wrong))
     assert by_group is not None
-    by_cell: npt.NDArray[Any] = by_group[alignment.group[alignment.rows.max(axis=0)]]
+    by_cell: Values = by_group[alignment.group[alignment.rows.max(axis=0)]]
     return by_cell
 
 
-def _values(rows: Rows, column: str, task: FoundTask) -> npt.NDArray[Any] | None:
+def _values(rows: Rows, column: str, task: FoundTask) -> Values | None:
     if task.task == "regression":
         return label_numbers(rows, column)
-    array = rows.truth if column == "truth" else rows.columns.get(column)
+    array = rows.labels(column)
     if array is None:
         return None
     assert task.spelling is not None
     return recode(array, task.classes, task.spelling)
 
 
-def _refuse_absent(rows: Rows, alignment: Alignment, values: npt.NDArray[Any]) -> None:
+def _refuse_absent(rows: Rows, alignment: Alignment, values: Values) -> None:
     absent = values < 0 if values.dtype.kind == "i" else np.isnan(values)
     if absent.any():
         row = int(alignment.rows.max(axis=0)[absent].min())
@@ -333,28 +336,25 @@ def _refuse_absent(rows: Rows, alignment: Alignment, values: npt.NDArray[Any]) -
             rows,
             row,
             "y_true",
-            f"the id {quoted(rows.ids[row].as_py())} has no true value",
+            f"the id {rows.quoted_id(row)} has no true value",
             expected="a true value for every example, in the prediction files or in the file of true values",
             remedy="add it, or remove the example from every file",
             count=int(absent.sum()),
         )
 
 
-def _holds(rows: Rows, column: str, row: int) -> bool:
-    array = rows.truth if column == "truth" else rows.columns["y_true"]
-    return array[row].as_py() is not None
+def _cell(rows: Rows, row: int, column: str) -> str | None:
+    array = rows.labels(column)
+    return None if array is None else array[row].as_py()
 
 
 def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> NoReturn:
-    def said(row: int, column: str) -> str:
-        return quoted((rows.truth if column == "truth" else rows.columns["y_true"])[row].as_py())
-
-    here, there = said(*later), said(*before)
+    here, there = quoted(_cell(rows, *later) or ""), quoted(_cell(rows, *before) or "")
     alike = here.replace(" ", "").casefold() == there.replace(" ", "").casefold()
     raise fault(
         rows,
         *later,
-        f"the true values of the id {quoted(rows.ids[later[0]].as_py())} disagree: here {here}, "
+        f"the true values of the id {rows.quoted_id(later[0])} disagree: here {here}, "
         f"in {place_of(rows, *before)} {there}",
         expected="one true value for each example",
         remedy="write them alike: they differ by capitals or spaces alone"
@@ -364,7 +364,7 @@ def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, 
     )
 
 
-def _same_length(rows: Rows, table: Table) -> Any:
+def _same_length(rows: Rows, table: Table) -> pa.ChunkedArray:
     examples = max(predicted.read.rows for predicted in rows.tables)
     if table.read.rows != examples:
         raise InputError(
@@ -387,7 +387,7 @@ def _lacks(table: Table, column: str, expected: str) -> InputError:
     )
 
 
-def _no_id(table: Table, ids: Any) -> InputError:
+def _no_id(table: Table, ids: pa.ChunkedArray) -> InputError:
     line, _ = table.read.locate(int(np.argmax(ids.is_null().to_numpy())), None)
     return InputError(
         "the id is empty",
@@ -399,7 +399,7 @@ def _no_id(table: Table, ids: Any) -> InputError:
     )
 
 
-def _twice(table: Table, ids: Any, codes: Indices) -> InputError:
+def _twice(table: Table, ids: pa.ChunkedArray, codes: Indices) -> InputError:
     _, first = np.unique(codes, return_index=True)
     row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
     line, _ = table.read.locate(row, None)

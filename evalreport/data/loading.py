@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypeGuard
 
 from evalreport.config import Options, Task
 from evalreport.data.alignment import align
-from evalreport.data.columns import Roles, about_truth, require_usable, understand
 from evalreport.data.concatenation import Rows, Table, gather
 from evalreport.data.data_checks import oddities, with_training_rows
 from evalreport.data.design import find_design, with_seeds_as_repeats
@@ -17,17 +16,27 @@ from evalreport.data.formats import read_file
 from evalreport.data.joined_files import attach_truth, covariates, true_values
 from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Predictions
-from evalreport.data.reading import Columns, model_name
-from evalreport.data.sources import File, digest, find_files
+from evalreport.data.reading import Choose, Columns, model_name
+from evalreport.data.sources import (
+    File,
+    digest,
+    find_files,
+    memory_record,
+    memory_tables,
+    table_of,
+    truth_from_memory,
+)
 from evalreport.data.task import find_task
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
 from evalreport.texts import Message
 
 _DEFAULTS = Options()
 
+Paths: TypeAlias = str | Path | Sequence[str | Path]
+
 
 def load(
-    source: Any, *, options: Options = _DEFAULTS, truth: Any = None, memory_limit: int | None = None
+    source: object, *, options: Options = _DEFAULTS, truth: object = None, memory_limit: int | None = None
 ) -> Predictions:
     """Read, align and validate the predictions of one or more models.
 
@@ -104,40 +113,34 @@ def load(
         ),
     )
     if not _is_path(source):
-        from evalreport.data.sources import memory_record
-
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
     return oddities(with_training_rows(predictions))
 
 
 def _tables(
-    source: Any, options: Options, truth: Any, memory_limit: int | None
+    source: object, options: Options, truth: object, memory_limit: int | None
 ) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
     if _is_path(source):
         tables, truth_table, inputs, warnings = _from_files(source, options, memory_limit)
     else:
-        from evalreport.data.sources import memory_tables
-
         tables, truth_table, inputs, warnings = memory_tables(source, options), None, (), ()
         if options.truth is not None and truth is None:
             file = find_files(options.truth, None).files[0]
             truth_table = _read(file, options, memory_limit, predictions=False)
             inputs = (_record(file, truth_table.read, None),)
     if truth is not None:
-        from evalreport.data.sources import truth_from_memory
-
         truth_table = truth_from_memory(truth, options)
     return tables, truth_table, inputs, warnings
 
 
-def _is_path(source: Any) -> bool:
+def _is_path(source: object) -> TypeGuard[Paths]:
     if isinstance(source, (list, tuple)):
         return all(isinstance(item, (str, Path)) for item in source)
     return isinstance(source, (str, Path))
 
 
 def _from_files(
-    source: str | Path | Sequence[str | Path], options: Options, memory_limit: int | None
+    source: Paths, options: Options, memory_limit: int | None
 ) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
     files = find_files(source, options.truth)
     tables = [_read(file, options, memory_limit, predictions=True) for file in files.files]
@@ -153,17 +156,10 @@ def _from_files(
 
 
 def _read(file: File, options: Options, memory_limit: int | None, *, predictions: bool) -> Table:
-    roles: list[Roles] = []
+    def read(choose: Choose) -> Columns:
+        return read_file(file.path, file.name, choose, memory_limit=memory_limit)
 
-    def choose(names: tuple[str, ...]) -> Any:
-        role = understand(names, file=file.name, options=options if predictions else about_truth(options))
-        if predictions:
-            require_usable(role, names, file.name)
-        roles.append(role)
-        return role.kinds()
-
-    read = read_file(file.path, file.name, choose, memory_limit=memory_limit)
-    return Table(file.name, model_name(file.path), roles[-1].without(read.left_out), read)
+    return table_of(read, file.name, model_name(file.path), options, predictions=predictions)
 
 
 def _record(file: File, read: Columns, model: str | None) -> InputRecord:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import dictionary_codes, dictionary_numbers, floats, recode
 from evalreport.data.concatenation import Rows, fault
-from evalreport.data.predictions import Codes, Floats, Indices, ModelOutputs
+from evalreport.data.predictions import Arrow, Codes, Floats, Indices, ModelOutputs, Values
 from evalreport.data.task import FoundTask, refuse_no_number
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, Text, quoted
@@ -24,7 +24,7 @@ SUM_TOLERANCE = 1e-3
 class Parsed:
     """The models' columns as numbers, by row of ``Rows``: -1 or nan where the cell is empty."""
 
-    y_pred: npt.NDArray[Any] | None = None
+    y_pred: Values | None = None
     score: Floats | None = None
     proba: dict[str, Floats]
     outcome: Floats | None = None
@@ -64,7 +64,7 @@ def label_numbers(rows: Rows, column: str) -> Floats | None:
     InputError
         Where a cell is no finite number.
     """
-    array = rows.truth if column == "truth" else rows.columns.get(column)
+    array = rows.labels(column)
     if array is None:
         return None
     values = dictionary_numbers(array)
@@ -177,7 +177,7 @@ def _classifying(
     return model, found, warnings
 
 
-def _taken(chosen: _Chosen, values: npt.NDArray[Any] | None, column: str) -> npt.NDArray[Any] | None:
+def _taken(chosen: _Chosen, values: Values | None, column: str) -> Values | None:
     """Return a column in canonical order; None where the model does not give it at all."""
     if values is None:
         return None
@@ -308,7 +308,7 @@ def _numbers(rows: Rows, column: str) -> Floats:
     return values
 
 
-def _finite(rows: Rows, column: str, array: Any) -> Floats:
+def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
     values = floats(array)
     unusable = ~np.isfinite(values)
     if unusable.any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,18 @@ import numpy.typing as npt
 from evalreport.config import Task
 from evalreport.records import FoundRecord, InputRecord, WarningRecord
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Design = Literal[
     "test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"
 ]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
+Values = npt.NDArray[Any]
+"""Codes of classes or categories, or numbers: whichever the task or the column has."""
+Arrow: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Column:
     ``categories`` None: ``values`` are float64, nan where the cell is empty.
     """
 
-    values: npt.NDArray[Any]
+    values: Values
     categories: tuple[str, ...] | None = None
 
 
@@ -57,7 +63,7 @@ class ModelOutputs:
     """
 
     name: str
-    y_pred: npt.NDArray[Any] | None = None
+    y_pred: Values | None = None
     score: Floats | None = None
     proba: Floats | None = None
     outcome: Floats | None = None
@@ -90,9 +96,9 @@ class Predictions:
 
     task: Task
     design: Design
-    ids: Any
-    example: npt.NDArray[np.int64]
-    y_true: npt.NDArray[Any] | None
+    ids: pa.Array
+    example: Indices
+    y_true: Values | None
     models: tuple[ModelOutputs, ...]
     classes: tuple[str, ...] = ()
     positive: str | None = None

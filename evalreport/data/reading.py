@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport.data.columns import Kind
+from evalreport.data.predictions import Arrow
 from evalreport.errors import InputError
 from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jsonl", "jsonl.gz", "npz")
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
@@ -32,7 +36,7 @@ class Columns:
     """
 
     names: tuple[str, ...]
-    arrays: Mapping[str, Any]
+    arrays: Mapping[str, Arrow]
     rows: int
     locate: Locate
     left_out: Mapping[str, Message] = field(default_factory=dict)
@@ -90,7 +94,7 @@ def quote_text(text: str) -> str:
 
 
 def keep_batches(
-    batches: Iterator[Any], names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
+    batches: Iterator[pa.RecordBatch], names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
 ) -> Columns:
     """Turn a stream of record batches into one chunked array a column, each batch in its small form at once.
 
@@ -108,8 +112,8 @@ def keep_batches(
 
     from evalreport.data.columns import all_numbers, keep
 
-    pieces: dict[str, list[Any]] = {header: [] for header in kinds}
-    texts: dict[str, Any] = {
+    pieces: dict[str, list[pa.Array]] = {header: [] for header in kinds}
+    texts: dict[str, pa.Array] = {
         header: pa.array([], pa.string()) for header, kind in kinds.items() if kind == "aside"
     }
     rows = 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.design import Cells, design_of, with_seeds_as_repeats, without_a_place
-from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.predictions import Column, ModelOutputs, Predictions, Values
 from evalreport.errors import InputError
 from evalreport.records import FoundRecord
 from evalreport.texts import Message
@@ -90,7 +90,7 @@ def subset(predictions: Predictions, rows: Rows) -> Predictions:
 
 
 def _of_model(model: ModelOutputs, rows: Rows) -> ModelOutputs:
-    def taken(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    def taken(values: Values | None) -> Values | None:
         return None if values is None else values[rows]
 
     return replace(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from evalreport.data.binary import read_arrays, read_table
 from evalreport.data.columns import (
     ALIASES,
     PROBABILITY_PREFIXES,
+    Kind,
     Roles,
     about_truth,
     require_usable,
@@ -27,6 +28,9 @@ from evalreport.data.reading import FORMATS, UNSAFE_SUFFIXES, Choose, Columns, e
 from evalreport.errors import InputError, OutputError
 from evalreport.files import recover
 from evalreport.records import InputRecord, WarningRecord, warning
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
 _ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")
@@ -249,7 +253,7 @@ _PREDICTED = ("y_pred", "score", "outcome", "value")
 IDS_AT_ONCE = 100_000
 
 
-def memory_tables(source: Any, options: Options) -> list[Table]:
+def memory_tables(source: object, options: Options) -> list[Table]:
     """Take predictions from memory.
 
     Parameters
@@ -286,7 +290,7 @@ def memory_tables(source: Any, options: Options) -> list[Table]:
     return [_table(source, "<memory>", "model", options)]
 
 
-def truth_from_memory(truth: Any, options: Options) -> Table:
+def truth_from_memory(truth: object, options: Options) -> Table:
     """Take true values from an array, a mapping of id to value, a mapping of columns or a data frame.
 
     Raises
@@ -296,13 +300,13 @@ def truth_from_memory(truth: Any, options: Options) -> Table:
     """
     frame = _as_arrow(truth)
     if frame is not None:
-        source: Any = frame
+        source: object = frame
     elif isinstance(truth, Mapping):
         of_ids = all(np.ndim(value) == 0 for value in truth.values())
         source = {"id": [str(i) for i in truth], "y_true": list(truth.values())} if of_ids else truth
     else:
         source = {"y_true": truth}
-    return _table(source, "<truth>", "truth", about_truth(options), predictions=False)
+    return _table(source, "<truth>", "truth", options, predictions=False)
 
 
 def content_digest(predictions: Predictions) -> str:
@@ -319,32 +323,40 @@ def memory_record(predictions: Predictions) -> InputRecord:
     return InputRecord(path="<memory>", sha256=content_digest(predictions), rows=predictions.n, model=None)
 
 
-def _table(source: Any, name: str, model: str, options: Options, *, predictions: bool = True) -> Table:
+def _table(source: object, name: str, model: str, options: Options, *, predictions: bool = True) -> Table:
+    def read(choose: Choose) -> Columns:
+        frame = _as_arrow(source)
+        if frame is not None:
+            return read_table(frame, name, choose)
+        assert isinstance(source, Mapping)
+        return read_arrays(
+            {str(header): _as_array(column) for header, column in source.items()}, name, choose
+        )
+
+    table = table_of(read, name, model, options, predictions=predictions)
+    if table.read.rows == 0:
+        raise empty_file(name)
+    return replace(table, positional="id" not in table.roles.columns)
+
+
+def table_of(
+    read: Callable[[Choose], Columns], name: str, model: str, options: Options, *, predictions: bool
+) -> Table:
+    """Read the columns that the options have a use for; without ``predictions``: of true values."""
     roles: list[Roles] = []
 
-    def choose(names: tuple[str, ...]) -> Any:
-        role = understand(names, file=name, options=options)
+    def choose(names: tuple[str, ...]) -> Mapping[str, Kind]:
+        role = understand(names, file=name, options=options if predictions else about_truth(options))
         if predictions:
             require_usable(role, names, name)
         roles.append(role)
         return role.kinds()
 
-    read = _read(source, name, choose)
-    if read.rows == 0:
-        raise empty_file(name)
-    return Table(
-        name, model, roles[-1].without(read.left_out), read, positional="id" not in roles[-1].columns
-    )
+    columns = read(choose)
+    return Table(name, model, roles[-1].without(columns.left_out), columns)
 
 
-def _read(source: Any, name: str, choose: Choose) -> Columns:
-    frame = _as_arrow(source)
-    if frame is not None:
-        return read_table(frame, name, choose)
-    return read_arrays({str(header): _as_array(values) for header, values in source.items()}, name, choose)
-
-
-def _as_arrow(source: Any) -> Any:
+def _as_arrow(source: object) -> pa.Table | None:
     """Return a data frame of any library as an Arrow table; None where it is no data frame."""
     import pyarrow as pa
 
@@ -368,7 +380,7 @@ def _as_arrow(source: Any) -> Any:
         ) from None
 
 
-def _as_array(values: Any) -> Any:
+def _as_array(values: object) -> object:
     """Return a column that Arrow can take: series of any library, arrays, lists."""
     if hasattr(values, "to_arrow"):
         return values.to_arrow()
@@ -386,7 +398,7 @@ def _names_a_prediction(names: Sequence[str], options: Options) -> bool:
     return any(name in accepted or name.startswith(PROBABILITY_PREFIXES) for name in names)
 
 
-def _predictions_by_model(source: Mapping[Any, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _predictions_by_model(source: Mapping[object, object]) -> Iterator[tuple[str, dict[str, object]]]:
     """Read {"y_true": ..., "forest": ..., "logreg": ...} as two models' y_pred beside shared columns."""
     known = {name for standard, aliases in ALIASES.items() for name in (standard, *aliases)}
     shared = {str(name): values for name, values in source.items() if str(name) in known}

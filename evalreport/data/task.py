@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from evalreport.data.predictions import Floats
 from evalreport.errors import InputError, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_SPELLINGS = 20 * MOST_CLASSES
 MOST_WHOLE_CLASSES = 20
@@ -146,7 +149,7 @@ def _all_whole(values: Floats) -> bool:
     return bool((np.isfinite(values) & (np.floor(values) == values)).all())
 
 
-def _whole_set(labels: Any) -> set[str]:
+def _whole_set(labels: pa.Array) -> set[str]:
     return {whole(label) for label in labels.to_pylist()}
 
 
@@ -168,7 +171,7 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
     InputError
         Always.
     """
-    array: Any = rows.truth if column == "truth" else rows.columns.get(column)
+    array = rows.labels(column)
     if array is None:
         refuse_no_number(rows, "truth", wrong)
     texts = array.dictionary.to_pylist()
@@ -275,11 +278,11 @@ def _positive(
     return label, record, [warning("positive_class_guessed", about=(label,), label=label)]
 
 
-def _distinct(rows: Rows, *columns: str) -> Any:
+def _distinct(rows: Rows, *columns: str) -> pa.Array:
     """Return the distinct labels that the rows hold in each of the columns, as Arrow strings."""
     import pyarrow as pa
 
-    arrays = [rows.truth if name == "truth" else rows.columns.get(name) for name in columns]
+    arrays = [rows.labels(name) for name in columns]
     found = [used_only(array).dictionary for array in arrays if array is not None]
     return pa.concat_arrays(found) if found else pa.array([], pa.string())
 

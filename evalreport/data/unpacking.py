@@ -18,10 +18,13 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from evalreport.data.reading import literal_path
 from evalreport.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    import duckdb
 
 SHARE_OF_MEMORY = 0.8
 """What may be used of this machine's memory (or this container's) where no limit is given."""
@@ -30,7 +33,7 @@ _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.lim
 
 
 @contextmanager
-def database(memory_limit: int | None = None) -> Iterator[Any]:
+def database(memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open an in-memory DuckDB that fetches nothing from anywhere.
 
     Parameters
