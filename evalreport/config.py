@@ -1,7 +1,9 @@
-"""The options of a run: what changes results, what changes only the outputs, and evalreport.toml.
+"""The options of a run: what changes results, and what changes only the outputs.
 
-What each option is called and takes stands in ``keys``.
+Each is declared once, as a field; flags, the keys of evalreport.toml and keywords follow from it.
 """
+
+# ruff: noqa: RUF009 - `_option` makes a field, as `dataclasses.field` does
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ import math
 import numbers
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, TypeVar, get_args
 
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
@@ -29,6 +31,9 @@ FILES: Mapping[Format, str] = {
     "html": "report.html", "pdf": "report.pdf", "json": "results.json", "md": "summary.md"
 }  # fmt: skip
 """The file of each format in the output folder."""
+
+T = TypeVar("T")
+Record = TypeVar("Record", "Options", "OutputOptions")
 
 Kind = Literal["text", "number", "integer", "flag", "path", "choice", "list", "formats"]
 
@@ -58,49 +63,20 @@ class Key:
         return say(f"option.{self.name}")
 
 
-KEYS: tuple[Key, ...] = (
-    Key("output", "output", "path", "DIR", '"evalreport-out"', short="-o"),
-    Key("format", "formats", "formats", "LIST", '["html", "pdf", "json", "md"]', short="-f"),
-    Key("truth", "truth", "path", "FILE", '"truth.csv"', loading=True),
-    Key("task", "task", "choice", "NAME", '"binary"', choices=get_args(Task), loading=True),
-    Key("positive", "positive", "text", "LABEL", '"1"', loading=True),
-    Key("threshold", "threshold", "number", "X", "0.5", loading=True),
-    Key("join", "join", "choice", "HOW", '"error"', choices=get_args(Join), loading=True),
-    Key("outcome", "outcome", "text", "COLUMN", '"correct"', loading=True),
-    Key("value", "value", "text", "COLUMN", '"auc"', loading=True),
-    Key("lower_is_better", "lower_is_better", "flag", "", "false", loading=True),
-    Key("baseline", "baseline", "text", "MODEL", '"logreg"', short="-b"),
-    Key("metric", "metrics", "list", "NAME", '["accuracy", "f1"]', short="-m"),
-    Key("interval", "intervals", "list", "NAME|all", '["wilson", "bootstrap_bca"]'),
-    Key("test", "tests", "list", "NAME|all", '["mcnemar_midp", "permutation"]'),
-    Key("confidence", "confidence", "number", "X", "0.95"),
-    Key("resamples", "resamples", "integer", "N", "2000"),
-    Key("seed", "seed", "integer", "N", "0"),
-    Key("correction", "correction", "choice", "NAME", '"holm"', choices=get_args(Correction)),
-    Key("margin", "margin", "number", "X", "0.01"),
-    Key("slice", "slices", "list", "COLUMN", '["sex", "age:4", "sex*region"]'),
-    Key("cluster", "cluster", "text", "COLUMN", '"patient"'),
-    Key("weight", "weight", "text", "COLUMN", '"weight"'),
-    Key("gate", "gates", "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]'),
-    Key("fixed_class_counts", "fixed_class_counts", "flag", "", "false"),
-    Key("exact", "exact", "flag", "", "false"),
-    Key("noise", "noise", "number", "X", "0.09"),
-    Key("same_input", "same_input", "text", "COLUMN", '"specimen"', loading=True),
-    Key("kohavi_wolpert", "kohavi_wolpert", "flag", "", "false"),
-    Key("against", "against", "number", "X", "0.9"),
-    Key("cost_ratio", "cost_ratio", "number", "X", "5"),
-    Key("what_if_threshold", "what_if_threshold", "number", "X", "0.7"),
-    Key("detail", "detail", "choice", "HOW", '"brief"', choices=get_args(Detail)),
-    Key("templates", "templates", "path", "DIR", '"templates"'),
-    Key("template_time", "template_time", "integer", "SECONDS", "30"),
-    Key("title", "title", "text", "TEXT", '"Comparison of the models"'),
-    Key("junit", "junit", "path", "FILE", '"gates.xml"'),
-    Key("jobs", "jobs", "integer", "N", "1"),
-    Key("memory_limit", "memory_limit", "text", "SIZE", '"4GB"', loading=True),
-    Key("log_format", "log_format", "choice", "HOW", '"text"', choices=get_args(LogFormat)),
-    Key("quiet", "quiet", "flag", "", "false", short="-q"),
-    Key("verbose", "verbose", "flag", "", "false", short="-v"),
-)
+def _option(
+    default: T,
+    kind: Kind,
+    metavar: str,
+    example: str,
+    *,
+    name: str | None = None,
+    choices: tuple[str, ...] = (),
+    short: str | None = None,
+    loading: bool = False,
+) -> T:
+    """Declare an option by a field: its flag, its key in evalreport.toml and its keyword follow; see ``Key``."""
+    key = Key(name or "", "", kind, metavar, example, choices, short, loading)
+    return field(default=default, metadata={"key": key})
 
 
 STANDARD_OUTPUT = Path("-")
@@ -117,54 +93,69 @@ class Options:
     ``metrics``, ``intervals`` and ``tests`` empty mean the defaults; the first metric is the primary one.
     """
 
-    truth: str | None = None
-    task: Task | None = None
-    positive: str | None = None
-    threshold: float | None = None
-    join: Join = "error"
-    outcome: str | None = None
-    value: str | None = None
-    lower_is_better: bool = False
-    baseline: str | None = None
-    metrics: tuple[str, ...] = ()
-    intervals: tuple[str, ...] = ()
-    tests: tuple[str, ...] = ()
-    confidence: float = 0.95
-    resamples: int = 2000
-    seed: int = 0
-    correction: Correction = "holm"
-    margin: float | None = None
-    slices: tuple[str, ...] = ()
-    cluster: str | None = None
-    weight: str | None = None
-    gates: tuple[str, ...] = ()
-    exact: bool = False
-    fixed_class_counts: bool = False
-    against: float | None = None
-    cost_ratio: float | None = None
-    what_if_threshold: float | None = None
-    noise: float | None = None
-    same_input: str | None = None
-    kohavi_wolpert: bool = False
+    truth: str | None = _option(None, "path", "FILE", '"truth.csv"', loading=True)
+    task: Task | None = _option(None, "choice", "NAME", '"binary"', choices=get_args(Task), loading=True)
+    positive: str | None = _option(None, "text", "LABEL", '"1"', loading=True)
+    threshold: float | None = _option(None, "number", "X", "0.5", loading=True)
+    join: Join = _option("error", "choice", "HOW", '"error"', choices=get_args(Join), loading=True)
+    outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True)
+    value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True)
+    lower_is_better: bool = _option(False, "flag", "", "false", loading=True)
+    baseline: str | None = _option(None, "text", "MODEL", '"logreg"', short="-b")
+    metrics: tuple[str, ...] = _option((), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m")
+    intervals: tuple[str, ...] = _option(
+        (), "list", "NAME|all", '["wilson", "bootstrap_bca"]', name="interval"
+    )
+    tests: tuple[str, ...] = _option((), "list", "NAME|all", '["mcnemar_midp", "permutation"]', name="test")
+    confidence: float = _option(0.95, "number", "X", "0.95")
+    resamples: int = _option(2000, "integer", "N", "2000")
+    seed: int = _option(0, "integer", "N", "0")
+    correction: Correction = _option("holm", "choice", "NAME", '"holm"', choices=get_args(Correction))
+    margin: float | None = _option(None, "number", "X", "0.01")
+    slices: tuple[str, ...] = _option((), "list", "COLUMN", '["sex", "age:4", "sex*region"]', name="slice")
+    cluster: str | None = _option(None, "text", "COLUMN", '"patient"')
+    weight: str | None = _option(None, "text", "COLUMN", '"weight"')
+    gates: tuple[str, ...] = _option(
+        (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate"
+    )
+    exact: bool = _option(False, "flag", "", "false")
+    fixed_class_counts: bool = _option(False, "flag", "", "false")
+    against: float | None = _option(None, "number", "X", "0.9")
+    cost_ratio: float | None = _option(None, "number", "X", "5")
+    what_if_threshold: float | None = _option(None, "number", "X", "0.7")
+    noise: float | None = _option(None, "number", "X", "0.09")
+    same_input: str | None = _option(None, "text", "COLUMN", '"specimen"', loading=True)
+    kohavi_wolpert: bool = _option(False, "flag", "", "false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """The options that change only what is written and how; results.json does not depend on them."""
 
-    output: Path = Path("evalreport-out")
-    formats: tuple[Format, ...] = FORMATS
+    output: Path = _option(Path("evalreport-out"), "path", "DIR", '"evalreport-out"', short="-o")
+    formats: tuple[Format, ...] = _option(
+        FORMATS, "formats", "LIST", '["html", "pdf", "json", "md"]', name="format", short="-f"
+    )
     formats_named: bool = False
-    detail: Detail = "brief"
-    templates: Path | None = None
-    template_time: int = TEMPLATE_TIME
-    title: str | None = None
-    junit: Path | None = None
-    jobs: int = 1
-    memory_limit: str | None = None
-    log_format: LogFormat = "text"
-    quiet: bool = False
-    verbose: bool = False
+    detail: Detail = _option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail))
+    templates: Path | None = _option(None, "path", "DIR", '"templates"')
+    template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30")
+    title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"')
+    junit: Path | None = _option(None, "path", "FILE", '"gates.xml"')
+    jobs: int = _option(1, "integer", "N", "1")
+    memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True)
+    log_format: LogFormat = _option("text", "choice", "HOW", '"text"', choices=get_args(LogFormat))
+    quiet: bool = _option(False, "flag", "", "false", short="-q")
+    verbose: bool = _option(False, "flag", "", "false", short="-v")
+
+
+def _keys(record: type[Options | OutputOptions]) -> tuple[Key, ...]:
+    declared = [(entry.name, entry.metadata["key"]) for entry in fields(record) if entry.metadata]
+    return tuple(replace(key, name=key.name or name, field=name) for name, key in declared)
+
+
+KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(OutputOptions)[2:])
+"""Every option in the order of --help: where to and in which formats, what is asked, how it is written."""
 
 
 def validate(options: Options) -> None:
@@ -247,7 +238,7 @@ def memory_bytes(size: str | None) -> int | None:
     return limit
 
 
-def with_fields(options: Options, given: Mapping[str, Any]) -> Options:
+def with_fields(options: Options, given: Mapping[str, object]) -> Options:
     """Return options with some fields replaced, lists made tuples, and everything validated.
 
     Raises
@@ -260,12 +251,13 @@ def with_fields(options: Options, given: Mapping[str, Any]) -> Options:
     >>> with_fields(Options(), {"metrics": ["f1", "accuracy"], "seed": 7}).metrics
     ('f1', 'accuracy')
     """
-    changed = replace(options, **_plain_fields(given, Options))
+    unchanged = {entry.name: getattr(options, entry.name) for entry in fields(options)}
+    changed = filled(Options, {**unchanged, **_plain_fields(given, Options)})
     validate(changed)
     return changed
 
 
-def output_options(given: Mapping[str, Any]) -> OutputOptions:
+def output_options(given: Mapping[str, object]) -> OutputOptions:
     """Return output options made of fields, everything validated.
 
     Raises
@@ -278,16 +270,18 @@ def output_options(given: Mapping[str, Any]) -> OutputOptions:
     >>> output_options({"formats": "md,html"}).formats
     ('html', 'md')
     """
-    plain = _plain_fields(given, OutputOptions)
-    options = OutputOptions(**plain, formats_named="formats" in plain)
+    options = filled(OutputOptions, _plain_fields(given, OutputOptions))
     validate_output(options)
     return options
 
 
-def pick(values: Mapping[str, Any], record: type[Options | OutputOptions]) -> dict[str, Any]:
-    """Return those of the values that are fields of the record."""
+def filled(record: type[Record], values: Mapping[str, object]) -> Record:
+    """Make a record of those of the values that are fields of it."""
     names = {entry.name for entry in fields(record)}
-    return {name: value for name, value in values.items() if name in names}
+    if "formats_named" in names:
+        values = {**values, "formats_named": "formats" in values}
+    known: dict[str, Any] = {name: value for name, value in values.items() if name in names}
+    return record(**known)
 
 
 def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
@@ -312,27 +306,27 @@ def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
     return tuple(name for name in FORMATS if name in named)
 
 
-def _is_text_list(value: Any) -> bool:
+def _is_text_list(value: object) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list) and all(isinstance(part, str) for part in value)
     )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     # The abstract types take numpy's scalars, which people pass from notebooks; True is no number here.
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _is_integer(value: Any) -> bool:
+def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
 # What each kind of option takes: in words, and as a test of the value that TOML or Python gives.
-EXPECTED: dict[Kind, tuple[str, Callable[[Any], bool]]] = {
+EXPECTED: dict[Kind, tuple[str, Callable[[object], bool]]] = {
     "text": ("text in quotes", _is_text),
     "path": ("a path in quotes", _is_text),
     "choice": ("one of the known names in quotes", _is_text),
@@ -404,17 +398,23 @@ def check_ranges(options: Options) -> None:
         raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
 
 
-def _plain_fields(given: Mapping[str, Any], record: type[Options | OutputOptions]) -> dict[str, Any]:
-    """Check the fields' names; accept one name or any list where a tuple is kept, and numpy's numbers."""
-    keys = {key.field: key for key in KEYS}
-    known = [entry.name for entry in fields(record) if entry.name in keys]
+def _plain_fields(given: Mapping[str, object], record: type[Options | OutputOptions]) -> dict[str, object]:
+    """Check the fields' names, and bring the values into the form in which they are kept."""
+    keys = {key.field: key for key in _keys(record)}
     for name in given:
-        if name not in known:
-            raise UsageError(unknown_name("option", name, known))
-    return {name: _plain(keys[name], value) for name, value in given.items()}
+        if name not in keys:
+            raise UsageError(unknown_name("option", name, list(keys)))
+    return {name: plain(keys[name], value) for name, value in given.items()}
 
 
-def _plain(key: Key, value: Any) -> Any:
+def plain(key: Key, value: object) -> object:
+    """Accept one name or any list where a tuple is kept, and numpy's numbers; what is wrong is left as it is.
+
+    Raises
+    ------
+    UsageError
+        An unknown format.
+    """
     kind = key.kind
     if kind in ("list", "formats") and isinstance(value, (str, list, tuple)):
         parts = (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
@@ -427,7 +427,7 @@ def _plain(key: Key, value: Any) -> Any:
     return int(value) if kind == "integer" and _is_integer(value) else value
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Write a value that came from outside, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

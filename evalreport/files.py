@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import FrameType
+from typing import BinaryIO, TypeAlias
 
 from evalreport.errors import OutputError, UsageError
 
@@ -25,6 +26,9 @@ MOST_BYTES = 500_000_000
 """The largest file that is read whole: the results of a thousand classes have a fifth of this."""
 MOST_NESTED = 100
 _DEEP = "it is nested too deeply"
+
+Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
+"""What is done at a signal."""
 
 
 def content_of(path: str | Path) -> bytes:
@@ -49,7 +53,7 @@ def content_of(path: str | Path) -> bytes:
         return stream.read(MOST_BYTES)
 
 
-def toml_of(path: Path) -> dict[str, Any]:
+def toml_of(path: Path) -> dict[str, object]:
     """Return the content of a TOML file.
 
     Raises
@@ -66,7 +70,7 @@ def toml_of(path: Path) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError(_DEEP) from None
     except ValueError as error:
         raise tomllib.TOMLDecodeError(str(error)) from None
-    level: list[Any] = [found]
+    level: list[object] = [found]
     for _ in range(MOST_NESTED):
         level = [part for value in level for part in _parts(value)]
         if not level:
@@ -74,7 +78,7 @@ def toml_of(path: Path) -> dict[str, Any]:
     raise tomllib.TOMLDecodeError(_DEEP)
 
 
-def _parts(value: Any) -> Iterable[Any]:
+def _parts(value: object) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
@@ -147,7 +151,7 @@ def _locked(descriptor: int, path: Path) -> bool:
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
     """Hold SIGINT and SIGTERM back until the block has ended; then they act as ever."""
-    before: dict[signal.Signals, Any] = {}
+    before: dict[signal.Signals, Handler] = {}
     held: list[int] = []
     try:
         # Handlers run in the main thread, and no other may set them.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from evalreport.cli.configuration import Settings, given, models_argument, run_options, settle
-from evalreport.cli.messages import progress_bar, say, say_found, say_warnings, tell
+from evalreport.cli.messages import State, progress_bar, say, say_found, say_warnings, tell
 from evalreport.cli.run import check_names, check_output, exit_code, say_gates, write
 from evalreport.config import memory_bytes
 from evalreport.errors import HistoryError, OutputError, UsageError
@@ -48,7 +48,7 @@ def audit_command(
     series: str,
     time: str | None,
     wait: float,
-    **flags: Any,
+    **flags: object,
 ) -> int:
     """Run on a schedule: compare with the history and record.
 
@@ -139,7 +139,7 @@ def _record(
     code: int,
     *,
     loud: bool,
-    state: dict[str, Any],
+    state: State,
 ) -> None:
     """Record the run, and say so.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -141,7 +141,7 @@ def verify_command(
     return EXIT_CODES[found.outcome]
 
 
-def _plain(found: Verification) -> dict[str, Any]:
+def _plain(found: Verification) -> dict[str, object]:
     """Return what came of it as it is printed for programs."""
     versions = {name: {"recorded": old, "here": new} for name, (old, new) in found.versions.items()}
     return {**asdict(found), "versions": versions, "outcome": found.outcome}
@@ -192,7 +192,7 @@ def _difference(leaf: Leaf) -> str:
     return f"{leaf.where}: recorded {_shown(leaf.said)}, recomputed {_shown(leaf.found)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 200 else text[:197] + "..."
 

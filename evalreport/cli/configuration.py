@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -20,8 +20,8 @@ from evalreport.config import (
     OutputOptions,
     check_ranges,
     check_types,
-    parse_formats,
-    pick,
+    filled,
+    plain,
     shown,
     validate,
     validate_output,
@@ -30,7 +30,7 @@ from evalreport.errors import UsageError, redacted
 from evalreport.files import toml_of
 from evalreport.registry import unknown_name
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class Documented(click.Option):
@@ -61,7 +61,7 @@ def loading_options(function: F) -> F:
     return _add(tuple(key for key in KEYS if key.loading or key.name in ("quiet", "verbose")), function)
 
 
-def given(flags: Mapping[str, Any]) -> dict[str, Any]:
+def given(flags: Mapping[str, object]) -> dict[str, object]:
     """Keep the flags that were given; the others leave room for evalreport.toml and the defaults.
 
     Raises
@@ -69,13 +69,7 @@ def given(flags: Mapping[str, Any]) -> dict[str, Any]:
     UsageError
         An unknown format.
     """
-    values = {name: value for name, value in flags.items() if value is not None and value != ()}
-    if "formats" in values:
-        values["formats"] = parse_formats(values["formats"])
-    for key in KEYS:
-        if key.kind == "list" and key.field in values:
-            values[key.field] = tuple(dict.fromkeys(values[key.field]))
-    return values
+    return {key.field: plain(key, flags[key.field]) for key in KEYS if flags.get(key.field) not in (None, ())}
 
 
 def _add(keys: tuple[Key, ...], function: F) -> F:
@@ -97,11 +91,12 @@ def _option(key: Key) -> Callable[[F], F]:
     names = [*([key.short] if key.short else []), key.flag, key.field]
     if key.kind == "flag":
         return click.option(*names, is_flag=True, default=None, cls=Documented)
-    takes: Any = {"number": float, "integer": int}.get(key.kind, str)
-    if key.kind == "choice":
-        takes = click.Choice(key.choices)
-    elif key.kind == "path" and key.field != "truth":
-        takes = click.Path(path_type=Path)
+    takes = {
+        "number": click.FLOAT,
+        "integer": click.INT,
+        "choice": click.Choice(key.choices),
+        "path": click.STRING if key.field == "truth" else click.Path(path_type=Path),
+    }.get(key.kind, click.STRING)
     if key.field == "log_format":
         # Eager: what is wrong with the other flags is said in the format that was asked for, too.
         return click.option(
@@ -133,7 +128,7 @@ class Settings:
     config: Path | None
 
 
-def settle(models: tuple[Path, ...], flags: Mapping[str, Any], *, config: Path | None) -> Settings:
+def settle(models: tuple[Path, ...], flags: Mapping[str, object], *, config: Path | None) -> Settings:
     """Merge evalreport.toml and the flags, which win, and check every value.
 
     Parameters
@@ -151,13 +146,9 @@ def settle(models: tuple[Path, ...], flags: Mapping[str, Any], *, config: Path |
         A file that cannot be read or a value that is not allowed.
     """
     found = find_config(models) if config is None else config
-    values: dict[str, Any] = {}
-    if found is not None:
-        values = read_config(found, confined=config is None and found.parent != Path())
-    values.update(flags)
-    if "formats" in flags:
-        values["formats_named"] = True
-    options, output = Options(**pick(values, Options)), OutputOptions(**pick(values, OutputOptions))
+    confined = config is None and found is not None and found.parent != Path()
+    values = {**({} if found is None else read_config(found, confined=confined)), **flags}
+    options, output = filled(Options, values), filled(OutputOptions, values)
     validate(options)
     validate_output(output)
     log_as(output.log_format)
@@ -176,7 +167,7 @@ def find_config(models: tuple[Path, ...]) -> Path | None:
     return next((f / CONFIG_NAME for f in folders if (f / CONFIG_NAME).is_file()), None)
 
 
-def read_config(path: Path, *, confined: bool = False) -> dict[str, Any]:
+def read_config(path: Path, *, confined: bool = False) -> dict[str, object]:
     r"""Read evalreport.toml into values by field name of ``Options`` and ``OutputOptions``.
 
     Parameters
@@ -203,25 +194,23 @@ def read_config(path: Path, *, confined: bool = False) -> dict[str, Any]:
     {'metrics': ('f1',), 'seed': 3}
     """
     known = {key.name: key for key in KEYS}
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for name, value in _table(path).items():
         if name not in known:
             raise UsageError(f"{path}: {unknown_name('key', name, list(known))}")
         key = known[name]
         values[key.field] = _value_of(key, value, path=path, confined=confined)
-    if "formats" in values:
-        values["formats_named"] = True
     try:
-        options = Options(**pick(values, Options))
+        options = filled(Options, values)
         check_types(options)
         check_ranges(options)
-        check_types(OutputOptions(**pick(values, OutputOptions)))
+        check_types(filled(OutputOptions, values))
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     return values
 
 
-def _table(path: Path) -> dict[str, Any]:
+def _table(path: Path) -> dict[str, object]:
     """Return the table [evalreport] of a TOML file."""
     import tomllib
 
@@ -246,7 +235,7 @@ def _table(path: Path) -> dict[str, Any]:
     return table
 
 
-def _value_of(key: Key, value: Any, *, path: Path, confined: bool) -> Any:
+def _value_of(key: Key, value: object, *, path: Path, confined: bool) -> object:
     """Turn one value of the file into what the field holds."""
     place = f"{path}: key {key.name!r}"
     wanted, right = EXPECTED[key.kind]
@@ -254,28 +243,21 @@ def _value_of(key: Key, value: Any, *, path: Path, confined: bool) -> Any:
         raise UsageError(
             f"{place}: expected {wanted}, not {shown(value)}; for example: {key.name} = {key.example}"
         )
-    if key.kind == "formats":
-        try:
-            return parse_formats([value] if isinstance(value, str) else value)
-        except UsageError as error:
-            raise UsageError(f"{place}: {error}") from None
-    if key.kind == "list":
-        return (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
-    if key.kind == "number":
-        try:
-            return float(value)
-        except OverflowError:
-            raise UsageError(
-                f"{place}: the number is too large; for example: {key.name} = {key.example}"
-            ) from None
-    if key.kind == "choice" and value not in key.choices:
-        raise UsageError(f"{place}: {unknown_name(key.name, value, list(key.choices))}")
     if key.kind == "path":
-        return _path_of(key, value, path=path, confined=confined)
-    return value
+        return _path_of(key, str(value), path=path, confined=confined)
+    if key.kind == "choice" and value not in key.choices:
+        raise UsageError(f"{place}: {unknown_name(key.name, str(value), list(key.choices))}")
+    try:
+        return plain(key, value)
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
+    except OverflowError:
+        raise UsageError(
+            f"{place}: the number is too large; for example: {key.name} = {key.example}"
+        ) from None
 
 
-def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Any:
+def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:
     """Resolve a path of the file against its folder."""
     if confined and (Path(value).is_absolute() or ".." in Path(value).parts):
         raise UsageError(

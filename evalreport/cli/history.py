@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalreport.audit.connection import History
     from evalreport.audit.store import Run
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 url_option = click.option("--history", "url", required=True, metavar="URL",
                           help="sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
@@ -329,7 +329,7 @@ def _marked(marks: dict[str, bool]) -> str:
     return " ".join(name for name, holds in marks.items() if holds)
 
 
-def _facts(run: Run) -> dict[str, Any]:
+def _facts(run: Run) -> dict[str, object]:
     return {
         "run": run.id,
         "series": run.series,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -12,8 +12,9 @@ from evalreport.cli.messages import say
 
 if TYPE_CHECKING:
     from evalreport.imports import Imported
+    from evalreport.imports.lm_eval import Runs
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def shared_options(function: F) -> F:
@@ -101,7 +102,7 @@ def import_lm_eval_command(
     filter_name: str | None,
     labels: bool,
     prompts_differ: bool,
-    runs: Any,
+    runs: Runs,
 ) -> int:
     """Read sample logs of lm-evaluation-harness.
 

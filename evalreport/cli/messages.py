@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
@@ -22,6 +23,19 @@ from evalreport.texts import Message, Text
 
 if TYPE_CHECKING:
     from evalreport.records import FoundRecord, WarningRecord
+
+
+class State(TypedDict):
+    """What a command tells whoever handles its end.
+
+    Whether tracebacks are wanted, the folder that was written so far, what is to be said should the run be interrupted
+    now, and the number of the signal that interrupted it.
+    """
+
+    verbose: bool
+    written: Path | None
+    interrupted: Text | None
+    signal: int | None
 
 
 WARNINGS_SHOWN = 3
@@ -81,7 +95,7 @@ def tell(text: Text) -> None:
     click.echo("\t".join(clean(cell) for cell in str(text).split("\t")))
 
 
-def tell_json(content: Any) -> None:
+def tell_json(content: object) -> None:
     """Print what was asked for as JSON, with no known secret in it."""
     click.echo(json.dumps(cleared(content), sort_keys=True, indent=1, default=str))
 

@@ -84,7 +84,7 @@ def plan_command(
     return 0
 
 
-def _require_finite(values: Mapping[str, Any]) -> None:
+def _require_finite(values: Mapping[str, object]) -> None:
     """Refuse nan and inf, which pass every range."""
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):

@@ -11,12 +11,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 import click
 
-from evalreport.cli.messages import clean, log_as, say
+from evalreport.cli.messages import State, clean, log_as, say
 from evalreport.errors import EvalreportError, OutputError, UsageError, remember_address
+from evalreport.files import Handler
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, parts
 
@@ -126,9 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for word in words:
         if "/" in word:
             remember_address(word)
-    # What a command tells the handlers below: whether tracebacks are wanted, what was written so far, and what is to be
-    # said of it should the run be interrupted now. And the number of the signal that interrupted it.
-    state: dict[str, Any] = {"verbose": False, "written": None, "interrupted": None, "signal": None}
+    state: State = {"verbose": False, "written": None, "interrupted": None, "signal": None}
     try:
         with _interrupts_noted(state):
             code = _answer(words, state)
@@ -160,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _answer(words: list[str], state: dict[str, Any]) -> int:
+def _answer(words: list[str], state: State) -> int:
     """Run the command that the words ask for and return its exit code."""
     for word in words:
         if not word.isascii() and word.encode(errors="replace").decode() != word:
@@ -181,7 +179,7 @@ def _where_to_look(error: click.ClickException) -> str:
 
 
 @contextmanager
-def _interrupts_noted(state: dict[str, Any]) -> Iterator[None]:
+def _interrupts_noted(state: State) -> Iterator[None]:
     """Let SIGTERM unwind the program as Ctrl-C does, and note which of them came.
 
     A library that an interrupt meets while it is being set up reports an error of its own. What is ignored, or handled
@@ -192,7 +190,7 @@ def _interrupts_noted(state: dict[str, Any]) -> Iterator[None]:
         state["signal"] = number
         raise KeyboardInterrupt
 
-    usual: dict[signal.Signals, Any] = {
+    usual: dict[signal.Signals, Handler] = {
         signal.SIGINT: signal.default_int_handler,
         signal.SIGTERM: signal.SIG_DFL,
     }
@@ -208,7 +206,7 @@ def _interrupts_noted(state: dict[str, Any]) -> Iterator[None]:
             signal.signal(number, usual[number])
 
 
-def _say_interrupted(state: dict[str, Any]) -> int:
+def _say_interrupted(state: State) -> int:
     say(parts("interrupted", *([state["interrupted"]] if state["interrupted"] else [])))
     # An interrupt that passed through code executed from a text (dataclasses do that) leaves CPython's mark of an
     # unhandled one, and the process would end by the signal, whatever its exit code. Another text takes the mark away.

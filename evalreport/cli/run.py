@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +17,17 @@ from evalreport.cli.configuration import (
     run_options,
     settle,
 )
-from evalreport.cli.messages import Level, clean, progress_bar, say, say_found, say_warnings, tell, tell_json
+from evalreport.cli.messages import (
+    Level,
+    State,
+    clean,
+    progress_bar,
+    say,
+    say_found,
+    say_warnings,
+    tell,
+    tell_json,
+)
 from evalreport.config import FILES, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
 from evalreport.errors import OutputError, UsageError, cleared
 from evalreport.registry import unknown_name
@@ -40,7 +50,7 @@ GATE_LEVELS: dict[str, Level] = {"pass": "info", "fail": "error", "undecided": "
 @run_options
 @click.pass_context
 def run_command(
-    context: click.Context, /, models: tuple[Path, ...], config: Path | None, **flags: Any
+    context: click.Context, /, models: tuple[Path, ...], config: Path | None, **flags: object
 ) -> int:
     """Compare models and write the report.
 
@@ -142,7 +152,7 @@ def check_names(options: Options) -> None:
                 raise UsageError(unknown_name(registry.kind, name, [*registry, "all"]))
 
 
-def write(results: Results, output: OutputOptions, state: dict[str, Any]) -> OutputError | None:
+def write(results: Results, output: OutputOptions, state: State) -> OutputError | None:
     """Write what was asked for; return the error of a named output that could not be made."""
     if output.output == STANDARD_OUTPUT:
         state["interrupted"] = None
@@ -179,7 +189,7 @@ def _write_gates(results: Results, path: Path | None) -> OutputError | None:
 
 
 def _write_report(
-    results: Results, output: OutputOptions, state: dict[str, Any], *, within: bool
+    results: Results, output: OutputOptions, state: State, *, within: bool
 ) -> OutputError | None:
     from evalreport import report
     from evalreport.audit.gates import junit_xml
@@ -258,7 +268,7 @@ def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
 )  # fmt: skip
 @click.pass_context
 def check_command(
-    context: click.Context, /, models: tuple[Path, ...], config: Path | None, form: str, **flags: Any
+    context: click.Context, /, models: tuple[Path, ...], config: Path | None, form: str, **flags: object
 ) -> int:
     """Read and validate MODELS, analyse nothing.
 

@@ -14,6 +14,7 @@ from evalreport.config import (
     KEYS,
     Options,
     OutputOptions,
+    filled,
     output_options,
     validate,
     validate_output,
@@ -110,7 +111,9 @@ def test_the_started_configuration_parses_and_holds_every_key(tmp_path):
     assert set(tomllib.loads(uncommented)["evalreport"]) == {key.name for key in KEYS}
     path = tmp_path / "evalreport.toml"
     path.write_text(uncommented)
-    assert set(read_config(path)) == {key.field for key in KEYS} | {"formats_named"}
+    values = read_config(path)
+    assert set(values) == {key.field for key in KEYS}
+    assert filled(OutputOptions, values).formats_named
 
 
 def test_the_started_configuration_states_the_defaults(tmp_path):
