@@ -181,7 +181,7 @@ def _samples(log: Log) -> Iterator[Sample]:
         )
 
 
-def _digest(content: Mapping[str, Any], name: str, of: Any) -> str:
+def _digest(content: Mapping[str, Any], name: str, of: object) -> str:
     """Return the digest that the harness wrote; older versions wrote none."""
     written = content.get(name)
     if isinstance(written, str) and written:
@@ -280,7 +280,7 @@ def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> lis
     return rows
 
 
-def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, object]:
     """Return truth, likeliest choice and probabilities, where the choices are the same for every sample."""
     choices, logs = _choices(sample)
     first = known.setdefault("choices", choices)

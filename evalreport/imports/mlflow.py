@@ -162,6 +162,7 @@ def _rows(
     answered = prediction or next((name for name in PREDICTIONS if name in table.columns), None)
     examples, how = _examples(table, id_column, answered)
     judged = None if target is not None else outcome or _only_judgement(table)
+    values: list[dict[str, object]]
     if judged is not None:
         place = table.column(judged, "--outcome")
         values = [{"outcome": _judgement(table, judged, n, row[place])} for n, row in enumerate(table.rows)]
@@ -190,7 +191,7 @@ def _only_judgement(table: Table) -> str | None:
     return found[0] if found else None
 
 
-def _judgement(table: Table, name: str, place: int, value: Any) -> float:
+def _judgement(table: Table, name: str, place: int, value: object) -> float:
     number = number_of(value)
     if number is None:
         raise InputError(
@@ -241,7 +242,7 @@ def _check_shared(rows: Sequence[Row], tables: Sequence[Table]) -> None:
             )
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     """Return a label or number as a prediction file holds it."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -10,11 +10,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
 from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMATS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -35,7 +38,7 @@ class Row:
 
     model: str
     example: str
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     sample: str | None = None
 
 
@@ -44,7 +47,7 @@ class Imported:
     """A prediction file in memory: its columns in order, its rows, and what was found, in sentences."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
     said: tuple[Message, ...]
 
 
@@ -141,7 +144,7 @@ def _parquet(table: Imported) -> bytes:
     return stream.getvalue()
 
 
-def _array(values: list[Any]) -> Any:
+def _array(values: list[object]) -> pa.Array:
     import pyarrow as pa
 
     numbers = all(value is None or isinstance(value, float) for value in values)
@@ -185,7 +188,7 @@ def parsed(text: str, path: Path, line: int | None, expected: str) -> Any:
         ) from None
 
 
-def number_of(value: Any) -> float | None:
+def number_of(value: object) -> float | None:
     """Return a judgement as a number: true, 1, "yes", "True", "0.5"; None where it is none.
 
     Examples

@@ -11,23 +11,28 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from evalreport.errors import UsageError
 from evalreport.refit.examples import Examples, data_digest
 from evalreport.refit.fitting import Done, Failure, Fitted, Job, Search, in_worker, listening, perform
-from evalreport.refit.plans import Estimator, Plan, axis, describe
+from evalreport.refit.plans import Estimator, Plan, Table, axis, plain
 from evalreport.refit.splits import Fit, seed_of
 from evalreport.version import __version__
 
 _FORM = 2
+
+Untyped: TypeAlias = Any
+Client: TypeAlias = Untyped
+Future: TypeAlias = Untyped
+"""Of Dask's distributed, whose functions have no types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +71,7 @@ def tasks_of(plan: Plan, examples: Examples, fits: Sequence[Fit]) -> tuple[Task,
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Variant:
     model: str
-    chosen: Mapping[str, Any]
+    chosen: Table
     complexity: float | None
 
 
@@ -136,7 +141,8 @@ def _task(
     )
     decides = (
         *shared,
-        describe_estimator(plan, estimator),
+        # Of the complexity this value alone decides, which is among the chosen.
+        {name: value for name, value in plain(estimator).items() if name != "complexity"},
         dict(variant.chosen),
         (job.seed, job.part, job.train_predictions),
         (job.search.folds, job.search.select, job.search.stratify, job.search.seed)
@@ -145,12 +151,6 @@ def _task(
     )
     key = hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).digest()
     return Task(model=variant.model, complexity=variant.complexity, fit=fit, job=job, key=key)
-
-
-def describe_estimator(plan: Plan, estimator: Estimator) -> dict[str, Any]:
-    """Return what decides an estimator's fits as plain values; its complexity's other values do not."""
-    found: dict[str, Any] = describe(plan)["estimators"][plan.estimators.index(estimator)]
-    return {name: value for name, value in found.items() if name != "complexity"}
 
 
 def versions() -> dict[str, str]:
@@ -252,7 +252,7 @@ JOBS_SENT = 512
 
 def perform_on_cluster(
     examples: Examples, jobs: Sequence[Job], *, scheduler: str, folder: Path
-) -> Iterator[tuple[int, Fitted | Failure]]:
+) -> Iterator[Done]:
     """Do the jobs on the workers of a scheduler and yield (place in ``jobs``, result) as they are finished.
 
     Parameters
@@ -276,16 +276,16 @@ def perform_on_cluster(
             yield from _results(client, examples, jobs)
 
 
-def _results(client: Any, examples: Examples, jobs: Sequence[Job]) -> Iterator[tuple[int, Fitted | Failure]]:
+def _results(client: Client, examples: Examples, jobs: Sequence[Job]) -> Iterator[Done]:
     """Keep so many jobs with the scheduler, and send another for each that comes back."""
     import distributed
 
-    as_completed: Any = distributed.as_completed
+    as_completed: Untyped = distributed.as_completed
     run = uuid.uuid4().hex
     # A task and not scattered data: what a lost worker held is made again.
     data = client.submit(_received, examples, key=f"evalreport-{run}-examples", pure=False)
 
-    def send(place: int) -> Any:
+    def send(place: int) -> Future:
         return client.submit(in_worker, place, data, jobs[place], key=f"evalreport-{run}-{place}", pure=False)
 
     waiting = iter(range(len(jobs)))
@@ -308,7 +308,7 @@ def _received(examples: Examples) -> Examples:
     return examples
 
 
-def _outcome(future: Any) -> Fitted | Failure:
+def _outcome(future: Future) -> Fitted | Failure:
     """Return what a task gave; a task that killed its workers again and again has failed.
 
     Raises
@@ -329,7 +329,7 @@ def _outcome(future: Any) -> Fitted | Failure:
 
 
 @contextmanager
-def _connected(scheduler: str) -> Iterator[Any]:
+def _connected(scheduler: str) -> Iterator[Client]:
     try:
         import distributed
     except ImportError:
@@ -338,7 +338,7 @@ def _connected(scheduler: str) -> Iterator[Any]:
         ) from None
     # What goes wrong is said once, by an error: not as tracebacks of the client's own log.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    connect: Any = distributed.Client
+    connect: Untyped = distributed.Client
     try:
         client = connect(scheduler, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -351,7 +351,7 @@ def _connected(scheduler: str) -> Iterator[Any]:
         yield client
 
 
-def _check_workers(client: Any, scheduler: str) -> None:
+def _check_workers(client: Client, scheduler: str) -> None:
     """Wait for a worker, and refuse workers that would give other bytes or nothing."""
     try:
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT_FOR_WORKERS)
@@ -360,7 +360,7 @@ def _check_workers(client: Any, scheduler: str) -> None:
             f"the Dask scheduler at {scheduler} has no worker; start some with `dask worker {scheduler}`"
         ) from None
     ours = versions()
-    theirs: dict[str, Any] = client.run(versions, on_error="return")
+    theirs: dict[str, dict[str, str] | BaseException] = client.run(versions, on_error="return")
     for address, found in sorted(theirs.items()):
         if isinstance(found, OSError):  # the worker was lost just now; the others do its work
             continue
@@ -381,7 +381,7 @@ def _check_workers(client: Any, scheduler: str) -> None:
             )
 
 
-def _send_modules(client: Any, folder: Path) -> None:
+def _send_modules(client: Client, folder: Path) -> None:
     """Copy the user's modules to every worker, those that join later included."""
     for name, path in local_modules(folder).items():
         if "." in name or path.name == "__init__.py":
@@ -392,7 +392,7 @@ def _send_modules(client: Any, folder: Path) -> None:
         _patiently(partial(client.upload_file, str(path), load=False))
 
 
-def _patiently(call: Callable[[], Any]) -> None:
+def _patiently(call: Callable[[], object]) -> None:
     """Try again where a worker was lost in the middle of it."""
     for left in reversed(range(TRIES)):
         try:

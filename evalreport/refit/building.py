@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import UsageError
-from evalreport.refit.plans import Estimator, Task
+from evalreport.refit.examples import Features, Rows, rows_of
+from evalreport.refit.plans import Estimator, Model, Table, Task
 from evalreport.registry import unknown_name
 
 HALF_SPACES = frozenset(
@@ -24,10 +26,10 @@ HALF_SPACES = frozenset(
 )
 """Classifiers of two classes that divide the space of features by a hyperplane."""
 
-Indices = npt.NDArray[np.integer]
+Factory: TypeAlias = Callable[..., Model]
 
 
-def count_parameters(model: Any, features: Any, train: Indices, n_classes: int) -> float | None:
+def count_parameters(model: Model, features: Features, train: Rows, n_classes: int) -> float | None:
     """Return the (effective) number of parameters of a fitted estimator; None where it cannot be told.
 
     An estimator that knows says it in ``n_parameters_``. Otherwise: a tree's leaves (K - 1 numbers each for K
@@ -63,7 +65,7 @@ def count_parameters(model: Any, features: Any, train: Indices, n_classes: int) 
     if kind == "Lasso":
         return float(np.count_nonzero(last.coef_) + bool(last.fit_intercept))
     if kind == "Ridge" and np.ndim(last.alpha) == 0:
-        rows = features[train] if isinstance(features, np.ndarray) else features.iloc[train]
+        rows = rows_of(features, train)
         seen = rows if before is None or len(before) == 0 else before.transform(rows)
         return _ridge(
             np.asarray(seen, dtype=np.float64), float(last.alpha), intercept=bool(last.fit_intercept)
@@ -71,7 +73,7 @@ def count_parameters(model: Any, features: Any, train: Indices, n_classes: int) 
     return None
 
 
-def vc_dimension(model: Any) -> float | None:
+def vc_dimension(model: Model) -> float | None:
     """Return the VC dimension of a fitted classifier's family; None where it cannot be told.
 
     An estimator that knows says it in ``vc_dimension_``. Otherwise: half-spaces of p features, p + 1 (p without an
@@ -119,7 +121,7 @@ def require_refit() -> None:
             ) from None
 
 
-def build(estimator: Estimator, folder: Path, *, chosen: Mapping[str, Any], seed: int) -> Any:
+def build(estimator: Estimator, folder: Path, *, chosen: Table, seed: int) -> Model:
     """Make an unfitted estimator.
 
     Parameters
@@ -144,7 +146,7 @@ def build(estimator: Estimator, folder: Path, *, chosen: Mapping[str, Any], seed
         made = make_pipeline(*(factory() for factory in factories))
         made.set_params(**estimator.parameters)
     else:
-        made = _made(factories[0], dict(estimator.parameters), chosen, seed)
+        made = _made(factories[0], estimator.parameters, chosen, seed)
     own = getattr(made, "get_params", None)
     if own is not None:
         known = own(deep=True)
@@ -160,13 +162,10 @@ def make_importable(folder: Path) -> None:
         sys.path.append(place)
 
 
-def import_factory(path: str) -> Any:
+def import_factory(path: str) -> Factory:
     """Import what ``module:name`` names; a name may have dots."""
     module, _, name = path.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+    return cast(Factory, functools.reduce(getattr, name.split("."), importlib.import_module(module)))
 
 
 def check_buildable(estimator: Estimator, folder: Path, task: Task) -> None:
@@ -197,7 +196,7 @@ def check_buildable(estimator: Estimator, folder: Path, task: Task) -> None:
     _check_kind(made, task, place)
 
 
-def variants(estimator: Estimator) -> list[dict[str, Any]]:
+def variants(estimator: Estimator) -> list[dict[str, object]]:
     """Return each candidate value of the grid and of the complexity on its own."""
     given = dict(estimator.grid)
     if estimator.complexity is not None:
@@ -217,7 +216,7 @@ def said(error: BaseException) -> str:
 def _check_import(path: str, place: str) -> None:
     module, _, name = path.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        found: object = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(error.name + ".")):
             raise UsageError(
@@ -238,7 +237,7 @@ def _check_import(path: str, place: str) -> None:
         raise UsageError(f"{place}: {path} is no class or function that makes an estimator")
 
 
-def _check_known(made: Any, estimator: Estimator, candidate: Mapping[str, Any], place: str) -> None:
+def _check_known(made: Model, estimator: Estimator, candidate: Table, place: str) -> None:
     own = getattr(made, "get_params", None)
     factory = import_factory(estimator.factory[0])
     known = {**({} if own is None else own(deep=True)), **dict.fromkeys(_parameters(factory))}
@@ -247,7 +246,7 @@ def _check_known(made: Any, estimator: Estimator, candidate: Mapping[str, Any], 
             raise UsageError(f"{place}: {unknown_name('parameter', name, known)}")
 
 
-def _check_kind(made: Any, task: Task, place: str) -> None:
+def _check_kind(made: Model, task: Task, place: str) -> None:
     """Refuse a classifier for numbers and a regressor for classes, where the estimator says what it is."""
     if not hasattr(made, "__sklearn_tags__"):
         return
@@ -261,7 +260,7 @@ def _check_kind(made: Any, task: Task, place: str) -> None:
         )
 
 
-def _made(factory: Any, parameters: dict[str, Any], chosen: Mapping[str, Any], seed: int) -> Any:
+def _made(factory: Factory, parameters: Table, chosen: Table, seed: int) -> Model:
     """Call the factory; what it takes by name of the chosen parameters and the seed is passed as well."""
     takes = _parameters(factory)
     passed = {**parameters, **{name: value for name, value in chosen.items() if name in takes}}
@@ -270,14 +269,14 @@ def _made(factory: Any, parameters: dict[str, Any], chosen: Mapping[str, Any], s
     return factory(**passed)
 
 
-def _parameters(factory: Any) -> set[str]:
+def _parameters(factory: Factory) -> set[str]:
     try:
         return set(inspect.signature(factory).parameters)
     except (TypeError, ValueError):
         return set()
 
 
-def _set_random_states(made: Any, named: set[str], seed: int) -> None:
+def _set_random_states(made: Model, named: set[str], seed: int) -> None:
     """Seed whatever is left open, so that a fit depends on its own seed alone."""
     for name, value in made.get_params(deep=True).items():
         if name.split("__")[-1] == "random_state" and value is None and name not in named:

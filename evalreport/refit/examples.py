@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple, Required, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.columns import (
     MOST_CLASSES,
+    Kind,
     combined,
     dictionary_codes,
     dictionary_numbers,
@@ -25,6 +26,7 @@ from evalreport.data.columns import (
     used_only,
 )
 from evalreport.data.formats import read_file
+from evalreport.data.predictions import Arrow, Floats, Indices, Values
 from evalreport.data.reading import Columns, file_format
 from evalreport.data.sources import digest, is_file
 from evalreport.data.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
@@ -32,9 +34,28 @@ from evalreport.errors import InputError, UsageError
 from evalreport.refit.plans import DataSource, Task
 from evalreport.texts import Message, quoted
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def read_target(read: Columns, source: DataSource, name: str) -> dict[str, Any]:
-    """Return the fields of ``Examples`` that the target decides, and ``why`` it is taken for that task.
+Features: TypeAlias = "Floats | pd.DataFrame"
+"""(n, p) float64; a data frame where a column is text."""
+Rows = npt.NDArray[np.integer]
+"""Places in the examples."""
+
+
+class Target(TypedDict, total=False):
+    """The fields of ``Examples`` that the target decides."""
+
+    target: Required[Values]
+    task: Required[Task]
+    classes: tuple[str, ...]
+    values: Values
+    codes: Indices
+    positive: str | None
+
+
+def read_target(read: Columns, source: DataSource, name: str) -> tuple[Target, Message]:
+    """Return the fields of ``Examples`` that the target decides, and why it is taken for that task.
 
     Raises
     ------
@@ -72,8 +93,8 @@ def read_target(read: Columns, source: DataSource, name: str) -> dict[str, Any]:
                 remedy="correct the value, or set [data] task",
             )
         _refuse_positive(source, task)
-        return {"target": values, "task": task, "why": why}
-    return {**_classes(labels, codes, task, source, name), "why": why}
+        return {"target": values, "task": task}, why
+    return _classes(labels, codes, task, source, name), why
 
 
 def _task(labels: list[str], named: Task | None) -> tuple[Task, Message]:
@@ -90,7 +111,7 @@ def _task(labels: list[str], named: Task | None) -> tuple[Task, Message]:
 
 def _classes(
     labels: list[str], codes: npt.NDArray[np.int32], task: Task, source: DataSource, name: str
-) -> dict[str, Any]:
+) -> Target:
     spelling = spelled_alike(labels)
     classes = in_order(spelling.values())
     if len(classes) < 2 or len(classes) > MOST_CLASSES or (task == "binary" and len(classes) > 2):
@@ -151,8 +172,6 @@ def header_of(read: Columns, column: str) -> str:
     return next(header for header in read.names if header.strip() == column)
 
 
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 _MISSING = frozenset(("nan", "NaN", "NAN"))
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 
@@ -183,12 +202,12 @@ class Examples:
 
     name: str
     ids: tuple[str, ...]
-    features: Any
+    features: Features
     feature_names: tuple[str, ...]
-    target: npt.NDArray[Any]
+    target: Values
     task: Task
     classes: tuple[str, ...] = ()
-    values: npt.NDArray[Any] | None = None
+    values: Values | None = None
     codes: Indices | None = None
     positive: str | None = None
     groups: Indices | None = None
@@ -232,17 +251,17 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
         )
     read, roles = _read(path, name, source)
     said = []
-    ids = _ids(read, roles["id"], name)
-    if roles["id"] is not None and source.id is None:
+    ids = _ids(read, roles.id, name)
+    if roles.id is not None and source.id is None:
         said.append(Message("resample.ids"))
-    kinds = read_target(read, source, name)
-    said.append(Message("resample.task", task=kinds["task"], why=kinds.pop("why")))
-    features = _features(read, roles["features"], source)
+    target, why = read_target(read, source, name)
+    said.append(Message("resample.task", task=target["task"], why=why))
+    features = _features(read, roles.features, source)
     return Examples(
         name=name,
         ids=ids,
         features=features,
-        feature_names=tuple(header.strip() for header in roles["features"]),
+        feature_names=tuple(header.strip() for header in roles.features),
         groups=None if source.group is None else _group_codes(read, source.group, name),
         times=None if source.time is None else _time_codes(read, source.time, name),
         written={
@@ -252,8 +271,13 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
         },
         sha256=digest(path),
         said=tuple(said),
-        **kinds,
+        **target,
     )
+
+
+def rows_of(features: Features, rows: Rows) -> Features:
+    """Return a copy of some rows of a matrix or a data frame."""
+    return features[rows] if isinstance(features, np.ndarray) else features.iloc[rows]
 
 
 def same_features(examples: Examples) -> Indices:
@@ -277,29 +301,31 @@ def data_digest(examples: Examples, source: DataSource) -> str:
 _ROLES = ("target", "id", "features", "group", "time", "keep", "task", "positive", "frame")
 
 
-def _comparable(column: Any) -> npt.NDArray[Any]:
+def _comparable(column: pd.Series) -> Values:
     values = np.asarray(column)
     return np.array([str(value) for value in values]) if values.dtype == object else values + 0.0
 
 
-def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, dict[str, Any]]:
+def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, _Roles]:
     """Read the columns in use: those of text as codes, which only the first reading can tell."""
-    roles: dict[str, Any] = {}
+    found: list[_Roles] = []
 
-    def as_numbers(names: tuple[str, ...]) -> dict[str, Any]:
-        roles.update(_roles(names, source, name))
+    def as_numbers(names: tuple[str, ...]) -> Mapping[str, Kind]:
+        roles = _roles(names, source, name)
+        found.append(roles)
         # A feature that is written as well is read as it is spelled.
-        coded = {"number": roles["features"], "codes": [roles["target"], *roles["others"]]}
-        kinds = {header: kind for kind, headers in coded.items() for header in headers}
-        return kinds if roles["id"] is None else {**kinds, roles["id"]: "text"}
+        kinds: dict[str, Kind] = dict.fromkeys(roles.features, "number")
+        kinds |= dict.fromkeys((roles.target, *roles.others), "codes")
+        return kinds if roles.id is None else {**kinds, roles.id: "text"}
 
     read = _whole(read_file(path, name, as_numbers))
-    plain = [header for header in roles["features"] if header not in roles["others"]]
+    roles = found[-1]
+    plain = [header for header in roles.features if header not in roles.others]
     texts = {header for header in plain if np.isnan(_no_number(read.arrays[header])).any()}
     if not texts:
         return read, roles
 
-    def as_codes(_names: tuple[str, ...]) -> dict[str, Any]:
+    def as_codes(_names: tuple[str, ...]) -> Mapping[str, Kind]:
         return dict.fromkeys(sorted(texts), "codes")
 
     again = _whole(read_file(path, name, as_codes))
@@ -312,13 +338,22 @@ def _whole(read: Columns) -> Columns:
     return Columns(read.names, arrays, read.rows, read.locate)
 
 
-def _no_number(array: Any) -> Floats:
+def _no_number(array: Arrow) -> Floats:
     """Return a double array with nan where a cell is no number, 0 where it is empty."""
     values = floats(array)
     return np.where(array.is_null().to_numpy(zero_copy_only=False), 0.0, values)
 
 
-def _roles(names: tuple[str, ...], source: DataSource, name: str) -> dict[str, Any]:
+class _Roles(NamedTuple):
+    """The headers of the target, the ids, the features and what is written or divides the examples."""
+
+    target: str
+    id: str | None
+    features: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def _roles(names: tuple[str, ...], source: DataSource, name: str) -> _Roles:
     headers = {header.strip(): header for header in names}
     used = [source.target, source.id, source.group, source.time, *source.keep, *source.features]
     for column in used:
@@ -340,12 +375,12 @@ def _roles(names: tuple[str, ...], source: DataSource, name: str) -> dict[str, A
     features = source.features or tuple(column for column in headers if column and column not in apart)
     if not features:
         raise InputError("no column is left to predict from", file=name, remedy="add columns of features")
-    return {
-        "target": headers[source.target],
-        "id": None if identifier is None else headers[identifier],
-        "features": [headers[column] for column in dict.fromkeys(features)],
-        "others": [headers[column] for column in dict.fromkeys(others)],
-    }
+    return _Roles(
+        target=headers[source.target],
+        id=None if identifier is None else headers[identifier],
+        features=tuple(headers[column] for column in dict.fromkeys(features)),
+        others=tuple(headers[column] for column in dict.fromkeys(others)),
+    )
 
 
 def _ids(read: Columns, header: str | None, name: str) -> tuple[str, ...]:
@@ -379,7 +414,7 @@ def _time_codes(read: Columns, column: str, name: str) -> Indices:
     codes = dictionary_codes(array)
     _refuse_empty(codes < 0, read, column, name, "the time of every example")
     texts: list[str] = array.dictionary.to_pylist()
-    order: Any = texts
+    order: Sequence[str] | Sequence[float] = texts
     if all(map(is_number, texts)):
         order = [float(text) for text in texts]
     elif not all(_DATE.fullmatch(text) for text in texts):
@@ -406,11 +441,11 @@ def _refuse_empty(empty: npt.NDArray[np.bool_], read: Columns, column: str, name
         )
 
 
-def _features(read: Columns, headers: list[str], source: DataSource) -> Any:
+def _features(read: Columns, headers: Sequence[str], source: DataSource) -> Features:
     """Return a matrix where every feature is a number, else (or if the plan says so) a data frame."""
     import pyarrow as pa
 
-    columns: dict[str, npt.NDArray[Any]] = {}
+    columns: dict[str, Values] = {}
     for header in headers:
         array = read.arrays[header]
         if pa.types.is_floating(array.type):

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.data.predictions import Floats, Values
 from evalreport.refit.building import build, count_parameters, said, vc_dimension
-from evalreport.refit.examples import Examples
-from evalreport.refit.plans import Estimator, Selection
+from evalreport.refit.examples import Examples, Features, Rows, rows_of
+from evalreport.refit.plans import Estimator, Model, Selection, Table
 from evalreport.refit.splits import inner_folds
 
 _here = threading.local()
@@ -81,8 +82,9 @@ def one_thread() -> None:
         _here.modules = len(sys.modules)
 
 
-Indices = npt.NDArray[np.integer]
-Train = Callable[[Mapping[str, Any], Indices], Any]
+Train = Callable[[Table, Rows], Model]
+Validated = tuple[tuple[Model, Rows], ...]
+"""Fitted models, each with the rows that it was validated on."""
 _SMALLEST = 1e-15
 
 
@@ -98,14 +100,14 @@ class Search:
         Of the inner folds: the same for every estimator, so that they are searched on the same folds.
     """
 
-    grid: Mapping[str, tuple[Any, ...]]
+    grid: Mapping[str, tuple[object, ...]]
     folds: int
     select: Selection
     stratify: bool
     seed: int
 
 
-def candidates(grid: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+def candidates(grid: Mapping[str, tuple[object, ...]]) -> Iterator[dict[str, object]]:
     """Yield every combination of a grid, the last parameter varying fastest.
 
     Examples
@@ -117,9 +119,7 @@ def candidates(grid: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
         yield dict(zip(grid, values, strict=True))
 
 
-def search(
-    examples: Examples, how: Search, rows: Indices, train: Train
-) -> tuple[dict[str, Any], tuple[tuple[Any, Indices], ...]]:
+def search(examples: Examples, how: Search, rows: Rows, train: Train) -> tuple[dict[str, object], Validated]:
     """Return the best candidate, and its fitted models with the rows that each was validated on.
 
     Parameters
@@ -135,7 +135,7 @@ def search(
         Of candidates with the same loss the first. A loss is the mean over all validation rows.
     """
     folds = inner_folds(examples, rows, folds=how.folds, seed=how.seed, stratify=how.stratify)
-    best: tuple[float, dict[str, Any], tuple[tuple[Any, Indices], ...]] | None = None
+    best: tuple[float, dict[str, object], Validated] | None = None
     for candidate in candidates(how.grid):
         inner = tuple((train(candidate, rows[kept]), np.unique(rows[out])) for kept, out in folds)
         losses = np.concatenate([_losses(model, examples, out, how.select) for model, out in inner])
@@ -146,45 +146,41 @@ def search(
     return best[1], best[2]
 
 
-def _losses(model: Any, examples: Examples, rows: Indices, select: Selection) -> npt.NDArray[np.float64]:
+def _losses(model: Model, examples: Examples, rows: Rows, select: Selection) -> Floats:
     """Return the loss of each row."""
-    features = examples.features
-    features = features[rows] if isinstance(features, np.ndarray) else features.iloc[rows]
+    features = rows_of(examples.features, rows)
     return np.asarray(_LOSSES[select](model, features, examples.target[rows]), dtype=np.float64)
 
 
-def _log_losses(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _log_losses(model: Model, features: Features, target: Values) -> Floats:
     proba = np.asarray(model.predict_proba(features), dtype=np.float64)
     place = {label: column for column, label in enumerate(np.asarray(model.classes_).tolist())}
     own = [proba[row, place[label]] if label in place else 0.0 for row, label in enumerate(target.tolist())]
     return np.asarray(-np.log(np.maximum(own, _SMALLEST)))
 
 
-def _predicted(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _predicted(model: Model, features: Features, target: Values) -> Values:
     return np.asarray(model.predict(features)).reshape(len(target))
 
 
-def _wrong(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _wrong(model: Model, features: Features, target: Values) -> npt.NDArray[np.bool_]:
     return np.asarray(_predicted(model, features, target) != target)
 
 
-def _absolute_errors(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _absolute_errors(model: Model, features: Features, target: Values) -> Floats:
     return np.asarray(np.abs(_predicted(model, features, target).astype(np.float64) - target))
 
 
-def _squared_errors(model: Any, features: Any, target: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _squared_errors(model: Model, features: Features, target: Values) -> Floats:
     return np.asarray(_absolute_errors(model, features, target) ** 2)
 
 
-_LOSSES: Mapping[Selection, Callable[[Any, Any, npt.NDArray[Any]], npt.NDArray[Any]]] = {
+_LOSSES: Mapping[Selection, Callable[[Model, Features, Values], Values]] = {
     "accuracy": _wrong,
     "log_loss": _log_losses,
     "mse": _squared_errors,
     "mae": _absolute_errors,
 }
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +200,9 @@ class Job:
     """
 
     estimator: Estimator
-    chosen: Mapping[str, Any]
-    train: Indices
-    test: Indices
+    chosen: Table
+    train: Rows
+    test: Rows
     part: str
     seed: int
     search: Search
@@ -232,8 +228,8 @@ class Said:
 
     part: str
     inner_fold: int
-    rows: Indices
-    y_pred: npt.NDArray[Any]
+    rows: Rows
+    y_pred: Values
     proba: Floats | None
     score: Floats | None
 
@@ -279,8 +275,8 @@ def in_worker(place: int, examples: Examples, job: Job) -> Done:
 
 
 def _fitted(examples: Examples, job: Job) -> Fitted:
-    chosen: dict[str, Any] = dict(job.chosen)
-    inner: tuple[tuple[Any, Indices], ...] = ()
+    chosen = dict(job.chosen)
+    inner: Validated = ()
     if job.estimator.grid:
         best, inner = search(
             examples, job.search, job.train, lambda c, rows: _model(examples, job, {**chosen, **c}, rows)
@@ -302,19 +298,14 @@ def _fitted(examples: Examples, job: Job) -> Fitted:
     )
 
 
-def _model(examples: Examples, job: Job, chosen: Mapping[str, Any], rows: Indices) -> Any:
+def _model(examples: Examples, job: Job, chosen: Table, rows: Rows) -> Model:
     """Build and fit on some rows."""
     model = build(job.estimator, job.folder, chosen=chosen, seed=job.seed)
     fitted = model.fit(rows_of(examples.features, rows), examples.target[rows])
     return model if fitted is None else fitted
 
 
-def rows_of(features: Any, rows: Indices) -> Any:
-    """Return a copy of some rows of a matrix or a data frame."""
-    return features[rows] if isinstance(features, np.ndarray) else features.iloc[rows]
-
-
-def _says(model: Any, examples: Examples, rows: Indices, *, part: str, inner_fold: int = 0) -> Said:
+def _says(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold: int = 0) -> Said:
     features = rows_of(examples.features, rows)
     predicted = _one_column(model.predict(features), len(rows), "predict")
     if examples.values is None:
@@ -328,7 +319,7 @@ def _says(model: Any, examples: Examples, rows: Indices, *, part: str, inner_fol
     return Said(part=part, inner_fold=inner_fold, rows=rows, y_pred=codes, proba=proba, score=score)
 
 
-def _one_column(values: Any, n: int, method: str) -> npt.NDArray[Any]:
+def _one_column(values: npt.ArrayLike, n: int, method: str) -> Values:
     array = np.asarray(values)
     if array.shape == (n, 1):
         array = array[:, 0]
@@ -337,7 +328,7 @@ def _one_column(values: Any, n: int, method: str) -> npt.NDArray[Any]:
     return array
 
 
-def _codes(labels: npt.NDArray[Any], examples: Examples) -> Indices:
+def _codes(labels: Values, examples: Examples) -> Rows:
     """Return each label's place among the classes.
 
     Raises
@@ -353,7 +344,7 @@ def _codes(labels: npt.NDArray[Any], examples: Examples) -> Indices:
     return np.array([place[label] for label in labels.tolist()], dtype=np.int64)
 
 
-def _probabilities(model: Any, features: Any, examples: Examples, n: int) -> Floats | None:
+def _probabilities(model: Model, features: Features, examples: Examples, n: int) -> Floats | None:
     """Return the probabilities of every class; a class that the training rows lack has probability 0."""
     if not hasattr(model, "predict_proba"):
         return None
@@ -368,7 +359,7 @@ def _probabilities(model: Any, features: Any, examples: Examples, n: int) -> Flo
     return proba
 
 
-def _columns(model: Any, examples: Examples, shape: Sequence[int]) -> Indices:
+def _columns(model: Model, examples: Examples, shape: Sequence[int]) -> Rows:
     classes = getattr(model, "classes_", None)
     if classes is not None:
         return _codes(np.asarray(classes), examples)
@@ -377,7 +368,7 @@ def _columns(model: Any, examples: Examples, shape: Sequence[int]) -> Indices:
     raise ValueError("the estimator gives probabilities but does not say of which classes (classes_)")
 
 
-def _decision(model: Any, features: Any, examples: Examples, n: int) -> Floats | None:
+def _decision(model: Model, features: Features, examples: Examples, n: int) -> Floats | None:
     """Return a binary decision function, turned so that greater means the positive class."""
     if examples.positive is None or not hasattr(model, "decision_function"):
         return None

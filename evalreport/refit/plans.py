@@ -7,11 +7,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, get_args
 
 from evalreport.errors import UsageError
 from evalreport.files import toml_of
 from evalreport.registry import unknown_name
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 Backend = Literal["sequential", "threads", "loky", "dask"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
@@ -20,11 +23,16 @@ TASKS: tuple[Task, ...] = get_args(Task)
 Selection = Literal["accuracy", "log_loss", "mse", "mae"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
+Table: TypeAlias = Mapping[str, Any]
+"""Values by key, as a table of TOML has them."""
+Model: TypeAlias = "BaseEstimator"
+"""What is fitted: an estimator of scikit-learn, or another object with its methods ``fit`` and ``predict``."""
+
 MOST_FITS = 1_000_000
 """Of one scheme, and of one model."""
-_SEARCH: dict[str, Any] = {"inner_folds": 5, "select": None}
-_HELD_OUT: dict[str, Any] = {"test": 1 / 3, "stratify": False, "train_predictions": False, **_SEARCH}
-_FOLDS: dict[str, Any] = {
+_SEARCH: Table = {"inner_folds": 5, "select": None}
+_HELD_OUT: Table = {"test": 1 / 3, "stratify": False, "train_predictions": False, **_SEARCH}
+_FOLDS: Table = {
     "folds": 10,
     "repeats": 1,
     "stratify": False,
@@ -32,7 +40,7 @@ _FOLDS: dict[str, Any] = {
     **_SEARCH,
 }
 
-SCHEMES: Mapping[str, Mapping[str, Any]] = {
+SCHEMES: Mapping[str, Table] = {
     "holdout": _HELD_OUT,
     "repeated-holdout": {**_HELD_OUT, "repeats": 30},
     "kfold": _FOLDS,
@@ -164,8 +172,8 @@ class Estimator:
 
     name: str
     factory: tuple[str, ...]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    parameters: Table = field(default_factory=dict)
+    grid: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     complexity: Complexity | None = None
 
 
@@ -225,24 +233,25 @@ def settle(plan: Plan) -> Plan:
     return replace(plan, data=data, scheme=scheme, folder=Path(plan.folder))
 
 
-def describe(plan: Plan) -> dict[str, Any]:
+def describe(plan: Plan) -> dict[str, object]:
     """Return what decides the predictions as plain values, for the record and for digests."""
     return {
-        "data": {**_plain(plan.data), "file": plan.data.file.as_posix()},
-        "scheme": _plain(plan.scheme),
+        "data": {**plain(plan.data), "file": plan.data.file.as_posix()},
+        "scheme": plain(plan.scheme),
         "estimators": [
-            {**_plain(e), "complexity": None if e.complexity is None else _plain(e.complexity)}
+            {**plain(e), "complexity": None if e.complexity is None else plain(e.complexity)}
             for e in plan.estimators
         ],
         "seed": plan.seed,
     }
 
 
-def _plain(record: Any) -> dict[str, Any]:
+def plain(record: DataSource | Scheme | Estimator | Complexity) -> dict[str, object]:
+    """Return what a part of a plan says as plain values."""
     return {entry.name: _listed(getattr(record, entry.name)) for entry in fields(record)}
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     if isinstance(value, tuple):
         return [_listed(part) for part in value]
     if isinstance(value, Mapping):
@@ -369,7 +378,7 @@ def _check_division(data: DataSource, scheme: Scheme) -> None:
         )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return (
         isinstance(value, numbers.Real)
         and not isinstance(value, bool)
@@ -390,7 +399,7 @@ def _countable(name: str, value: Any, least: int) -> None:
         raise UsageError(f"{name} must be at most {MOST_FITS:,}, not {value}")
 
 
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
+def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
     if value is not None and value not in known:
         raise UsageError(unknown_name(name, str(value), list(known)))
 
@@ -403,7 +412,6 @@ _SCHEME = (
 )
 _ESTIMATOR = ("name", "import", "parameters", "grid", "complexity")
 _COMPLEXITY = ("parameter", "values", "complexity", "as_models")
-Table = Mapping[str, Any]
 
 
 def read_plan(path: Path) -> Plan:
@@ -534,13 +542,13 @@ def _known(table: Table, known: tuple[str, ...], kind: str) -> None:
             raise UsageError(said if kind == "key" else f"{kind.removesuffix(' key')} {said}")
 
 
-def _text(value: Any, place: str) -> str:
+def _text(value: object, place: str) -> str:
     if not isinstance(value, str) or not value:
         raise UsageError(f"{place} must be text in quotes, not {value!r}")
     return value
 
 
-def _texts(value: Any, place: str) -> tuple[str, ...]:
+def _texts(value: object, place: str) -> tuple[str, ...]:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list) or not all(isinstance(part, str) and part for part in value):
@@ -548,7 +556,7 @@ def _texts(value: Any, place: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _values(value: Any, place: str) -> tuple[Any, ...]:
+def _values(value: object, place: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise UsageError(f"{place} must be a list of values, not {value!r}")
     return tuple(value)

@@ -12,17 +12,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from evalreport.data.predictions import Floats, Indices
 from evalreport.errors import OutputError, UsageError
 from evalreport.refit.backends import Task
 from evalreport.refit.examples import Examples
 from evalreport.refit.fitting import Fitted, Said
 from evalreport.refit.plans import Scheme
 from evalreport.refit.splits import counts_in_sample
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MAGIC = b"evalreport fits 2\n"
 _HEAD = struct.Struct("<Q32s32s")
@@ -124,7 +127,7 @@ def _packed(fitted: Fitted) -> bytes:
     arrays: list[bytes] = []
     blocks = []
     for block in fitted.blocks:
-        entry: dict[str, Any] = {"part": block.part, "inner_fold": block.inner_fold}
+        entry: dict[str, object] = {"part": block.part, "inner_fold": block.inner_fold}
         for name in _ARRAYS:
             values = getattr(block, name)
             if values is not None:
@@ -167,10 +170,10 @@ def _unpacked(body: bytes) -> Fitted:
 
 WRITTEN_FORMATS = (".parquet", ".csv", ".csv.gz")
 Result = tuple[Task, Fitted]
-Values = npt.NDArray[Any]
+Block = tuple[Task, Fitted, Said]
 
 
-def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Result]) -> Any:
+def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Result]) -> pa.Table:
     """Return the Arrow table of all predictions: models in the plan's order, their fits, the examples.
 
     Columns that nothing fills are left out; a cell is empty where a model or a fit has nothing to say.
@@ -179,9 +182,9 @@ def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Resul
 
     blocks = [(task, fitted, block) for task, fitted in results for block in fitted.blocks]
     rows = np.concatenate([block.rows for _, _, block in blocks])
-    columns: dict[str, Any] = {
+    columns: dict[str, pa.Array | None] = {
         "id": _texts(examples.ids, rows),
-        "model": _repeated(blocks, lambda task, _f, _b: task.model, pa.string()),
+        "model": _repeated(blocks, [task.model for task, _, _ in blocks], pa.string()),
         **_outputs(examples, rows, [block for _, _, block in blocks]),
         **_keys(blocks, scheme, examples.n),
     }
@@ -202,7 +205,7 @@ def _is_time(examples: Examples, name: str) -> bool:
     return examples.times is not None and name == next(iter(examples.written))
 
 
-def _outputs(examples: Examples, rows: npt.NDArray[np.int64], blocks: Sequence[Said]) -> dict[str, Any]:
+def _outputs(examples: Examples, rows: Indices, blocks: Sequence[Said]) -> dict[str, pa.Array | None]:
     import pyarrow as pa
 
     predicted = np.concatenate([block.y_pred for block in blocks])
@@ -210,38 +213,39 @@ def _outputs(examples: Examples, rows: npt.NDArray[np.int64], blocks: Sequence[S
         return {"y_true": pa.array(examples.target[rows]), "y_pred": pa.array(predicted)}
     assert examples.codes is not None
     labels = pa.array(examples.classes, pa.string())
-    columns: dict[str, Any] = {
+    columns: dict[str, pa.Array | None] = {
         "y_true": labels.take(pa.array(examples.codes[rows])),
         "y_pred": labels.take(pa.array(predicted)),
-        "score": _numbers(blocks, lambda block: block.score),
+        "score": _numbers(blocks, [block.score for block in blocks]),
     }
     for code, label in enumerate(examples.classes):
-        columns[f"p_{label}"] = _numbers(blocks, lambda b, c=code: None if b.proba is None else b.proba[:, c])
+        of_label = [None if block.proba is None else block.proba[:, code] for block in blocks]
+        columns[f"p_{label}"] = _numbers(blocks, of_label)
     return columns
 
 
-def _keys(blocks: Sequence[tuple[Task, Fitted, Said]], scheme: Scheme, n: int) -> dict[str, Any]:
+def _keys(blocks: Sequence[Block], scheme: Scheme, n: int) -> dict[str, pa.Array | None]:
     """Return the columns that tell one fit from another, and what is known about each."""
     import pyarrow as pa
 
-    found: dict[str, Any] = {
-        name: _repeated(blocks, lambda task, _f, _b, key=name: task.fit.keys.get(key), pa.int32())
+    found: dict[str, pa.Array | None] = {
+        name: _repeated(blocks, [task.fit.keys.get(name) for task, _, _ in blocks], pa.int32())
         for name in ("repeat", "fold", "replicate", "seed")
     }
     if scheme.name == "bootstrap-oob":
         found["inbag"] = _inbag(blocks, n)
-    parts = _repeated(blocks, lambda _t, _f, block: block.part, pa.string())
-    if len(parts.unique()) > 1:
+    parts = _repeated(blocks, [block.part for _, _, block in blocks], pa.string())
+    if parts is not None and len(parts.unique()) > 1:
         found["part"] = parts
     return found | {
-        "inner_fold": _repeated(blocks, lambda _t, _f, block: block.inner_fold or None, pa.int32()),
-        "params": _repeated(blocks, lambda _t, fitted, _b: fitted.params, pa.string()),
+        "inner_fold": _repeated(blocks, [block.inner_fold or None for _, _, block in blocks], pa.int32()),
+        "params": _repeated(blocks, [fitted.params for _, fitted, _ in blocks], pa.string()),
         "train_size": _repeated(
-            blocks, lambda task, _f, _b: len(task.fit.train) if task.fit.sized else None, pa.int32()
+            blocks, [len(task.fit.train) if task.fit.sized else None for task, _, _ in blocks], pa.int32()
         ),
-        "complexity": _repeated(blocks, lambda task, _f, _b: task.complexity, pa.float64()),
+        "complexity": _repeated(blocks, [task.complexity for task, _, _ in blocks], pa.float64()),
         **{
-            name: _repeated(blocks, lambda t, f, _b, key=name: _size(t, f, scheme, key), pa.float64())
+            name: _repeated(blocks, [_size(t, f, scheme, name) for t, f, _ in blocks], pa.float64())
             for name in ("n_parameters", "vc_dimension")
         },
     }
@@ -257,7 +261,7 @@ def _size(task: Task, fitted: Fitted, scheme: Scheme, name: str) -> float | None
     return value if with_training or task.complexity is not None else None
 
 
-def _inbag(blocks: Sequence[tuple[Task, Fitted, Said]], n: int) -> Any:
+def _inbag(blocks: Sequence[Block], n: int) -> pa.Array:
     import pyarrow as pa
 
     counts = [
@@ -270,22 +274,21 @@ def _inbag(blocks: Sequence[tuple[Task, Fitted, Said]], n: int) -> Any:
     return pa.array(values, pa.int32(), from_pandas=True, safe=False)
 
 
-def _repeated(blocks: Sequence[tuple[Task, Fitted, Said]], value: Any, kind: Any) -> Any:
+def _repeated(blocks: Sequence[Block], of_blocks: Sequence[object], kind: pa.DataType) -> pa.Array | None:
     """Return a column of one value a block; None where no block has one."""
     import pyarrow as pa
 
-    values = pa.array([value(*entry) for entry in blocks], kind)
+    values = pa.array(of_blocks, kind)
     if values.null_count == len(values):
         return None
     lengths = [len(block.rows) for _, _, block in blocks]
     return values.take(pa.array(np.repeat(np.arange(len(blocks)), lengths)))
 
 
-def _numbers(blocks: Sequence[Said], value: Any) -> Any:
+def _numbers(blocks: Sequence[Said], pieces: Sequence[Floats | None]) -> pa.Array | None:
     """Return a column of float64, null for the blocks that have none; None where no block has any."""
     import pyarrow as pa
 
-    pieces = [value(block) for block in blocks]
     if all(piece is None for piece in pieces):
         return None
     arrays = [
@@ -295,7 +298,7 @@ def _numbers(blocks: Sequence[Said], value: Any) -> Any:
     return pa.concat_arrays(arrays)
 
 
-def _texts(texts: Sequence[str | None], rows: npt.NDArray[np.int64]) -> Any:
+def _texts(texts: Sequence[str | None], rows: Indices) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(texts, pa.string()).take(pa.array(rows))
@@ -319,7 +322,7 @@ def check_columns(examples: Examples) -> None:
             )
 
 
-def table_bytes(table: Any, path: Path) -> bytes:
+def table_bytes(table: pa.Table, path: Path) -> bytes:
     """Return a table as the bytes of a file whose format its name says; the same table gives the same bytes."""
     import pyarrow.csv
     import pyarrow.parquet

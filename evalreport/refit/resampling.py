@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import Kind, publish
@@ -273,7 +272,7 @@ def _failures_text(failures: Sequence[FitFailure]) -> bytes:
     return "\n".join(parts).encode("utf-8", errors="replace")
 
 
-def _about_plan(plan: Plan, examples: Examples) -> dict[str, Any]:
+def _about_plan(plan: Plan, examples: Examples) -> dict[str, object]:
     """Say what decides the predictions; nothing that depends on how the work was done stands here."""
     return {
         "schema": SCHEMA,
@@ -291,7 +290,7 @@ def _about_plan(plan: Plan, examples: Examples) -> dict[str, Any]:
     }
 
 
-def _json(content: Mapping[str, Any]) -> bytes:
+def _json(content: Mapping[str, object]) -> bytes:
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, default=str)
     return (text + "\n").encode("utf-8", errors="replace")
 

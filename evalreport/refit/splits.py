@@ -9,7 +9,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +16,9 @@ import numpy.typing as npt
 from evalreport.engine.draws import stream
 from evalreport.errors import UsageError
 from evalreport.records import WarningRecord, warning
-from evalreport.refit.examples import Examples, same_features
+from evalreport.refit.examples import Examples, Rows, same_features
 from evalreport.refit.plans import Scheme
 from evalreport.texts import Message
-
-Indices = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +40,8 @@ class Fit:
     """
 
     keys: Mapping[str, int]
-    train: Indices
-    test: Indices
+    train: Rows
+    test: Rows
     part: str = "test"
     sized: bool = False
 
@@ -96,8 +93,8 @@ def seed_of(seed: int, purpose: str, *numbers: int) -> int:
 
 
 def inner_folds(
-    examples: Examples, rows: Indices, *, folds: int, seed: int, stratify: bool
-) -> list[tuple[Indices, Indices]]:
+    examples: Examples, rows: Rows, *, folds: int, seed: int, stratify: bool
+) -> list[tuple[Rows, Rows]]:
     """Divide the training rows of one fit for a search: groups stay together, time does not run backwards.
 
     Parameters
@@ -132,7 +129,7 @@ def inner_folds(
     )
 
 
-def _rest(n: int, rows: Indices) -> Indices:
+def _rest(n: int, rows: Rows) -> Rows:
     kept = np.ones(n, dtype=bool)
     kept[rows] = False
     return np.flatnonzero(kept)
@@ -163,10 +160,10 @@ def _in_folds(
     folds: int,
     seed: int,
     *,
-    codes: Indices | None,
-    groups: Indices | None,
+    codes: Rows | None,
+    groups: Rows | None,
     classes: tuple[str, ...] = (),
-) -> Iterator[tuple[Indices, Indices]]:
+) -> Iterator[tuple[Rows, Rows]]:
     """Divide n rows into folds, within classes where there are ``codes`` and by whole groups where given."""
     from sklearn import model_selection
 
@@ -221,7 +218,7 @@ def _time_ordered(examples: Examples, scheme: Scheme, _seed: int) -> Iterator[Fi
         yield Fit(keys={"repeat": 1, "fold": fold}, train=train, test=test, sized=True)
 
 
-def _in_time(times: Indices, folds: int, gap: int) -> Iterator[tuple[Indices, Indices]]:
+def _in_time(times: Rows, folds: int, gap: int) -> Iterator[tuple[Rows, Rows]]:
     """Divide by distinct points of time, so that what happened at once never stands on both sides."""
     from sklearn.model_selection import TimeSeriesSplit
 
@@ -239,7 +236,7 @@ def _in_time(times: Indices, folds: int, gap: int) -> Iterator[tuple[Indices, In
 # --- held-out parts ---------------------------------------------------------------------------------------
 
 
-def _stratum(examples: Examples, scheme: Scheme) -> Indices | None:
+def _stratum(examples: Examples, scheme: Scheme) -> Rows | None:
     if not scheme.stratify:
         return None
     if examples.codes is None:
@@ -247,7 +244,7 @@ def _stratum(examples: Examples, scheme: Scheme) -> Indices | None:
     return examples.codes
 
 
-def _held_out(examples: Examples, scheme: Scheme, seed: int, repeat: int) -> tuple[Indices, Indices]:
+def _held_out(examples: Examples, scheme: Scheme, seed: int, repeat: int) -> tuple[Rows, Rows]:
     """Divide into a training part and the part that is held out of everything."""
     from sklearn import model_selection
 
@@ -276,7 +273,7 @@ def _held_out(examples: Examples, scheme: Scheme, seed: int, repeat: int) -> tup
     return np.sort(train), np.sort(test).astype(np.int32)
 
 
-def _last_part(times: Indices, share: float) -> tuple[Indices, Indices]:
+def _last_part(times: Rows, share: float) -> tuple[Rows, Rows]:
     """Hold out the latest examples: about that share, and all of one point of time on one side."""
     order = np.sort(times)
     first = order[max(1, int(np.floor(len(times) * (1 - share))))]
@@ -323,7 +320,7 @@ def _size(size: float, n: int) -> int:
     return int(size) if isinstance(size, (int, np.integer)) else max(2, round(float(size) * n))
 
 
-def _shuffled(train: Indices, examples: Examples, scheme: Scheme, seed: int, repeat: int) -> Indices:
+def _shuffled(train: Rows, examples: Examples, scheme: Scheme, seed: int, repeat: int) -> Rows:
     """Put the training rows in a random order; stratified, every beginning holds the classes in proportion."""
     generator = stream(seed, "growing samples", repeat)
     order = generator.permutation(train)
@@ -359,7 +356,7 @@ def _bootstrap_oob(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fi
         yield Fit(keys={"replicate": replicate}, train=sample, test=everything)
 
 
-def _sample(rows: Indices, examples: Examples, seed: int, replicate: int) -> Indices:
+def _sample(rows: Rows, examples: Examples, seed: int, replicate: int) -> Rows:
     """Draw as many rows (or whole groups) as there are, with replacement; in the rows' order."""
     generator = stream(seed, "bootstrap sample", replicate)
     if examples.groups is None:
@@ -392,13 +389,12 @@ _SPLITS: Mapping[str, Callable[[Examples, Scheme, int], Iterator[Fit]]] = {
 }
 
 
-def counts_in_sample(fit: Fit, n: int) -> npt.NDArray[Any]:
+def counts_in_sample(fit: Fit, n: int) -> npt.NDArray[np.intp]:
     """Return how often each of n rows stands in the training sample."""
     return np.bincount(fit.train, minlength=n)
 
 
 FEW_IN_A_FOLD = 30
-FoldIndices = npt.NDArray[np.int64]
 
 
 def guards(examples: Examples, fits: Sequence[Fit]) -> tuple[WarningRecord, ...]:
