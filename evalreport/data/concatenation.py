@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles, combined, dictionary_codes, whole
 from evalreport.data.predictions import Arrow, Codes, Indices
@@ -179,6 +180,21 @@ def fault(
     return InputError(
         problem, file=table.name, line=line, column=header or column, expected=expected, remedy=remedy
     )
+
+
+def refuse_where(
+    wrong: npt.NDArray[np.bool_], rows: Rows, column: str, problem: str, *, expected: str, remedy: str
+) -> None:
+    """Refuse the first of the rows that are wrong, where any is.
+
+    Raises
+    ------
+    InputError
+        Its file, line and column, and how many there are.
+    """
+    if wrong.any():
+        row, count = int(np.argmax(wrong)), int(wrong.sum())
+        raise fault(rows, row, column, problem, expected=expected, remedy=remedy, count=count)
 
 
 def _header(roles: Roles, column: str | None) -> str | None:

@@ -162,12 +162,7 @@ def _records(path: Path, name: str) -> Iterator[Record]:
     except csv.Error as error:
         raise _broken_quote(name, line, error) from None
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"the file cannot be read: {error}",
-            file=name,
-            expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
-            remedy="write or copy the file again",
-        ) from None
+        raise _cut_short(path, name, error) from None
     finally:
         csv.field_size_limit(previous_limit)
 
@@ -212,6 +207,15 @@ def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
             left = b""
     if left:
         yield left
+
+
+def _cut_short(path: Path, name: str, error: Exception) -> InputError:
+    return InputError(
+        f"the file cannot be read: {error}",
+        file=name,
+        expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
+        remedy="write or copy the file again",
+    )
 
 
 def _not_text(name: str, line: int, problem: str) -> InputError:
@@ -345,12 +349,7 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object
     except RecursionError:
         raise _not_an_object(name, line, "the line is nested too deeply") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"the file cannot be read: {error}",
-            file=name,
-            expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
-            remedy="write or copy the file again",
-        ) from None
+        raise _cut_short(path, name, error) from None
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

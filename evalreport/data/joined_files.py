@@ -26,7 +26,16 @@ from evalreport.data.columns import (
     take,
     used_only,
 )
-from evalreport.data.concatenation import Rows, Table, fault, ids_by_table, in_chunks, place_of, positions
+from evalreport.data.concatenation import (
+    Rows,
+    Table,
+    fault,
+    ids_by_table,
+    in_chunks,
+    place_of,
+    positions,
+    refuse_where,
+)
 from evalreport.data.ids import code_ids
 from evalreport.data.outputs import label_numbers
 from evalreport.data.predictions import Arrow, Column, Indices, ModelOutputs, Values
@@ -90,19 +99,15 @@ def _place(
     name: str, column: Column, alignment: Alignment, shared: dict[str, Column], own: list[dict[str, Column]]
 ) -> None:
     """Keep one column for all models where they agree (empty agrees with anything), else one a model."""
-    merged = _taken(column, alignment.rows[0])
+    merged = take(column, alignment.rows[0])
     for index in alignment.rows[1:]:
-        values = _taken(column, index)
+        values = take(column, index)
         if (_given(merged) & _given(values) & (merged.values != values.values)).any():
             for model, model_index in zip(own, alignment.rows, strict=True):
-                model[name] = _taken(column, model_index)
+                model[name] = take(column, model_index)
             return
         merged = Column(np.where(_given(merged), merged.values, values.values), column.categories)
     shared[name] = merged
-
-
-def _taken(column: Column, index: npt.NDArray[np.int64]) -> Column:
-    return take(column, index)
 
 
 def _given(column: Column) -> npt.NDArray[np.bool_]:
@@ -140,16 +145,14 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
 
 
 def _refuse_wrong(rows: Rows, name: str, wrong: npt.NDArray[np.bool_]) -> None:
-    if wrong.any():
-        raise fault(
-            rows,
-            int(np.argmax(wrong)),
-            name,
-            "{cell} is no finite number that this column can hold",
-            expected="a finite number (a weight: 0 or more)",
-            remedy="correct the value, or leave the cell empty",
-            count=int(wrong.sum()),
-        )
+    refuse_where(
+        wrong,
+        rows,
+        name,
+        "{cell} is no finite number that this column can hold",
+        expected="a finite number (a weight: 0 or more)",
+        remedy="correct the value, or leave the cell empty",
+    )
 
 
 def _check_parts(rows: Rows) -> None:
@@ -157,18 +160,14 @@ def _check_parts(rows: Rows) -> None:
         return
     array = rows.columns["part"]
     foreign = [code for code, text in enumerate(array.dictionary.to_pylist()) if text not in PARTS]
-    wrong = np.isin(dictionary_codes(array), foreign)
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise fault(
-            rows,
-            first,
-            "part",
-            f"{quoted(array[first].as_py())} is no part",
-            expected="test, train or validation",
-            remedy="correct it, or rename the column if it means something else",
-            count=int(wrong.sum()),
-        )
+    refuse_where(
+        np.isin(dictionary_codes(array), foreign),
+        rows,
+        "part",
+        "{cell} is no part",
+        expected="test, train or validation",
+        remedy="correct it, or rename the column if it means something else",
+    )
 
 
 def _check_named(options: Options, columns: dict[str, Column], differing: set[str]) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import dictionary_codes, dictionary_numbers, floats, recode
-from evalreport.data.concatenation import Rows, fault
+from evalreport.data.concatenation import Rows, fault, refuse_where
 from evalreport.data.predictions import Arrow, Codes, Floats, Indices, ModelOutputs, Values
 from evalreport.data.task import FoundTask, refuse_no_number
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -50,7 +50,14 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
     proba: dict[str, Floats] = {}
     for label in rows.probabilities:
         values = _finite(rows, f"p_{label}", rows.probabilities[label])
-        _check_range(rows, f"p_{label}", values)
+        refuse_where(
+            (values < 0) | (values > 1),
+            rows,
+            f"p_{label}",
+            "the probability {cell} is outside [0, 1]",
+            expected="a number in [0, 1]",
+            remedy="write probabilities, or name the column score if these are decision values",
+        )
         name = task.spelling[label]
         proba[name] = np.where(np.isnan(proba[name]), values, proba[name]) if name in proba else values
     return Parsed(y_pred=y_pred, score=score, proba=proba)
@@ -317,30 +324,14 @@ def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
 
 
 def _refuse_wrong(rows: Rows, column: str, wrong: npt.NDArray[np.bool_]) -> None:
-    if wrong.any():
-        raise fault(
-            rows,
-            int(np.argmax(wrong)),
-            column,
-            "{cell} is no finite number",
-            expected="a finite number with a decimal point and without thousands separators",
-            remedy="correct the value, or leave the column empty for a model that does not give it",
-            count=int(wrong.sum()),
-        )
-
-
-def _check_range(rows: Rows, column: str, values: Floats) -> None:
-    outside = (values < 0) | (values > 1)
-    if outside.any():
-        raise fault(
-            rows,
-            int(np.argmax(outside)),
-            column,
-            "the probability {cell} is outside [0, 1]",
-            expected="a number in [0, 1]",
-            remedy="write probabilities, or name the column score if these are decision values",
-            count=int(outside.sum()),
-        )
+    refuse_where(
+        wrong,
+        rows,
+        column,
+        "{cell} is no finite number",
+        expected="a finite number with a decimal point and without thousands separators",
+        remedy="correct the value, or leave the column empty for a model that does not give it",
+    )
 
 
 def _refuse_silent(chosen: _Chosen, column: str) -> NoReturn:

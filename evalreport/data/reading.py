@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jsonl", "jsonl.gz", "npz")
+"""What is read, by suffix without the first dot."""
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
 
 MOST_COLUMNS = 5_000
@@ -48,6 +49,11 @@ def file_format(path: Path) -> str | None:
     name = path.name.lower()
     matching = [suffix for suffix in FORMATS if name.endswith("." + suffix)]
     return max(matching, key=len) if matching else None
+
+
+def dotted(formats: Iterable[str] = FORMATS) -> tuple[str, ...]:
+    """Return the suffixes of formats as names of files end."""
+    return tuple(f".{suffix}" for suffix in formats)
 
 
 def model_name(path: Path) -> str:

@@ -24,7 +24,7 @@ from evalreport.data.columns import (
 )
 from evalreport.data.concatenation import Table
 from evalreport.data.predictions import Column, Predictions
-from evalreport.data.reading import FORMATS, UNSAFE_SUFFIXES, Choose, Columns, empty_file, file_format
+from evalreport.data.reading import UNSAFE_SUFFIXES, Choose, Columns, dotted, empty_file, file_format
 from evalreport.errors import InputError, OutputError
 from evalreport.files import recover
 from evalreport.records import InputRecord, WarningRecord, warning
@@ -32,6 +32,7 @@ from evalreport.records import InputRecord, WarningRecord, warning
 if TYPE_CHECKING:
     import pyarrow as pa
 
+READ = ", ".join(dotted())
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
 _ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")
 _RECORD = "resample.json"  # what `evalreport resample` writes beside its predictions
@@ -69,7 +70,7 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
         raise _nothing("no file was named", None)
     for path in paths:
         _end_move(path)
-        if not _exists(path):
+        if not _holds(path.exists):
             raise _nothing("there is no such file or folder", str(path))
     apart = Path(truth) if truth is not None else None
     if apart is not None:
@@ -90,9 +91,9 @@ def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> 
 
 def _end_move(path: Path) -> None:
     """Bring to its end what a killed `evalreport resample` left half moved into a folder, or into that of a file."""
-    folder = path if _is_folder(path) else path.parent
+    folder = path if _holds(path.is_dir) else path.parent
     try:
-        if _exists(folder):
+        if _holds(folder.exists):
             recover(folder)
     except OutputError as error:
         raise InputError(str(error)) from None
@@ -151,9 +152,7 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
         else:
             unsafe = path.suffix.lower() in UNSAFE_SUFFIXES
             why = "unsafe" if unsafe else "unknown"
-            warnings.append(
-                warning("ignored_file", why, about=(path.name,), file=path.name, formats=_formats())
-            )
+            warnings.append(warning("ignored_file", why, about=(path.name,), file=path.name, formats=READ))
     return kept, warnings
 
 
@@ -167,43 +166,33 @@ def _check_named(path: Path, option: str | None) -> None:
         raise InputError(
             f"a {path.suffix.lower()} file is not read{where}: it can run code when it is loaded",
             file=str(path),
-            expected=f"one of {_formats()}",
+            expected=f"one of {', '.join(dotted())}",
             remedy="write the predictions as CSV or Parquet",
         )
     if file_format(path) is None:
         raise InputError(
             f"the format {path.suffix or 'without a suffix'} is not read{where}",
             file=str(path),
-            expected=f"one of {_formats()}",
+            expected=f"one of {', '.join(dotted())}",
             remedy="write the predictions as CSV or Parquet",
         )
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def is_file(path: Path) -> bool:
     """Say whether a path is one of a file; also of a path that the system refuses, such as one that is too long."""
+    return _holds(path.is_file)
+
+
+def _holds(question: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return question()
     except (OSError, ValueError):
         return False
 
 
 def _refuse_special(path: Path) -> None:
     """Refuse a pipe, a socket or a device: reading one would wait without end."""
-    if _exists(path) and not path.is_dir():
+    if _holds(path.exists) and not path.is_dir():
         raise InputError(
             "it is no regular file",
             file=str(path),
@@ -236,15 +225,11 @@ def _file(path: Path, root: Path) -> File:
     return File(path, str(path), relative)
 
 
-def _formats() -> str:
-    return ", ".join("." + suffix for suffix in FORMATS)
-
-
 def _nothing(problem: str, file: str | None) -> InputError:
     return InputError(
         problem,
         file=file,
-        expected=f"a folder of prediction files, or files ({_formats()})",
+        expected=f"a folder of prediction files, or files ({', '.join(dotted())})",
         remedy="check the path; each model is a file with the columns id, y_true, y_pred",
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalreport.data.reading import FORMATS, dotted
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
 from evalreport.texts import Message
@@ -19,7 +20,7 @@ from evalreport.texts import Message
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMATS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+WRITTEN = dotted(form for form in FORMATS if form not in ("arrow", "feather", "npz"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,8 @@ def write_table(table: Imported, path: Path) -> None:
     name = path.name.lower()
     if not path.parent.is_dir():
         raise UsageError(f"{path}: cannot be written (there is no such folder); name another file with -o")
-    if not name.endswith(FORMATS):
-        raise UsageError(f"{path}: expected a file of the format {', '.join(FORMATS)}; name one with -o")
+    if not name.endswith(WRITTEN):
+        raise UsageError(f"{path}: expected a file of the format {', '.join(WRITTEN)}; name one with -o")
     content = (
         _parquet(table)
         if name.endswith(".parquet")

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from evalreport.data.reading import dotted
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import Kind, publish
 from evalreport.metrics import METRICS
@@ -151,7 +152,7 @@ def _own_code(plan: Plan) -> Message:
 
 def _check_output(output: Path) -> None:
     """Find an output that cannot be written before the work that leads to it."""
-    named_as_file = output.suffix.lower() in (".csv", ".gz", ".parquet", ".tsv", ".jsonl", ".arrow", ".npz")
+    named_as_file = output.name.lower().endswith((*dotted(), ".gz"))
     if named_as_file and not output.name.endswith(WRITTEN_FORMATS):
         raise UsageError(
             f"{output}: predictions are written as {', '.join(WRITTEN_FORMATS)}, or into a folder"
