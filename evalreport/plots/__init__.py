@@ -9,6 +9,29 @@
 A chart of all models is called as ``chart(results, ax=None)``, one of a single model as
 ``chart(results, model, ax=None)``; everything else goes by keyword, and the axes come back. With ``report_style()``
 around it a chart has the report's font and colours. Importing this package does not import matplotlib.
+
+What charts take by the same name means the same, unless a chart says otherwise:
+
+Parameters
+----------
+model
+    The model's name in the results.
+ax
+    Matplotlib axes; new ones if None.
+axis_label
+    What stands below the horizontal axis; the metric of the results if empty.
+index, key
+    The model's place in canonical order, and what names the drawn parts so that a page can hide them.
+name
+    What stands above; the model's name if None.
+title
+    What stands above.
+names
+    What is said for a model; its name if None.
+legend
+    Whether there is one.
+highlight
+    The models that are drawn in colour; of more than six the first four in rank, and the baseline, if None.
 """
 
 from __future__ import annotations

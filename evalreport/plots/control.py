@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evalreport.plots.style import FAINT, GRID, INK, MUTED, axes_or_new, mark_of
+from evalreport.plots.style import FAINT, GRID, INK, MUTED, NEW_AXES, chart, mark_of, name_parts
 from evalreport.texts import named, say
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 MANY = 60
 """From so many audits on, markers are small and intervals thin."""
@@ -55,49 +59,43 @@ MARKED = (
 )
 
 
+@chart
 def control(
-    looks: Sequence[Look], ax: Any | None = None, *, index: int = 0, key: str = "m0", y_label: str = ""
-) -> Any:
+    looks: Sequence[Look], ax: Axes = NEW_AXES, *, index: int = 0, key: str = "m0", y_label: str = ""
+) -> None:
     """Draw one model's value over time: intervals, the accepted value, its limits, and a strip of marks below.
 
     Parameters
     ----------
     looks
         In the order of time.
-    ax
-        Matplotlib axes; new ones if None.
-    index, key
-        The model's place in canonical order, and what names the drawn parts.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
-    axes = axes_or_new(ax)
-    _draw_limits(axes, looks)
-    parts = _draw_values(axes, looks, index)
-    for number, part in enumerate(parts):
-        part.set_gid(f"{key}--control-{number}")
+    _draw_limits(ax, looks)
+    parts = _draw_values(ax, looks, index)
+    name_parts(parts, f"{key}--control")
     kinds = [kind for kind in MARKED if any(getattr(look, kind[0]) for look in looks)]
-    _make_room(axes, looks, strips=len(kinds))
+    _make_room(ax, looks, strips=len(kinds))
     for row, (field, marker) in enumerate(reversed(kinds)):
-        times = [look.time for look in looks if getattr(look, field)]
+        times = _times([look for look in looks if getattr(look, field)])
         height = 0.05 + 0.075 * row
-        axes.plot(
+        ax.plot(
             times, [height] * len(times), marker=marker, markersize=6, color=INK, linestyle="none",
             label=named("chart", field),
-            transform=axes.get_xaxis_transform(), clip_on=False,
+            transform=ax.get_xaxis_transform(), clip_on=False,
         )  # fmt: skip
-    _label_times(axes)
-    axes.grid(visible=False, axis="x")
-    axes.set_ylabel(y_label, parse_math=False)
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, handlelength=1.8, borderaxespad=0.2,
+    _label_times(ax)
+    ax.grid(visible=False, axis="x")
+    ax.set_ylabel(y_label, parse_math=False)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, handlelength=1.8, borderaxespad=0.2,
                 fontsize=8)  # fmt: skip
-    return axes
 
 
-def _label_times(axes: Any) -> None:
+def _times(looks: Sequence[Look]) -> Any:
+    """Give the times of audits; matplotlib's types know numbers alone."""
+    return [look.time for look in looks]
+
+
+def _label_times(axes: Axes) -> None:
     from matplotlib import dates
 
     drawn: Any = dates  # its functions have no types
@@ -106,11 +104,11 @@ def _label_times(axes: Any) -> None:
     axes.xaxis.set_major_formatter(drawn.ConciseDateFormatter(locator))
 
 
-def _draw_limits(axes: Any, looks: Sequence[Look]) -> None:
+def _draw_limits(axes: Axes, looks: Sequence[Look]) -> None:
     """Draw the accepted value and its limits, anew from each acceptance on."""
     labelled = False
     for part in _stretches(looks):
-        times = [look.time for look in part]
+        times = _times(part)
         lower, upper, centre = (
             [getattr(look, name) for look in part] for name in ("lower", "upper", "centre")
         )
@@ -135,15 +133,16 @@ def _stretches(looks: Sequence[Look]) -> list[list[Look]]:
     return parts
 
 
-def _draw_values(axes: Any, looks: Sequence[Look], index: int) -> list[Any]:
+def _draw_values(axes: Axes, looks: Sequence[Look], index: int) -> list[Artist]:
     mark, few = mark_of(index), len(looks) < MANY
-    known = [(look.time, look.value, look.low, look.high) for look in looks if look.value is not None]
-    times = [time for time, *_ in known]
-    parts = axes.plot(
-        times, [value for _, value, *_ in known], color=mark.colour, marker=mark.marker, linewidth=1.2 if few else 0.5,
+    known = [look for look in looks if look.value is not None]
+    parts: list[Artist] = []
+    parts += axes.plot(
+        _times(known), [look.value for look in known if look.value is not None], color=mark.colour,
+        marker=mark.marker, linewidth=1.2 if few else 0.5,
         markersize=5 if few else 2.6, zorder=4, label=say("chart.value"),
     )  # fmt: skip
-    limits = [(time, low, high) for time, _, low, high in known if low is not None and high is not None]
+    limits = [(look.time, look.low, look.high) for look in known if None not in (look.low, look.high)]
     if limits:
         along, low, high = zip(*limits, strict=True)
         parts.append(
@@ -157,17 +156,17 @@ def _draw_values(axes: Any, looks: Sequence[Look], index: int) -> list[Any]:
                 zorder=3,
             )
         )
-    pinned = [look for look in looks if look.accepted and look.value is not None]
+    pinned = [look for look in known if look.accepted]
     if pinned:
         parts += axes.plot(
-            [look.time for look in pinned], [look.value for look in pinned], marker="o", markersize=11,
+            _times(pinned), [look.value for look in pinned if look.value is not None], marker="o", markersize=11,
             markerfacecolor="none", markeredgecolor=mark.colour, linestyle="none", zorder=5,
             label=say("chart.accepted_run"),
         )  # fmt: skip
-    return list(parts)
+    return parts
 
 
-def _make_room(axes: Any, looks: Sequence[Look], *, strips: int) -> None:
+def _make_room(axes: Axes, looks: Sequence[Look], *, strips: int) -> None:
     """Keep the lowest part of the axes free for the strips of marks."""
     names = ("value", "low", "high", "lower", "upper")
     found = [y for look in looks for y in (getattr(look, name) for name in names) if y is not None]

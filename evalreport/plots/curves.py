@@ -5,14 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.style import BEHIND, INK, MUTED, PAPER, axes_or_new, mark_of
+from evalreport.plots.style import (
+    BEHIND,
+    DASHED,
+    INK,
+    MUTED,
+    NEW_AXES,
+    PAPER,
+    chart,
+    draw_diagonal,
+    mark_fifths,
+    mark_of,
+)
 from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord
 from evalreport.registry import words
 from evalreport.results import CurveRecord, Results
 from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import DrawStyleType, LegendLocType
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +64,14 @@ def spelled(record: MetricRecord | ComparisonRecord | FoldRecord) -> str:
 def is_metric(record: MetricRecord | ComparisonRecord | FoldRecord, metric: str) -> bool:
     """Say whether a record is about a metric; a bare name means the overall or averaged value."""
     return spelled(record) == metric or (record.label is None and record.metric == metric)
+
+
+def with_limits(record: MetricRecord | None) -> tuple[float | None, float | None, float | None]:
+    """Give a value with the lower and the upper limit of its first interval; None for what there is not."""
+    if record is None:
+        return None, None, None
+    first = record.intervals[0] if record.intervals else None
+    return record.value, None if first is None else first.low, None if first is None else first.high
 
 
 def values_of(results: Results, metric: str) -> dict[str, MetricRecord]:
@@ -102,16 +128,17 @@ APART = 0.16
 """Two thresholds are written at least so far apart."""
 
 
+@chart
 def roc(
     results: Results,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     label: str | None = None,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
     highlight: Collection[str] | None = None,
     annotated: str | None = None,
-) -> Any:
+) -> None:
     """Draw the true against the false positive rate of every model, with pointwise bands.
 
     A marker shows where the model's own decisions lie; a model without scores is that point alone. Of more than
@@ -120,24 +147,11 @@ def roc(
 
     Parameters
     ----------
-    ax
-        Matplotlib axes; new ones if None.
     label
         The class, where there are several (one against the rest); None for a binary task.
-    names
-        What the legend says for a model; the model's name if None.
-    legend
-        Whether there is one.
-    highlight
-        The models that are drawn in colour.
     annotated
         The model whose thresholds stand beside its curve, and whose line of equal accuracy is drawn where it
         touches; none if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
 
     Examples
     --------
@@ -148,54 +162,42 @@ def roc(
     >>> plots.roc(results).get_xlabel()
     'False positive rate'
     """
-    axes = axes_or_new(ax)
-    axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
-    banded, told = _banded(results), in_colour(results, highlight)
-    for index, model in enumerate(results.models):
-        curve = curve_of(results, model, "roc", label)
-        draw_curve(axes, curve, index, name_of(names, model), band=model in banded, told=model in told)
-        if model == annotated and curve is not None:
-            _draw_thresholds(axes, curve, index)
-            _draw_equal_accuracy(axes, results, model, index)
-        rates = _rates(results, model, label)
+    draw_diagonal(ax)
+    banded = _banded(results)
+    for model in shown_models(results, names, highlight):
+        curve = curve_of(results, model.model, "roc", label)
+        draw_curve(ax, curve, model, band=model.model in banded)
+        if model.model == annotated and curve is not None:
+            _draw_thresholds(ax, curve, model.index)
+            _draw_equal_accuracy(ax, results, model)
+        rates = _rates(results, model.model, label)
         if rates is not None:
-            _draw_point(axes, rates[1], rates[0], index, name_of(names, model), told=model in told)
-    _unit_square(axes, say("chart.false_positive_rate"), say("chart.true_positive_rate"))
-    return with_legend(axes, legend, "lower right")
+            _draw_point(ax, rates[1], rates[0], model)
+    _unit_square(ax, say("chart.false_positive_rate"), say("chart.true_positive_rate"))
+    with_legend(ax, legend, "lower right")
 
 
+@chart
 def precision_recall(
     results: Results,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     label: str | None = None,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
     highlight: Collection[str] | None = None,
-) -> Any:
-    """Draw precision against recall of every model, with the share of positives as the dashed line.
-
-    The parameters are those of `roc`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
-    """
-    axes = axes_or_new(ax)
+) -> None:
+    """Draw precision against recall of every model, with the share of positives as the dashed line."""
     prevalence = prevalence_of(results, label)
     if prevalence is not None:
-        axes.axhline(prevalence, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
-    told = in_colour(results, highlight)
-    for index, model in enumerate(results.models):
-        draw_curve(
-            axes, curve_of(results, model, "pr", label), index, name_of(names, model), told=model in told
-        )
-        rates = _rates(results, model, label)
+        ax.axhline(prevalence, color=MUTED, linewidth=0.8, linestyle=DASHED)
+    for model in shown_models(results, names, highlight):
+        draw_curve(ax, curve_of(results, model.model, "pr", label), model)
+        rates = _rates(results, model.model, label)
         if rates is not None and rates[2] is not None:
-            _draw_point(axes, rates[0], rates[2], index, name_of(names, model), told=model in told)
-    _unit_square(axes, say("chart.recall"), say("chart.precision"))
-    return with_legend(axes, legend, "best")
+            _draw_point(ax, rates[0], rates[2], model)
+    _unit_square(ax, say("chart.recall"), say("chart.precision"))
+    with_legend(ax, legend, "best")
 
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:
@@ -216,6 +218,13 @@ def curve_of(results: Results, model: str, kind: str, label: str | None) -> Curv
     """Give a model's curve of that name, or None."""
     found = (c for c in results.curves if c.model == model and c.curve == kind and c.label == label)
     return next(found, None)
+
+
+def limits_of(curve: CurveRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Give the lower and upper limits of a curve, nan where a point has none; None where no point has any."""
+    if curve.low is None or curve.high is None:
+        return None
+    return np.array(curve.low, dtype=float), np.array(curve.high, dtype=float)
 
 
 def _rates(results: Results, model: str, label: str | None) -> tuple[float, float, float | None] | None:
@@ -239,6 +248,11 @@ def name_of(names: Mapping[str, str] | None, model: str) -> str:
     return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 9]}\u2026{plain[-8:]}"
 
 
+def write_title(axes: Axes, name: str | None, model: str) -> None:
+    """Write what is wanted above the axes of one model, else its name."""
+    axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
+
+
 def in_colour(results: Results, highlight: Collection[str] | None = None) -> frozenset[str]:
     """Give the models that are drawn in colour: the wanted ones, else all of few and the first of many."""
     if highlight is not None:
@@ -248,6 +262,29 @@ def in_colour(results: Results, highlight: Collection[str] | None = None) -> fro
     ranked = [r.model for r in sorted(results.ranking, key=lambda r: (r.rank, r.model))] or results.models
     first = [*ranked[:FIRST], *([] if results.baseline is None else [results.baseline])]
     return frozenset(first)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownModel:
+    """One of several models on the same axes: its place in canonical order, what it is called there.
+
+    One that is not ``told`` from the others is drawn in grey.
+    """
+
+    model: str
+    index: int
+    name: str
+    told: bool
+
+
+def shown_models(
+    results: Results, names: Mapping[str, str] | None, highlight: Collection[str] | None
+) -> list[ShownModel]:
+    """Give the models of the results as a chart of all of them shows each."""
+    told = in_colour(results, highlight)
+    return [
+        ShownModel(model, i, name_of(names, model), model in told) for i, model in enumerate(results.models)
+    ]
 
 
 def _banded(results: Results) -> frozenset[str]:
@@ -260,39 +297,43 @@ def _banded(results: Results) -> frozenset[str]:
 
 
 def draw_curve(
-    axes: Any,
+    axes: Axes,
     curve: CurveRecord | None,
-    index: int,
-    name: str,
+    model: ShownModel,
     *,
     band: bool = True,
-    shape: str = "default",
-    told: bool = True,
+    shape: DrawStyleType = "default",
 ) -> None:
     """Draw a curve in its model's colour and dash, its band beneath where it has one and ``band`` allows it.
 
-    A model that is not ``told`` from the others is a thin grey line below them.
+    A model that is not told from the others is a thin grey line below them.
     """
     if curve is None:
         return
-    mark = mark_of(index)
-    if told and band and curve.low is not None and curve.high is not None:
-        area = axes.fill_between(curve.x, curve.low, curve.high, color=mark.colour, alpha=0.12, linewidth=0)
-        area.set_gid(own_id(axes, index, "band"))
-    look: dict[str, Any] = {"color": mark.colour, "linestyle": mark.dash, "linewidth": 1.5, "label": name}
-    if not told:
+    mark = mark_of(model.index)
+    limits = limits_of(curve)
+    if model.told and band and limits is not None:
+        area = axes.fill_between(curve.x, *limits, color=mark.colour, alpha=0.12, linewidth=0)
+        area.set_gid(own_id(axes, model.index, "band"))
+    look: dict[str, Any] = {
+        "color": mark.colour,
+        "linestyle": mark.dash,
+        "linewidth": 1.5,
+        "label": model.name,
+    }
+    if not model.told:
         look = {"color": MUTED, "linewidth": 0.7, "alpha": 0.45, "zorder": 1.5, "label": OTHERS}
     line = axes.plot(curve.x, curve.y, drawstyle=shape, **look)[0]
-    line.set_gid(own_id(axes, index, "line"))
+    line.set_gid(own_id(axes, model.index, "line"))
 
 
-def own_id(axes: Any, index: int, part: str) -> str:
+def own_id(axes: Axes, index: int, part: str) -> str:
     """Give a drawn part's id, by which a page hides the model: once in a figure, whichever its axes."""
     place = axes.figure.axes.index(axes)
     return f"m{index}--{part}" + (f"-{place}" if place else "")
 
 
-def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
+def _draw_thresholds(axes: Axes, curve: CurveRecord, index: int) -> None:
     """Write a few thresholds beside a curve, evenly along its way."""
     way = [0.0]
     for i in range(1, len(curve.x)):
@@ -313,12 +354,12 @@ def _draw_thresholds(axes: Any, curve: CurveRecord, index: int) -> None:
         text.set_gid(own_id(axes, index, f"threshold-text-{number}"))
 
 
-def _draw_equal_accuracy(axes: Any, results: Results, model: str, index: int) -> None:
+def _draw_equal_accuracy(axes: Axes, results: Results, model: ShownModel) -> None:
     """Draw the line of equal accuracy that touches a model's curve, inside the square.
 
     Accuracy is the first of the metrics whose best threshold is looked for, and such a line is straight.
     """
-    best = (p for p in results.operating_points if (p.model, p.criterion) == (model, "best"))
+    best = (p for p in results.operating_points if (p.model, p.criterion) == (model.model, "best"))
     for point in list(best)[:1]:
         slope, offset = point.details.get("slope"), point.details.get("offset")
         if slope is None or offset is None:
@@ -328,32 +369,31 @@ def _draw_equal_accuracy(axes: Any, results: Results, model: str, index: int) ->
         if len(ends) >= 2:
             xs = [min(ends), max(ends)]
             line = axes.plot(
-                xs, [offset + slope * x for x in xs], color=mark_of(index).colour, linewidth=0.8,
+                xs, [offset + slope * x for x in xs], color=mark_of(model.index).colour, linewidth=0.8,
                 linestyle=(0.0, (1.0, 1.5)),
             )[0]  # fmt: skip
-            line.set_gid(own_id(axes, index, "equal-accuracy"))
+            line.set_gid(own_id(axes, model.index, "equal-accuracy"))
 
 
-def _draw_point(axes: Any, x: float, y: float, index: int, name: str, *, told: bool) -> None:
-    mark = mark_of(index)
+def _draw_point(axes: Axes, x: float, y: float, model: ShownModel) -> None:
+    mark, told = mark_of(model.index), model.told
     known = {line.get_gid() for line in axes.get_lines()}
-    label = None if own_id(axes, index, "line") in known else name if told else OTHERS
+    label = None if own_id(axes, model.index, "line") in known else model.name if told else OTHERS
     size, colour = (7.0, mark.colour) if told else (4.0, MUTED)
     point = axes.plot(
         [x], [y], marker=mark.marker, color=colour, markersize=size, linestyle="none", label=label,
         markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if told else 1.6, alpha=1.0 if told else 0.6,
     )[0]  # fmt: skip
-    point.set_gid(own_id(axes, index, "point"))
+    point.set_gid(own_id(axes, model.index, "point"))
 
 
-def _unit_square(axes: Any, x_label: str, y_label: str) -> None:
+def _unit_square(axes: Axes, x_label: str, y_label: str) -> None:
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), xlabel=x_label, ylabel=y_label)
-    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    axes.set_xticks(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"])
-    axes.set_yticks(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"])
+    for axis in (axes.xaxis, axes.yaxis):
+        mark_fifths(axis)
 
 
-def with_legend(axes: Any, wanted: bool, place: str) -> Any:
+def with_legend(axes: Axes, wanted: bool, place: LegendLocType) -> None:
     """Put a legend of the models on the axes, if it is wanted; those that are not told apart share one line of it."""
     # Matplotlib takes a label that begins with "_" for none at all, but a model may be called so.
     named = [line for line in axes.get_lines() if not re.fullmatch(r"_child\d+", str(line.get_label()))]
@@ -362,7 +402,7 @@ def with_legend(axes: Any, wanted: bool, place: str) -> Any:
     if others:
         entries.append((others[0], say("chart.others" if entries else "chart.models", n=len(others))))
     if not wanted or not entries:
-        return axes
+        return
     legend = axes.legend(
         [handle for handle, _ in entries], ["-"] * len(entries), loc=place, handlelength=2.8, labelspacing=0.35,
         frameon=True, framealpha=0.85, facecolor=PAPER, edgecolor="none",
@@ -372,7 +412,6 @@ def with_legend(axes: Any, wanted: bool, place: str) -> Any:
     ):
         text.set(text=label, parse_math=False, color=INK)
         owner = re.match(r"m(\d+)--", getattr(handle, "get_gid", lambda: None)() or "")
-        if owner and handle not in others:
+        if owner and drawn is not None and handle not in others:
             drawn.set_gid(own_id(axes, int(owner[1]), f"legend-{number}"))
             text.set_gid(own_id(axes, int(owner[1]), f"legend-text-{number}"))
-    return axes

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from evalreport.plots.curves import name_of, ranked
-from evalreport.plots.style import INK, MUTED, PAPER, axes_or_new, mark_of
+from evalreport.plots.curves import name_of, ranked, write_title
+from evalreport.plots.style import (
+    INK,
+    MUTED,
+    NEW_AXES,
+    PAPER,
+    chart,
+    lay_rows,
+    mark_of,
+    name_parts,
+    write_beside,
+)
 from evalreport.registry import words
 from evalreport.results import DecompositionRecord, Results
 from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 BIAS, VARIANCE, NOISE = mark_of(0).colour, mark_of(1).colour, mark_of(4).colour
 FEW_BETWEEN = 10.0
@@ -41,13 +55,14 @@ class Course:
     total: tuple[float, ...]
 
 
+@chart
 def stacked_parts(
     bars: Sequence[Bar],
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     axis_label: str = "",
     names: tuple[str, str] = ("bias²", "variance"),
-) -> Any:
+) -> None:
     """Draw the expected loss of each model as a bar of bias and variance, from top to bottom.
 
     A part below 0 is drawn to the left of 0: an unbiased estimate of bias^2 may fall there, and a net variance that
@@ -55,47 +70,32 @@ def stacked_parts(
 
     Parameters
     ----------
-    ax
-        Matplotlib axes; new ones if None.
     names
         What the two parts are called in the legend.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
-    axes = axes_or_new(ax)
     for place, bar in enumerate(bars):
-        parts = []
+        parts: list[Artist] = []
         for value, start, colour, hatch in (
             (bar.noise, 0.0, NOISE, "...."),
             (bar.bias, bar.noise if bar.bias >= 0 else 0.0, BIAS, ""),
             (bar.variance, bar.noise + max(bar.bias, 0.0) if bar.variance >= 0 else 0.0, VARIANCE, "////"),
         ):
             if value:
-                parts += axes.barh(
+                parts += ax.barh(
                     [place], [value], left=[start], height=0.56, color=colour, hatch=hatch, edgecolor=PAPER,
                     linewidth=0.6,
                 ).patches  # fmt: skip
         if bar.low is not None and bar.high is not None:
             below = place + 0.37  # beside the bar: on its colours a line is hard to see
-            parts += axes.plot([bar.low, bar.high], [below, below], color=INK, linewidth=1.4, zorder=4)
-        parts += axes.plot([bar.total], [place], marker="|", markersize=11, color=INK, zorder=5)
-        label = axes.text(-0.02, place, bar.label, ha="right", va="center", color=INK, clip_on=False,
-                          parse_math=False, transform=axes.get_yaxis_transform())  # fmt: skip
-        for number, part in enumerate([*parts, label]):
-            part.set_gid(f"{bar.key}--parts-{place}-{number}")
-    axes.set_yticks([])
-    axes.set_ylim(max(len(bars), 1) - 0.5, -0.5)
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(axis_label, parse_math=False)
-    _legend(axes, names, any(bar.noise for bar in bars))
-    return axes
+            parts += ax.plot([bar.low, bar.high], [below, below], color=INK, linewidth=1.4, zorder=4)
+        parts += ax.plot([bar.total], [place], marker="|", markersize=11, color=INK, zorder=5)
+        parts.append(write_beside(ax, place, bar.label))
+        name_parts(parts, f"{bar.key}--parts-{place}")
+    lay_rows(ax, len(bars), axis_label, room=0.0)
+    _legend(ax, names, any(bar.noise for bar in bars))
 
 
-def _legend(axes: Any, names: tuple[str, str], noise: bool) -> None:
+def _legend(axes: Axes, names: tuple[str, str], noise: bool) -> None:
     from matplotlib.patches import Patch
 
     handles = [
@@ -107,28 +107,23 @@ def _legend(axes: Any, names: tuple[str, str], noise: bool) -> None:
     axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
 
 
+@chart
 def course(
     parts: Course,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     axis_label: str = "",
     names: tuple[str, str, str] = ("bias²", "variance", "expected loss"),
     legend: bool = True,
-) -> Any:
-    """Draw bias, variance and expected loss of one model against its complexity: the classic curve.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
-    """
-    axes = axes_or_new(ax)
+    title: str = "",
+) -> None:
+    """Draw bias, variance and expected loss of one model against its complexity: the classic curve."""
     for values, colour, mark, dash, name in (
         (parts.total, INK, "o", "solid", names[2]),
         (parts.bias, BIAS, "s", (0, (4, 1.6)), names[0]),
         (parts.variance, VARIANCE, "^", (0, (1.2, 1.2)), names[1]),
     ):
-        axes.plot(
+        ax.plot(
             parts.x,
             values,
             color=colour,
@@ -138,15 +133,15 @@ def course(
             markersize=4,
             label=name,
         )
-    logarithmic(axes, parts.x)
-    axes.set_ylim(bottom=min(0.0, *parts.bias, *parts.variance))
-    axes.set_xlabel(axis_label, parse_math=False)
+    logarithmic(ax, parts.x)
+    ax.set_ylim(bottom=min(0.0, *parts.bias, *parts.variance))
+    ax.set_xlabel(axis_label, parse_math=False)
+    ax.set_title(title, fontsize=9, parse_math=False)
     if legend:
-        axes.legend(loc="best", handlelength=2.6)
-    return axes
+        ax.legend(loc="best", handlelength=2.6)
 
 
-def logarithmic(axes: Any, x: Sequence[float]) -> None:
+def logarithmic(axes: Axes, x: Sequence[float]) -> None:
     """Give the axis a logarithmic scale where its values span more than one power of ten, with plain numbers.
 
     Values that stand close to the one before have no number of their own.
@@ -174,57 +169,45 @@ class Predicted:
     key: str
 
 
+@chart
 def replicate_predictions(
-    predicted: Predicted, ax: Any | None = None, *, axis_label: str = "x", legend: bool = True
-) -> Any:
+    predicted: Predicted, ax: Axes = NEW_AXES, *, axis_label: str = "x", legend: bool = True, title: str = ""
+) -> None:
     """Draw what single replicates predict against a one-dimensional input, with their mean and the truth.
 
     How far the thin lines spread is the variance; how far the thick one is from the points, the bias and the noise.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
-    axes, mark = axes_or_new(ax), mark_of(predicted.index)
-    axes.plot(*predicted.truth, marker="o", linestyle="none", color=MUTED, markersize=2.6, markeredgewidth=0,
+    mark = mark_of(predicted.index)
+    ax.plot(*predicted.truth, marker="o", linestyle="none", color=MUTED, markersize=2.6, markeredgewidth=0,
               label=say("chart.truth"), zorder=1)  # fmt: skip
     for number, (x, y) in enumerate(predicted.replicates):
-        line = axes.plot(x, y, color=mark.colour, linewidth=0.6, alpha=0.35, zorder=2,
+        line = ax.plot(x, y, color=mark.colour, linewidth=0.6, alpha=0.35, zorder=2,
                          label=say("chart.replicates") if number == 0 else None)[0]  # fmt: skip
         line.set_gid(f"{predicted.key}--replicate-{number}")
-    mean = axes.plot(
+    mean = ax.plot(
         *predicted.mean, color=INK, linewidth=1.8, zorder=3, label=say("chart.mean_of_replicates")
     )[0]
     mean.set_gid(f"{predicted.key}--mean")
-    axes.set_xlabel(axis_label, parse_math=False)
+    ax.set_xlabel(axis_label, parse_math=False)
+    ax.set_title(title, fontsize=9, parse_math=False)
     if legend:
-        axes.legend(loc="best", handlelength=1.8)
-    return axes
+        ax.legend(loc="best", handlelength=1.8)
 
 
+@chart
 def bias_variance(
     results: Results,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     loss: str | None = None,
     names: Mapping[str, str] | None = None,
-) -> Any:
+) -> None:
     """Draw every model's expected loss as a bar of bias and variance, one for each complexity or training size.
 
     Parameters
     ----------
-    ax
-        Matplotlib axes; new ones if None.
     loss
         ``squared``, ``brier``, ``0-1`` or ``kohavi_wolpert``; the first of the results if None.
-    names
-        What is said for a model; its name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
     records = _of(results, loss)
     shown = records[0].loss if records else (loss or "")
@@ -239,7 +222,7 @@ def bias_variance(
         if shown == "0-1"
         else (say("chart.bias_squared"), say("chart.variance"))
     )
-    return stacked_parts(
+    stacked_parts(
         bars,
         ax,
         axis_label=say("chart.expected_loss_in", metric=words(shown)),
@@ -247,58 +230,37 @@ def bias_variance(
     )
 
 
+@chart
 def bias_variance_course(
-    results: Results, model: str, ax: Any | None = None, *, loss: str | None = None, name: str | None = None
-) -> Any:
+    results: Results, model: str, ax: Axes = NEW_AXES, *, loss: str | None = None, name: str | None = None
+) -> None:
     """Draw bias, variance and expected loss of one model against its complexity or training size.
 
     Parameters
     ----------
-    model
-        The model's name in the results.
-    ax
-        Matplotlib axes; new ones if None.
     loss
         As in `bias_variance`.
-    name
-        What stands above; the model's name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
-    axes = axes_or_new(ax)
     own = [r for r in _of(results, loss) if r.model == model and place_of(r) is not None]
     records = sorted(own, key=lambda r: place_of(r) or 0.0)
     if records:
         by_size = records[0].complexity is None
         course(
-            course_of(records), axes, axis_label=say("chart.training_size" if by_size else "chart.complexity")
+            course_of(records), ax, axis_label=say("chart.training_size" if by_size else "chart.complexity")
         )
-    axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
-    return axes
+    write_title(ax, name, model)
 
 
-def replicates(results: Results, model: str, ax: Any | None = None, *, name: str | None = None) -> Any:
-    """Draw what single replicates of one model predict against a one-dimensional input, their mean and the truth.
-
-    The parameters are those of `bias_variance_course`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
-    """
-    axes = axes_or_new(ax)
+@chart
+def replicates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
+    """Draw what single replicates of one model predict against a one-dimensional input, their mean and the truth."""
     own = [c for c in results.replicate_predictions if c.model == model]
     lines = {kind: [(c.x, c.y) for c in own if c.curve == kind] for kind in ("replicate", "mean", "truth")}
     if lines["mean"] and lines["truth"]:
         index = results.models.index(model)
         drawn = Predicted(tuple(lines["replicate"]), lines["mean"][0], lines["truth"][0], index, f"m{index}")
-        replicate_predictions(drawn, axes)
-    axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
-    return axes
+        replicate_predictions(drawn, ax)
+    write_title(ax, name, model)
 
 
 def leading_parts(record: DecompositionRecord) -> tuple[float, float]:

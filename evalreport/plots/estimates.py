@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import name_of, ranked
 from evalreport.plots.decomposition import logarithmic
-from evalreport.plots.style import FAINT, INK, PAPER, axes_or_new, mark_of
+from evalreport.plots.style import (
+    FAINT,
+    INK,
+    NEW_AXES,
+    PAPER,
+    chart,
+    lay_rows,
+    mark_of,
+    name_parts,
+    write_beside,
+)
 from evalreport.registry import words
 from evalreport.results import Results
 from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +47,26 @@ class EstimatorRow:
     dots: tuple[Dot, ...]
 
 
+@chart
 def estimates(
     source: Results | Sequence[EstimatorRow],
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     axis_label: str = "",
     metric: str | None = None,
     names: Mapping[str, str] | None = None,
     legend: bool | None = None,
-) -> Any:
+) -> None:
     """Draw the estimates of several models, an estimator a row from top to bottom.
 
     Parameters
     ----------
     source
         Results with error estimates; or rows, in the units of ``axis_label``.
-    ax
-        Matplotlib axes; new ones if None.
     metric
         Which of the results' is drawn; the first if None.
-    names
-        What is said for a model; its name if None.
     legend
         Whether there is one of the models; with results if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
     shown: dict[int, str] = {}
     if isinstance(source, Results):
@@ -73,7 +79,6 @@ def estimates(
         )
     else:
         rows = source
-    axes = axes_or_new(ax)
     indices = sorted({dot.index for row in rows for dot in row.dots})
     step = 0.62 / max(len(indices), 1)
     for place, row in enumerate(rows):
@@ -83,27 +88,20 @@ def estimates(
             parts = []
             if dot.low is not None and dot.high is not None:
                 limits = [dot.low, dot.high]
-                parts += axes.plot(limits, [at, at], color=mark.colour, linewidth=1.6, solid_capstyle="butt")
-            parts += axes.plot(
+                parts += ax.plot(limits, [at, at], color=mark.colour, linewidth=1.6, solid_capstyle="butt")
+            parts += ax.plot(
                 [dot.value], [at], marker=mark.marker, color=mark.colour, markersize=5.5, linestyle="none",
                 markeredgewidth=0,
             )  # fmt: skip
-            for number, part in enumerate(parts):
-                part.set_gid(f"{dot.key}--estimate-{place}-{number}")
-        axes.text(-0.02, place, row.label, ha="right", va="center", color=INK, clip_on=False,
-                  parse_math=False, transform=axes.get_yaxis_transform())  # fmt: skip
-    axes.set_yticks([])
-    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
+            name_parts(parts, f"{dot.key}--estimate-{place}")
+        write_beside(ax, place, row.label)
+    lay_rows(ax, len(rows), axis_label, room=0.0)
     for place in range(1, len(rows)):
-        axes.axhline(place - 0.5, color=FAINT, linewidth=0.8, zorder=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(axis_label, parse_math=False)
-    _legend(axes, {index: name for index, name in shown.items() if index in indices})
-    return axes
+        ax.axhline(place - 0.5, color=FAINT, linewidth=0.8, zorder=0)
+    _legend(ax, {index: name for index, name in shown.items() if index in indices})
 
 
-def _legend(axes: Any, names: Mapping[int, str]) -> None:
+def _legend(axes: Axes, names: Mapping[int, str]) -> None:
     """Name the models above the axes."""
     from matplotlib.lines import Line2D
 
@@ -152,15 +150,17 @@ class LearningCurve:
     ahead: tuple[tuple[float, float, float | None, float | None], ...] = ()
 
 
+@chart
 def learning(
     source: Results | Sequence[LearningCurve],
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     x_label: str = "",
     y_label: str = "",
     names: Mapping[str, str] | None = None,
     legend: bool = True,
-) -> Any:
+    title: str = "",
+) -> None:
     """Draw errors against training size or complexity: test solid with its band, training thin and dotted.
 
     A ring marks the point that the models are compared at; what lies beyond the data is dashed.
@@ -169,15 +169,6 @@ def learning(
     ----------
     source
         Results with learning curves, of which the metric that was asked for (else the main loss) is drawn; or curves.
-    ax
-        Matplotlib axes; new ones if None.
-    names
-        What is said for a model; its name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
     if isinstance(source, Results):
         curves: Sequence[LearningCurve] = learning_rows(source, names)
@@ -187,20 +178,19 @@ def learning(
         legend = legend and bool(curves)
     else:
         curves = source
-    axes = axes_or_new(ax)
     for curve in curves:
-        _draw(axes, curve, both=any(c.train for c in curves))
+        _draw(ax, curve, both=any(c.train for c in curves))
     if curves:
-        logarithmic(axes, [x for curve in curves for x, *_ in (*curve.test, *curve.ahead[-1:])])
-    axes.set_ylim(bottom=0.0)
-    axes.set_xlabel(x_label, parse_math=False)
-    axes.set_ylabel(y_label, parse_math=False)
+        logarithmic(ax, [x for curve in curves for x, *_ in (*curve.test, *curve.ahead[-1:])])
+    ax.set_ylim(bottom=0.0)
+    ax.set_xlabel(x_label, parse_math=False)
+    ax.set_ylabel(y_label, parse_math=False)
+    ax.set_title(title, fontsize=9, parse_math=False)
     if legend:
-        found = axes.legend(loc="best", handlelength=2.6, frameon=True, framealpha=0.85, facecolor=PAPER,
+        found = ax.legend(loc="best", handlelength=2.6, frameon=True, framealpha=0.85, facecolor=PAPER,
                             edgecolor="none")  # fmt: skip
         for text in found.get_texts():
             text.set(parse_math=False)
-    return axes
 
 
 def _named(label: str, part: str, both: bool) -> str:
@@ -208,9 +198,9 @@ def _named(label: str, part: str, both: bool) -> str:
     return ", ".join([text for text in (label, part if both or not label else "") if text])
 
 
-def _draw(axes: Any, curve: LearningCurve, *, both: bool) -> None:
+def _draw(axes: Axes, curve: LearningCurve, *, both: bool) -> None:
     mark = mark_of(curve.index)
-    parts = []
+    parts: list[Artist] = []
     banded = [(x, low, high) for x, _, low, high in curve.test if low is not None and high is not None]
     if len(banded) > 1:
         along, bottom, top = zip(*banded, strict=True)
@@ -239,8 +229,7 @@ def _draw(axes: Any, curve: LearningCurve, *, both: bool) -> None:
         x, _, low, high = curve.ahead[-1]
         if low is not None and high is not None:
             parts += axes.plot([x, x], [low, high], color=mark.colour, linewidth=1.1)
-    for number, part in enumerate(parts):
-        part.set_gid(f"{curve.key}--learning-{number}")
+    name_parts(parts, f"{curve.key}--learning")
 
 
 def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> list[LearningCurve]:

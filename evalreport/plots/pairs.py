@@ -6,13 +6,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport.numbers import decimals_of, number, p_value
-from evalreport.plots.curves import is_metric, name_of, paired_on_primary, primary_words, ranked
-from evalreport.plots.style import FAINT, INK, MUTED, axes_or_new, mark_of
+from evalreport.plots.curves import Paired, is_metric, name_of, paired_on_primary, primary_words, ranked
+from evalreport.plots.style import (
+    DASHED,
+    FAINT,
+    INK,
+    MUTED,
+    NEW_AXES,
+    chart,
+    lay_rows,
+    mark_of,
+    name_parts,
+    write_beside,
+)
 from evalreport.results import Results
 from evalreport.texts import named, say
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 MOST_PAIRS = 15
 
@@ -34,14 +49,15 @@ class Difference:
     key: str
 
 
+@chart
 def forest(
     source: Results | Sequence[Difference],
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     axis_label: str = "",
     margin: float | None = None,
     names: Mapping[str, str] | None = None,
-) -> Any:
+) -> None:
     """Draw paired differences from top to bottom, the largest first, each with its one interval.
 
     Parameters
@@ -49,17 +65,8 @@ def forest(
     source
         Results, of which the differences on the primary metric are drawn (of very many pairs those with the model
         that ranks first); or differences, in the units of ``axis_label``.
-    ax
-        Matplotlib axes; new ones if None.
     margin
         Half width of the region of practical equivalence; that of the results if None. Shaded where there is one.
-    names
-        What is said for a model; its name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
 
     Examples
     --------
@@ -76,23 +83,17 @@ def forest(
         margin = source.options.get("margin") if margin is None else margin
     else:
         rows = source
-    axes = axes_or_new(ax)
     if margin is not None:
-        axes.axvspan(-margin, margin, color=FAINT, linewidth=0, zorder=0)
-    axes.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
+        ax.axvspan(-margin, margin, color=FAINT, linewidth=0, zorder=0)
+    ax.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
     for place, row in enumerate(rows):
-        _draw_row(axes, row, place)
-    axes.set_yticks([])
-    axes.set_ylim(max(len(rows), 1) - 0.4, -0.6)
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(axis_label, parse_math=False)
-    return axes
+        _draw_row(ax, row, place)
+    lay_rows(ax, len(rows), axis_label)
 
 
-def _draw_row(axes: Any, row: Difference, place: int) -> None:
+def _draw_row(axes: Axes, row: Difference, place: int) -> None:
     mark = mark_of(row.index)
-    parts = []
+    parts: list[Artist] = []
     if row.low is not None and row.high is not None:
         parts += axes.plot(
             [row.low, row.high], [place] * 2, color=mark.colour, linewidth=2.6, solid_capstyle="butt"
@@ -100,12 +101,8 @@ def _draw_row(axes: Any, row: Difference, place: int) -> None:
     parts += axes.plot(
         [row.difference], [place], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none"
     )
-    left, right = axes.get_yaxis_transform(), axes.get_yaxis_transform()
-    common = {"va": "center", "clip_on": False, "parse_math": False}
-    parts.append(axes.text(-0.02, place, row.label, ha="right", color=INK, transform=left, **common))
-    parts.append(axes.text(1.02, place, row.text, ha="left", color=MUTED, transform=right, **common))
-    for piece, part in enumerate(parts):
-        part.set_gid(f"{row.key}--{place}-{piece}")
+    parts += [write_beside(axes, place, row.label), write_beside(axes, place, row.text, right=True)]
+    name_parts(parts, f"{row.key}--{place}")
 
 
 def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
@@ -141,22 +138,11 @@ STRONGEST = 4.0
 MOST_WRITTEN = 14
 
 
-def p_values(results: Results, ax: Any | None = None, *, names: Mapping[str, str] | None = None) -> Any:
+@chart
+def p_values(results: Results, ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None) -> None:
     """Draw the adjusted p-value of every pair on the primary metric: the darker, the smaller; the word is the verdict.
 
     The word is about the row's model seen from the column's; "n.d.": not distinguishable. Models stand in rank order.
-
-    Parameters
-    ----------
-    ax
-        Matplotlib axes; new ones if None.
-    names
-        What is said for a model; its name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
 
     Examples
     --------
@@ -167,39 +153,36 @@ def p_values(results: Results, ax: Any | None = None, *, names: Mapping[str, str
     >>> [text.get_text().split() for text in plots.p_values(results).texts]
     [['n.d.', '1']]
     """
-    axes = axes_or_new(ax)
     models = ranked(results)
     last = len(models) - 1
     for i, row in enumerate(models[1:]):
         for j, column in enumerate(models[: i + 1]):
             paired = paired_on_primary(results, row, column)
             key = "_".join(f"m{results.models.index(model)}" for model in (row, column))
-            _cell(axes, i, j, key, paired, written=len(models) <= MOST_WRITTEN)
-    axes.set(xlim=(-0.5, max(last, 1) - 0.5), ylim=(max(last, 1) - 0.5, -0.5))
+            _cell(ax, i, j, key, paired, written=len(models) <= MOST_WRITTEN)
+    ax.set(xlim=(-0.5, max(last, 1) - 0.5), ylim=(max(last, 1) - 0.5, -0.5))
     shown = [name_of(names, model) for model in models]
-    axes.set_yticks(range(last), shown[1:], parse_math=False)
-    axes.set_xticks(range(last), shown[:last], parse_math=False)
-    for text in axes.get_xticklabels():
+    ax.set_yticks(range(last), shown[1:], parse_math=False)
+    ax.set_xticks(range(last), shown[:last], parse_math=False)
+    for text in ax.get_xticklabels():
         text.set(rotation=35, ha="right", rotation_mode="anchor")
-    axes.tick_params(axis="both", labelcolor=INK)
-    axes.grid(visible=False)
+    ax.tick_params(axis="both", labelcolor=INK)
+    ax.grid(visible=False)
     for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)
-    return axes
+        ax.spines[side].set_visible(False)
 
 
-def _cell(axes: Any, i: int, j: int, key: str, paired: Any, *, written: bool) -> None:
-    p = None if paired is None else paired.p
-    colour, alpha, text = FAINT, 1.0, say("chart.no_test")
-    if p is not None:
-        strength = min(-math.log10(max(p, 1e-300)), STRONGEST) / STRONGEST
-        colour, alpha = mark_of(0).colour, round(0.04 + 0.46 * strength, 3)
+def _cell(axes: Axes, i: int, j: int, key: str, paired: Paired | None, *, written: bool) -> None:
+    colour, alpha, text, ink = FAINT, 1.0, say("chart.no_test"), MUTED
+    if paired is not None and paired.p is not None:
+        strength = min(-math.log10(max(paired.p, 1e-300)), STRONGEST) / STRONGEST
+        colour, alpha, ink = mark_of(0).colour, round(0.04 + 0.46 * strength, 3), INK
         word = named("chart.pair", paired.verdict or "", "")
-        text = f"{word}\n{p_value(p)}" if word else p_value(p)
+        text = f"{word}\n{p_value(paired.p)}" if word else p_value(paired.p)
     cell = axes.fill_between([j - 0.48, j + 0.48], i - 0.48, i + 0.48, color=colour, alpha=alpha, linewidth=0)
     cell.set_gid(f"{key}--p")
     if written:
-        label = axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=INK if p is not None else MUTED,
+        label = axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=ink,
                           linespacing=1.3, clip_on=True, parse_math=False)  # fmt: skip
         label.set_gid(f"{key}--p-text")
 
@@ -214,34 +197,26 @@ class Ranked:
     key: str
 
 
+@chart
 def critical_differences(
     source: Results | Sequence[Ranked],
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     groups: Sequence[Sequence[int]] = (),
     critical_difference: float | None = None,
     names: Mapping[str, str] | None = None,
-) -> Any:
+) -> None:
     """Draw average ranks after Demsar (2006): the best on the left, labels on both sides.
 
     Parameters
     ----------
     source
         Results with average ranks on the primary metric; or models in any order.
-    ax
-        Matplotlib axes; new ones if None.
     groups
         Places in the source of those that a bar joins: the models that are not told apart. Those of results are the
         models that share a letter.
     critical_difference
         Drawn as a measure above the axis where given, or where the results hold one.
-    names
-        What is said for a model; its name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
     if isinstance(source, Results):
         models: Sequence[Ranked] = ranks_of(source, names)
@@ -251,28 +226,26 @@ def critical_differences(
             critical_difference = records[0].critical_difference
     else:
         models = source
-    axes = axes_or_new(ax)
     highest = max(len(models), 2)
-    axes.set_xlim(1 - 0.05 * (highest - 1), highest + 0.05 * (highest - 1))
-    depth = _labels(axes, models) + 0.6 * len(groups)
+    ax.set_xlim(1 - 0.05 * (highest - 1), highest + 0.05 * (highest - 1))
+    depth = _labels(ax, models) + 0.6 * len(groups)
     for place, group in enumerate(sorted(groups, key=lambda group: min(models[i].rank for i in group))):
         at = -0.45 - 0.6 * place
         low, high = (extreme(models[i].rank for i in group) for extreme in (min, max))
-        axes.plot([low, high], [at, at], color=INK, linewidth=2.6, solid_capstyle="butt")
+        ax.plot([low, high], [at, at], color=INK, linewidth=2.6, solid_capstyle="butt")
     top = 0.8
     if critical_difference is not None:
         top = 1.9
-        _measure(axes, critical_difference, highest)
-    axes.plot([1, highest], [0, 0], color=MUTED, linewidth=0.9)
+        _measure(ax, critical_difference, highest)
+    ax.plot([1, highest], [0, 0], color=MUTED, linewidth=0.9)
     for tick in range(1, highest + 1):
-        axes.plot([tick, tick], [0, 0.14], color=MUTED, linewidth=0.9)
-        axes.text(tick, 0.3, str(tick), ha="center", color=MUTED, fontsize=8)
-    axes.set_ylim(-depth - 0.6, top)
-    axes.set_axis_off()
-    return axes
+        ax.plot([tick, tick], [0, 0.14], color=MUTED, linewidth=0.9)
+        ax.text(tick, 0.3, str(tick), ha="center", color=MUTED, fontsize=8)
+    ax.set_ylim(-depth - 0.6, top)
+    ax.set_axis_off()
 
 
-def _labels(axes: Any, models: Sequence[Ranked]) -> float:
+def _labels(axes: Axes, models: Sequence[Ranked]) -> float:
     """Lead a line from each rank down and out to its label: the better half left, the others right."""
     order = sorted(range(len(models)), key=lambda i: (models[i].rank, models[i].label))
     left = order[: (len(order) + 1) // 2]
@@ -283,18 +256,18 @@ def _labels(axes: Any, models: Sequence[Ranked]) -> float:
             model, mark = models[i], mark_of(models[i].index)
             at = -1.2 - 0.62 * step - 0.3 * len(models) / 4
             edge, align, toward = (low, "right", -1) if side == "left" else (high, "left", 1)
-            parts = axes.plot([model.rank, model.rank, edge], [0, at, at], color=mark.colour, linewidth=1.1)
+            parts: list[Artist] = []
+            parts += axes.plot([model.rank, model.rank, edge], [0, at, at], color=mark.colour, linewidth=1.1)
             parts += axes.plot([model.rank], [0], marker=mark.marker, color=mark.colour, markersize=5.5)
             text = f"{model.label} {model.rank:.2f}"
             parts.append(axes.text(edge + toward * 0.01 * (high - low), at, text, ha=align, va="center",
                                    color=INK, parse_math=False, clip_on=False))  # fmt: skip
-            for i, part in enumerate(parts):
-                part.set_gid(f"{model.key}--rank-{i}")
+            name_parts(parts, f"{model.key}--rank")
             deepest = max(deepest, -at)
     return deepest
 
 
-def _measure(axes: Any, length: float, highest: int) -> None:
+def _measure(axes: Axes, length: float, highest: int) -> None:
     # A difference longer than the axis is cut there: no two models are told apart by it.
     end = min(1 + length, highest)
     axes.plot([1, end], [1.15, 1.15], color=MUTED, linewidth=1.4, solid_capstyle="butt")
@@ -332,54 +305,39 @@ class Strip:
     key: str
 
 
+@chart
 def strip(
     source: Results | Sequence[Strip],
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     axis_label: str = "",
     names: Mapping[str, str] | None = None,
-) -> Any:
+) -> None:
     """Draw the differences on single fits from top to bottom.
 
     Parameters
     ----------
     source
         Results, of which the differences on the primary metric are drawn; or rows, in the units of ``axis_label``.
-    ax
-        Matplotlib axes; new ones if None.
-    names
-        What is said for a model; its name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
     if isinstance(source, Results):
         rows: Sequence[Strip] = strips(source, names)
         axis_label = axis_label or say("chart.difference", metric=primary_words(source))
     else:
         rows = source
-    axes = axes_or_new(ax)
-    axes.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
+    ax.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
     for place, row in enumerate(rows):
         mark, n = mark_of(row.index), len(row.differences)
         # Points that coincide are told apart by height: one fold after the other across the row.
         heights = [place + 0.44 * ((i + 0.5) / n - 0.5) for i in range(n)]
-        parts = axes.plot(row.differences, heights, marker=mark.marker, color=mark.colour, linestyle="none",
+        parts: list[Artist] = []
+        parts += ax.plot(row.differences, heights, marker=mark.marker, color=mark.colour, linestyle="none",
                           markersize=4.5 if n <= 20 else 2.6, markeredgewidth=0)  # fmt: skip
         mean = sum(row.differences) / n
-        parts += axes.plot([mean, mean], [place - 0.34, place + 0.34], color=INK, linewidth=1.6, zorder=4)
-        label = axes.text(-0.02, place, row.label, ha="right", va="center", color=INK, clip_on=False,
-                          parse_math=False, transform=axes.get_yaxis_transform())  # fmt: skip
-        for i, part in enumerate([*parts, label]):
-            part.set_gid(f"{row.key}--strip-{place}-{i}")
-    axes.set_yticks([])
-    axes.set_ylim(max(len(rows), 1) - 0.45, -0.55)
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(axis_label, parse_math=False)
-    return axes
+        parts += ax.plot([mean, mean], [place - 0.34, place + 0.34], color=INK, linewidth=1.6, zorder=4)
+        parts.append(write_beside(ax, place, row.label))
+        name_parts(parts, f"{row.key}--strip-{place}")
+    lay_rows(ax, len(rows), axis_label, room=0.05)
 
 
 def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Strip]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalreport.plots.style import INK, MUTED, SOLID, axes_or_new, mark_of
+from evalreport.plots.style import INK, MUTED, NEW_AXES, SOLID, chart, mark_of
 from evalreport.results import Results
 from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.backend_bases import RendererBase
+    from matplotlib.figure import Figure
 
 LEAST, LARGEST = 1e-290, 1e300
 """Axes that end beyond are not drawn: the distance of two such numbers may be more, or less, than a double holds."""
@@ -23,15 +28,19 @@ LEAST_WIDTH, LEAST_HEIGHT = 60.0, 44.0
 """A panel is never smaller, in points: the figure grows instead, however long its labels are."""
 
 
+Draw = Callable[["Axes"], object]
+"""Draws on the axes that it is given."""
+
+
 def panels(
-    draw: Sequence[Callable[[Any], Any]],
+    draw: Sequence[Draw],
     *,
     width: float,
     height: float,
     columns: int = 1,
     outer: bool = False,
     shared: bool = False,
-) -> Any:
+) -> Figure:
     """Draw functions of axes side by side on a figure of their own, without pyplot.
 
     Parameters
@@ -69,7 +78,7 @@ def panels(
     return figure
 
 
-def _drawn(function: Callable[[Any], Any], ax: Any) -> None:
+def _drawn(function: Draw, ax: Axes) -> None:
     """Draw a panel, or say in it that its numbers are too far apart, or too near each other, for any axis."""
     with np.errstate(over="ignore", invalid="ignore"):
         try:
@@ -84,7 +93,7 @@ def _drawn(function: Callable[[Any], Any], ax: Any) -> None:
         ax.text(0.5, 0.5, say("chart.out_of_reach"), ha="center", va="center", transform=ax.transAxes)
 
 
-def _share(axes: Sequence[Any]) -> None:
+def _share(axes: Sequence[Axes]) -> None:
     """Widen the limits of all panels to those of the widest, along an axis that means the same in all."""
     if len({(ax.get_xlabel(), ax.get_xscale()) for ax in axes}) == 1:
         ends = [ax.get_xlim() for ax in axes]
@@ -96,11 +105,11 @@ def _share(axes: Sequence[Any]) -> None:
             ax.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def _label_outer(axes: Sequence[Any], columns: int) -> None:
+def _label_outer(axes: Sequence[Axes], columns: int) -> None:
     """Leave out what the panel at the left or below says too: numbers only where all have the same limits."""
     same_x = len({(ax.get_xscale(), *ax.get_xlim()) for ax in axes}) == 1
     same_y = len({(ax.get_yscale(), *ax.get_ylim()) for ax in axes}) == 1
-    one_x, one_y = (len({text(ax) for ax in axes}) == 1 for text in (_x_label, _y_label))
+    one_x, one_y = len({ax.get_xlabel() for ax in axes}) == 1, len({ax.get_ylabel() for ax in axes}) == 1
     for place, ax in enumerate(axes):
         if place % columns and one_y:
             ax.set_ylabel("")
@@ -112,15 +121,7 @@ def _label_outer(axes: Sequence[Any], columns: int) -> None:
                 ax.tick_params(axis="x", labelbottom=False)
 
 
-def _x_label(ax: Any) -> str:
-    return str(ax.get_xlabel())
-
-
-def _y_label(ax: Any) -> str:
-    return str(ax.get_ylabel())
-
-
-def arrange(figure: Any, axes: Sequence[Any], columns: int) -> None:
+def arrange(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
     """Place axes in a grid so that every label has its room; rows share their heights, columns their widths.
 
     Each label is measured once. A figure too small for its labels grows.
@@ -150,7 +151,7 @@ def arrange(figure: Any, axes: Sequence[Any], columns: int) -> None:
         ax.set_position((x / width, y / height, inner_width / width, inner_height / height))
 
 
-def _room(ax: Any, renderer: Any) -> tuple[float, float, float, float]:
+def _room(ax: Axes, renderer: RendererBase) -> tuple[float, float, float, float]:
     """Measure how far labels reach over the left, bottom, right and upper edge of axes, in points."""
     from matplotlib.text import Text
 
@@ -171,22 +172,16 @@ def _room(ax: Any, renderer: Any) -> tuple[float, float, float, float]:
     return left, bottom, right, top
 
 
-def f1_at_recall(ax: Any | None = None, *, recalls: Sequence[float] = (0.9, 0.6, 0.3)) -> Any:
+@chart
+def f1_at_recall(ax: Axes = NEW_AXES, *, recalls: Sequence[float] = (0.9, 0.6, 0.3)) -> None:
     """Draw F1 against precision at fixed recalls: the smaller of the two pulls it down.
 
     F1 = 2 P R / (P + R); the dotted diagonal is the arithmetic mean's rival, F1 = P, which holds where P = R.
 
     Parameters
     ----------
-    ax
-        Matplotlib axes; new ones if None.
     recalls
         In (0, 1], one curve each.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
 
     Examples
     --------
@@ -194,57 +189,46 @@ def f1_at_recall(ax: Any | None = None, *, recalls: Sequence[float] = (0.9, 0.6,
     >>> plots.f1_at_recall(recalls=[0.5]).get_ylabel()
     'F1'
     """
-    axes = axes_or_new(ax)
     precisions = [i / 50 for i in range(51)]
-    axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)))
+    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)))
     for place, recall in enumerate(recalls):
         mark = mark_of(place)
         f1 = [2 * p * recall / (p + recall) for p in precisions]
-        dash: Any = SOLID if place == 0 else mark.dash
-        axes.plot(precisions, f1, color=mark.colour, linestyle=dash, linewidth=1.6, markevery=10, marker=mark.marker,
+        dash = SOLID if place == 0 else mark.dash
+        ax.plot(precisions, f1, color=mark.colour, linestyle=dash, linewidth=1.6, markevery=10, marker=mark.marker,
                   markersize=4)  # fmt: skip
-        axes.annotate(
+        ax.annotate(
             say("chart.at_recall", recall=recall), (1, f1[-1]), xytext=(5, 0), textcoords="offset points",
             va="center", fontsize=8, color=INK, annotation_clip=False,
         )  # fmt: skip
-    axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=say("chart.precision"), ylabel="F1")
-    return axes
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=say("chart.precision"), ylabel="F1")
 
 
+@chart
 def count_sets(
-    results: Results, model: str, ax: Any | None = None, *, label: str | None = None, name: str | None = None
-) -> Any:
+    results: Results, model: str, ax: Axes = NEW_AXES, *, label: str | None = None, name: str | None = None
+) -> None:
     """Draw the truly positive and the predicted positive examples of one model as two sets, true to area.
 
     Where they overlap are the true positives; F1 is twice the overlap over the sum of both sets.
 
     Parameters
     ----------
-    model
-        The model's name in the results.
-    ax
-        Matplotlib axes; new ones if None.
     label
         The class that is positive; that of a binary task if None.
     name
         What stands above; nothing if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
     from matplotlib.patches import Circle
 
-    axes = axes_or_new(ax)
     tp, fp, fn, tn = _counts(results, model, label if label is not None else results.positive)
     whole = max(tp + fn, tp + fp, 1.0)
     radii = [math.sqrt((tp + other) / whole) for other in (fn, fp)]
     apart = _distance(radii[0], radii[1], math.pi * tp / whole)
     colours = (mark_of(0).colour, mark_of(1).colour)
     for x, radius, colour, hatch in zip((0.0, apart), radii, colours, ("", "////"), strict=True):
-        axes.add_patch(Circle((x, 0), radius, facecolor=colour, alpha=0.22, linewidth=0, hatch=hatch))
-        axes.add_patch(Circle((x, 0), radius, fill=False, edgecolor=colour, linewidth=1.4))
+        ax.add_patch(Circle((x, 0), radius, facecolor=colour, alpha=0.22, linewidth=0, hatch=hatch))
+        ax.add_patch(Circle((x, 0), radius, fill=False, edgecolor=colour, linewidth=1.4))
     left, right = min(-radii[0], apart - radii[1]), max(radii[0], apart + radii[1])
     middle = (max(-radii[0], apart - radii[1]) + min(radii[0], apart + radii[1])) / 2
     tall = max(radii) or 1.0
@@ -255,12 +239,11 @@ def count_sets(
         (right + 0.08, -0.7 * tall, say("chart.tn", n=tn), "left"),
     )
     for x, y, text, side in rows:
-        axes.text(x, y, text, ha=side, va="center", color=INK, fontsize=9, linespacing=1.3, parse_math=False)
-    axes.set(xlim=(left - 0.04, right + 0.04), ylim=(-1.05 * tall, 1.05 * tall), aspect="equal")
-    axes.set_axis_off()
+        ax.text(x, y, text, ha=side, va="center", color=INK, fontsize=9, linespacing=1.3, parse_math=False)
+    ax.set(xlim=(left - 0.04, right + 0.04), ylim=(-1.05 * tall, 1.05 * tall), aspect="equal")
+    ax.set_axis_off()
     if name is not None:
-        axes.set_title(name, fontsize=9, parse_math=False)
-    return axes
+        ax.set_title(name, fontsize=9, parse_math=False)
 
 
 def _counts(results: Results, model: str, positive: str | None) -> tuple[float, float, float, float]:

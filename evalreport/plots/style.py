@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
 
 FONT_FOLDER = Path(__file__).parent / "fonts"
 
@@ -22,6 +32,11 @@ class Mark:
 
 
 SOLID = (0.0, ())
+DASHED = (0.0, (3.0, 2.0))
+
+P = ParamSpec("P")
+PARAMETERS, EXAMPLES = "\n\nParameters\n----------\n", "\n\nExamples\n--------\n"
+RETURNS = "\n\nReturns\n-------\nmatplotlib.axes.Axes\n    The axes that were drawn on."
 # Five of Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white, then three chosen to stay
 # apart from them and each other however a reader sees colours (tests/plots simulates it).
 MARKS = (
@@ -111,10 +126,75 @@ def report_style() -> Iterator[None]:
         yield
 
 
-def axes_or_new(ax: Any | None) -> Any:
-    """Give the axes, or those of a new pyplot figure, as people expect in a notebook."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot as plt
+NEW_AXES = cast("Axes", None)
+"""The default of every chart's ``ax``: its decorator puts new axes in its place."""
 
-    return plt.subplots()[1]
+
+def chart(draw: Callable[P, None]) -> Callable[P, Axes]:
+    """Make a function that draws on ``ax`` a chart: new axes where none are given, and the axes come back.
+
+    New axes are those of a pyplot figure, as people expect in a notebook. What the package says of the parameters
+    that charts share is added to the chart's own documentation.
+    """
+    signature = inspect.signature(draw)
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Axes:
+        call = signature.bind(*args, **kwargs)
+        axes: Axes | None = call.arguments.get("ax")
+        if axes is None:
+            from matplotlib import pyplot as plt
+
+            axes = call.arguments["ax"] = plt.subplots()[1]
+        draw(*call.args, **call.kwargs)
+        return axes
+
+    if draw.__doc__ is not None:
+        drawn.__doc__ = _documented(inspect.cleandoc(draw.__doc__), list(signature.parameters))
+    return drawn
+
+
+def _documented(text: str, parameters: list[str]) -> str:
+    """Complete a chart's documentation by the parameters that it shares with others, and by what it returns."""
+    shared = sys.modules[__package__].__doc__ or ""
+    text, _, examples = text.partition(EXAMPLES)
+    text, _, own = text.partition(PARAMETERS)
+    entries: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", f"{shared.partition(PARAMETERS)[2].strip()}\n{own.strip()}".strip()):
+        entries |= dict.fromkeys(entry.partition("\n")[0].split(", "), entry)
+    told = dict.fromkeys(entries[name] for name in parameters if name in entries)
+    return text + PARAMETERS + "\n".join(told) + RETURNS + (EXAMPLES + examples if examples else "")
+
+
+def name_parts(parts: Iterable[Artist], key: str) -> None:
+    """Number drawn parts, so that a page can hide them by the key that their ids begin with."""
+    for number, part in enumerate(parts):
+        part.set_gid(f"{key}-{number}")
+
+
+def lay_rows(axes: Axes, n: int, axis_label: str, *, room: float = 0.1) -> None:
+    """Lay axes out for rows from top to bottom, each with its own label beside it."""
+    axes.set_yticks([])
+    axes.set_ylim(max(n, 1) - 0.5 + room, -0.5 - room)
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(axis_label, parse_math=False)
+
+
+def write_beside(axes: Axes, place: float, text: str, *, right: bool = False) -> Text:
+    """Write a row's label at the left of the axes, or what it says at the right."""
+    return axes.text(
+        1.02 if right else -0.02, place, text, ha="left" if right else "right", va="center",
+        color=MUTED if right else INK, clip_on=False, parse_math=False, transform=axes.get_yaxis_transform(),
+    )  # fmt: skip
+
+
+def draw_diagonal(axes: Axes, ends: Sequence[float] = (0.0, 1.0), *, zorder: float = 2.0) -> None:
+    """Draw the dashed line on which both axes agree, from the least to the largest of some values."""
+    both = [min(ends), max(ends)]
+    axes.plot(both, both, color=MUTED, linewidth=0.8, linestyle=DASHED, zorder=zorder)
+
+
+def mark_fifths(axis: Axis) -> None:
+    """Give an axis of shares its ticks."""
+    axis.set_ticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])

@@ -7,9 +7,12 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport.plots.style import TOKENS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SVG = "http://www.w3.org/2000/svg"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -349,7 +352,7 @@ PRESENTATION = frozenset(
 )
 
 
-def to_svg(figure: Any, *, name: str, title: str, description: str) -> str:
+def to_svg(figure: Figure, *, name: str, title: str, description: str) -> str:
     """Write a matplotlib figure as an SVG document.
 
     Parameters

@@ -4,70 +4,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport.numbers import number, to_digits
 from evalreport.plots.curves import (
     curve_of,
     draw_curve,
-    in_colour,
-    name_of,
+    limits_of,
     own_id,
     prevalence_of,
+    shown_models,
     with_legend,
+    write_title,
 )
-from evalreport.plots.style import BEHIND, FAINT, INK, MUTED, PAPER, axes_or_new, mark_of
+from evalreport.plots.style import (
+    BEHIND,
+    DASHED,
+    FAINT,
+    INK,
+    MUTED,
+    NEW_AXES,
+    PAPER,
+    chart,
+    draw_diagonal,
+    mark_fifths,
+    mark_of,
+)
 from evalreport.registry import words
 from evalreport.results import EQUAL_ERRORS, Results
 from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DEPTH = 0.24
 """Height of the strip of counts below the diagram."""
 
 
-def reliability(results: Results, model: str, ax: Any | None = None, *, name: str | None = None) -> Any:
-    """Draw the share that came true against the mean forecast, each bin with its interval, the counts below.
-
-    Parameters
-    ----------
-    model
-        The model's name in the results.
-    ax
-        Matplotlib axes; new ones if None.
-    name
-        What stands above; the model's name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
-    """
-    axes = axes_or_new(ax)
+@chart
+def reliability(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
+    """Draw the share that came true against the mean forecast, each bin with its interval, the counts below."""
     index = results.models.index(model)
     mark, curve = mark_of(index), curve_of(results, model, "reliability", None)
-    axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)))
+    draw_diagonal(ax)
     if curve is not None:
-        if curve.low is not None and curve.high is not None:
-            limits = axes.vlines(curve.x, curve.low, curve.high, color=mark.colour, linewidth=1.4)
-            limits.set_gid(own_id(axes, index, "limits"))
-        line = axes.plot(
+        limits = limits_of(curve)
+        if limits is not None:
+            bars = ax.vlines(curve.x, *limits, color=mark.colour, linewidth=1.4)
+            bars.set_gid(own_id(ax, index, "limits"))
+        line = ax.plot(
             curve.x, curve.y, color=mark.colour, linewidth=1.3, marker=mark.marker, markersize=4.5,
             linestyle=mark.dash,
         )[0]  # fmt: skip
-        line.set_gid(own_id(axes, index, "line"))
-        _draw_counts(axes, curve.x, curve.count or ())
-    axes.axhline(0.0, color=MUTED, linewidth=0.6)
-    axes.set(xlim=(-0.02, 1.02), ylim=(-DEPTH - 0.03, 1.02))
-    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    axes.set_xticks(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"])
-    axes.set_yticks(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"])
-    axes.set_xlabel(say("chart.forecast"))
-    axes.set_ylabel(say("chart.came_true"), y=0.6)
-    axes.set_title(name if name is not None else model, fontsize=9, parse_math=False)
-    return axes
+        line.set_gid(own_id(ax, index, "line"))
+        _draw_counts(ax, curve.x, curve.count or ())
+    ax.axhline(0.0, color=MUTED, linewidth=0.6)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-DEPTH - 0.03, 1.02))
+    for axis in (ax.xaxis, ax.yaxis):
+        mark_fifths(axis)
+    ax.set_xlabel(say("chart.forecast"))
+    ax.set_ylabel(say("chart.came_true"), y=0.6)
+    write_title(ax, name, model)
 
 
-def _draw_counts(axes: Any, x: Any, counts: Any) -> None:
+def _draw_counts(axes: Axes, x: Sequence[float], counts: Sequence[float]) -> None:
     """Draw a bar for each bin in the strip below, the longest for the fullest bin."""
     most = max(counts, default=0)
     edges, tops = [], []
@@ -81,65 +81,31 @@ def _draw_counts(axes: Any, x: Any, counts: Any) -> None:
     axes.axhspan(-DEPTH - 0.03, -DEPTH, color=FAINT, linewidth=0)
 
 
+@chart
 def accuracy_rejection(
     results: Results,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
     highlight: Collection[str] | None = None,
-) -> Any:
-    """Draw the accuracy on what is kept when the least certain answers are rejected first.
-
-    Parameters
-    ----------
-    ax
-        Matplotlib axes; new ones if None.
-    names
-        What the legend says for a model; the model's name if None.
-    legend
-        Whether there is one.
-    highlight
-        The models that are drawn in colour; of more than six the first four in rank if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
-    """
-    axes = axes_or_new(ax)
-    told = in_colour(results, highlight)
-    for index, model in enumerate(results.models):
-        curve = curve_of(results, model, "accuracy_rejection", None)
-        draw_curve(axes, curve, index, name_of(names, model), told=model in told)
-    axes.set(xlim=(-0.01, 1.01), xlabel=say("chart.rejected"), ylabel=say("chart.accuracy_of_rest"))
-    return with_legend(axes, legend, "lower right")
+) -> None:
+    """Draw the accuracy on what is kept when the least certain answers are rejected first."""
+    for model in shown_models(results, names, highlight):
+        draw_curve(ax, curve_of(results, model.model, "accuracy_rejection", None), model)
+    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.rejected"), ylabel=say("chart.accuracy_of_rest"))
+    with_legend(ax, legend, "lower right")
 
 
 SKEWED = 0.05
 """Scores from 0 on whose errors are equal below this share of the largest are drawn on a logarithmic axis."""
 
 
+@chart
 def error_rates(
-    results: Results, model: str, ax: Any | None = None, *, name: str | None = None, legend: bool = True
-) -> Any:
-    """Draw one model's false acceptance and false rejection rates against the threshold, equal errors marked.
-
-    Parameters
-    ----------
-    model
-        The model's name in the results.
-    ax
-        Matplotlib axes; new ones if None.
-    name
-        What stands above; the model's name if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
-    """
-    axes = axes_or_new(ax)
+    results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None, legend: bool = True
+) -> None:
+    """Draw one model's false acceptance and false rejection rates against the threshold, equal errors marked."""
     index = results.models.index(model)
     own = (p for p in results.operating_points if p.model == model)
     point = next((p for p in own if p.criterion == EQUAL_ERRORS), None)
@@ -153,19 +119,19 @@ def error_rates(
         if curve is None:
             continue
         xs = _positive(curve.x) if logarithmic else curve.x
-        line = axes.plot(
+        line = ax.plot(
             xs, curve.y, color=mark_of(index).colour, linewidth=1.4, linestyle=dash, label=label,
             drawstyle="steps-pre",
         )[0]  # fmt: skip
-        line.set_gid(own_id(axes, index, part))
+        line.set_gid(own_id(ax, index, part))
     if point is not None and point.value is not None and at is not None:
-        _draw_equal_errors(axes, max(at, 1e-300) if logarithmic else at, point.value, index)
-    axes.set(ylim=(-0.02, 1.02), xlabel=say("chart.threshold"), ylabel=say("chart.error_rate"))
-    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])
+        _draw_equal_errors(ax, max(at, 1e-300) if logarithmic else at, point.value, index)
+    ax.set(ylim=(-0.02, 1.02), xlabel=say("chart.threshold"), ylabel=say("chart.error_rate"))
+    mark_fifths(ax.yaxis)
     if logarithmic and rates[0] is not None:
-        _decades(axes, _positive(rates[0].x))
-    axes.set_title(name if name is not None else model, fontsize=9, parse_math=False)
-    return with_legend(axes, legend, "best")
+        _decades(ax, _positive(rates[0].x))
+    write_title(ax, name, model)
+    with_legend(ax, legend, "best")
 
 
 def _is_skewed(scores: Sequence[float], at: float | None) -> bool:
@@ -178,7 +144,7 @@ def _positive(scores: Sequence[float]) -> list[float]:
     return [s if s > 0 else least / 2 for s in scores]
 
 
-def _decades(axes: Any, scores: Sequence[float]) -> None:
+def _decades(axes: Axes, scores: Sequence[float]) -> None:
     """Write the powers of ten as text: matplotlib's own labels are formulas, which are not parsed here."""
     axes.set_xscale("log")
     low, high = math.floor(math.log10(min(scores))), math.ceil(math.log10(max(scores)))
@@ -195,7 +161,7 @@ def _power(power: int) -> str:
     return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def _draw_equal_errors(axes: Any, at: float, value: float, index: int) -> None:
+def _draw_equal_errors(axes: Axes, at: float, value: float, index: int) -> None:
     mark = mark_of(index)
     point = axes.plot([at], [value], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none",
                       markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5)[0]  # fmt: skip
@@ -207,116 +173,68 @@ def _draw_equal_errors(axes: Any, at: float, value: float, index: int) -> None:
     text.set_gid(own_id(axes, index, "eer-text"))
 
 
+@chart
 def sweep(
     results: Results,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     metric: str = "f1",
     names: Mapping[str, str] | None = None,
     legend: bool = True,
     highlight: Collection[str] | None = None,
-) -> Any:
+) -> None:
     """Draw a metric of every model that gives probabilities against the threshold.
 
     Parameters
     ----------
-    ax
-        Matplotlib axes; new ones if None.
     metric
         One that is swept: accuracy, balanced_accuracy, f1 or mcc.
-    names
-        What the legend says for a model; the model's name if None.
-    legend
-        Whether there is one.
-    highlight
-        The models that are drawn in colour; of more than six the first four in rank if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
-    axes = axes_or_new(ax)
-    told = in_colour(results, highlight)
-    for index, model in enumerate(results.models):
-        if curve_of(results, model, "reliability", None) is not None:
-            curve = curve_of(results, model, f"sweep_{metric}", None)
-            draw_curve(axes, curve, index, name_of(names, model), shape="steps-pre", told=model in told)
-    axes.set(xlim=(-0.01, 1.01), xlabel=say("chart.threshold"), ylabel=words(metric))
-    return with_legend(axes, legend, "best")
+    for model in shown_models(results, names, highlight):
+        if curve_of(results, model.model, "reliability", None) is not None:
+            draw_curve(ax, curve_of(results, model.model, f"sweep_{metric}", None), model, shape="steps-pre")
+    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.threshold"), ylabel=words(metric))
+    with_legend(ax, legend, "best")
 
 
-DASHED: Any = (0, (3, 2))
-
-
+@chart
 def gain(
     results: Results,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
     highlight: Collection[str] | None = None,
-) -> Any:
+) -> None:
     """Draw the share of the positives found against the share of the examples looked at.
 
     The dashed lines are looking at random and the best that any model could do.
-
-    Parameters
-    ----------
-    ax
-        Matplotlib axes; new ones if None.
-    names
-        What the legend says for a model; the model's name if None.
-    legend
-        Whether there is one.
-    highlight
-        The models that are drawn in colour; of more than six the first four in rank if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
     """
-    axes = axes_or_new(ax)
-    axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
+    draw_diagonal(ax)
     prevalence = prevalence_of(results)
     if prevalence:
-        axes.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
-    told = in_colour(results, highlight)
-    for index, model in enumerate(results.models):
-        draw_curve(
-            axes, curve_of(results, model, "gain", None), index, name_of(names, model), told=model in told
-        )
-    axes.set(
+        ax.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
+    for model in shown_models(results, names, highlight):
+        draw_curve(ax, curve_of(results, model.model, "gain", None), model)
+    ax.set(
         xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel=say("chart.called"), ylabel=say("chart.positives_found"),
     )  # fmt: skip
-    return with_legend(axes, legend, "lower right")
+    with_legend(ax, legend, "lower right")
 
 
+@chart
 def lift(
     results: Results,
-    ax: Any | None = None,
+    ax: Axes = NEW_AXES,
     *,
     names: Mapping[str, str] | None = None,
     legend: bool = True,
     highlight: Collection[str] | None = None,
-) -> Any:
-    """Draw how many times as frequent positives are among the highest scores as among all examples.
-
-    The parameters are those of `gain`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn on.
-    """
-    axes = axes_or_new(ax)
-    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
-    told = in_colour(results, highlight)
-    for index, model in enumerate(results.models):
-        draw_curve(
-            axes, curve_of(results, model, "lift", None), index, name_of(names, model), told=model in told
-        )
-    axes.set(xlim=(-0.01, 1.01), xlabel=say("chart.called"), ylabel=say("chart.lift"))
-    axes.set_ylim(bottom=0)
-    return with_legend(axes, legend, "upper right")
+) -> None:
+    """Draw how many times as frequent positives are among the highest scores as among all examples."""
+    ax.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
+    for model in shown_models(results, names, highlight):
+        draw_curve(ax, curve_of(results, model.model, "lift", None), model)
+    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.called"), ylabel=say("chart.lift"))
+    ax.set_ylim(bottom=0)
+    with_legend(ax, legend, "upper right")

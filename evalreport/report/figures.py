@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from evalreport.plots.pictures import panels
+from evalreport.plots.pictures import Draw, panels
 from evalreport.plots.style import report_style
 from evalreport.plots.svg import to_svg
 
@@ -26,7 +25,7 @@ class Figure:
     title: str
     description: str
     caption: str
-    draw: tuple[Callable[[Any], Any], ...]
+    draw: tuple[Draw, ...]
     width: float = 4.4
     height: float = 4.0
     columns: int = 1
@@ -44,7 +43,7 @@ def grid(
     title: str,
     description: str,
     caption: str,
-    draw: Sequence[Callable[[Any], Any]],
+    draw: Sequence[Draw],
     *,
     shared: bool = False,
 ) -> Figure:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalreport import numbers
 from evalreport.plots.curves import MOST_BANDS, MOST_TOLD, precision_recall, prevalence_of, roc
 from evalreport.plots.distributions import predicted_true, residuals, score_histogram, value_calibration
+from evalreport.plots.pictures import Draw
 from evalreport.plots.thresholds import accuracy_rejection, error_rates, gain, lift, reliability, sweep
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.view import Model, View, metric_decimals, metric_record
 from evalreport.texts import named, say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_CLASSES = 9
 MOST_PANELS = 12
@@ -60,7 +64,9 @@ def describe(view: View) -> Curves | None:
     return Curves(tuple(f for f in figures if f.columns == 1), (*wide, *panels), _notes(view))
 
 
-def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., Any], caption: str) -> Figure:
+def _figure(
+    view: View, kind: str, title: str, metric: str, plot: Callable[..., Axes], caption: str
+) -> Figure:
     labels = list(dict.fromkeys(c.label for c in view.results.curves if c.curve == kind)) or [None]
     names, has_value = (
         _names(view, MetricKey(metric)),
@@ -72,8 +78,8 @@ def _figure(view: View, kind: str, title: str, metric: str, plot: Callable[..., 
     more = {"annotated": _annotated(view)} if kind == "roc" and labels == [None] else {}
     titles = {k: say("curves.against_rest", label=shorten(visible(k), 30)) for k in shown if k is not None}
 
-    def draw(label: str | None, legend: bool) -> Callable[[Any], Any]:
-        def onto(axes: Any) -> None:
+    def draw(label: str | None, legend: bool) -> Draw:
+        def onto(axes: Axes) -> None:
             plot(view.results, axes, label=label, names=names, legend=legend, **more)
             if label is not None:
                 axes.set_title(titles[label], fontsize=9, parse_math=False)
@@ -130,13 +136,9 @@ def _error_rates(view: View) -> list[Figure]:
         grid(
             "error-rates", say("curves.error_rates_title"), say("curves.error_rates_described", names=names),
             say("curves.error_rates") + left_out,
-            [_error_panel(view, m) for m in models],
+            [partial(error_rates, view.results, m.id, name=m.short, legend=False) for m in models],
         )
     ]  # fmt: skip
-
-
-def _error_panel(view: View, model: Model) -> Callable[[Any], Any]:
-    return lambda axes: error_rates(view.results, model.id, axes, name=model.short, legend=False)
 
 
 def _reliability(view: View) -> list[Figure]:
@@ -152,13 +154,9 @@ def _reliability(view: View) -> list[Figure]:
     return [
         grid(
             "reliability", say("curves.reliability_title"), say("curves.reliability_described", names=names),
-            caption + left_out, [_reliability_panel(view, m) for m in models],
+            caption + left_out, [partial(reliability, view.results, m.id, name=m.short) for m in models],
         )
     ]  # fmt: skip
-
-
-def _reliability_panel(view: View, model: Model) -> Callable[[Any], Any]:
-    return lambda axes: reliability(view.results, model.id, axes, name=model.short)
 
 
 def _names(view: View, key: MetricKey) -> dict[str, str]:
@@ -209,7 +207,7 @@ class Gains:
 
 
 # Name of the figure, of the curve, function.
-CHARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+CHARTS: tuple[tuple[str, str, Callable[..., Axes]], ...] = (
     ("rejection", "accuracy_rejection", accuracy_rejection),
     ("sweep", "sweep_f1", sweep),
     ("gain", "gain", gain),
@@ -235,12 +233,12 @@ def describe_gains(view: View) -> Gains | None:
     return Gains(tuple(figures), headings, rows, note)
 
 
-def _gain_figure(view: View, name: str, of: str, plot: Callable[..., Any], names: dict[str, str]) -> Figure:
+def _gain_figure(view: View, name: str, of: str, plot: Callable[..., Axes], names: dict[str, str]) -> Figure:
     title = named("gains.title", name)
     return Figure(
         name=name, title=title, description=say("curves.described", title=title, names=of),
         caption=named("gains.caption", name), width=4.4, height=3.4,
-        draw=(lambda axes: plot(view.results, ax=axes, names=names),),
+        draw=(partial(plot, view.results, names=names),),
     )  # fmt: skip
 
 
@@ -303,7 +301,7 @@ def _models(view: View, held: set[str]) -> list[Model]:
 
 
 def _distribution_figure(
-    view: View, name: str, plot: Callable[..., Any], models: list[Model], *, also: str = ""
+    view: View, name: str, plot: Callable[..., Axes], models: list[Model], *, also: str = ""
 ) -> Figure:
     shown = models[:MOST_PANELS]
     title = named("distributions.title", name)
@@ -316,10 +314,6 @@ def _distribution_figure(
         title,
         say("curves.described", title=title, names=names),
         " ".join(filter(None, parts)),
-        [partial(_draw, view, plot, model) for model in shown],
+        [partial(plot, view.results, model.id, name=model.short) for model in shown],
         shared=True,
     )
-
-
-def _draw(view: View, plot: Callable[..., Any], model: Model, axes: Any) -> Any:
-    return plot(view.results, model.id, axes, name=model.short)

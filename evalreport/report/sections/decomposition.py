@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from evalreport import numbers
@@ -18,6 +19,7 @@ from evalreport.plots.decomposition import (
     replicate_predictions,
     stacked_parts,
 )
+from evalreport.plots.pictures import Draw
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.sections.leaderboard import Cell
@@ -209,10 +211,6 @@ def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figur
     kinds = ("bias", "net_variance") if net else (first, "variance")
     names = (named("decomposition.part", kinds[0]), named("decomposition.part", kinds[1]))
     axis_label = say("decomposition.bars_axis", loss=words)
-
-    def draw(axes: object) -> None:
-        stacked_parts(bars, axes, axis_label=axis_label, names=names)
-
     key = "decomposition.bars_caption_noise" if any(b.noise for b in bars) else "decomposition.bars_caption"
     described = "; ".join(
         say(
@@ -228,7 +226,7 @@ def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figur
         title=say("decomposition.bars_title"),
         description=say("decomposition.bars_description", first=names[0], second=names[1], values=described),
         caption=say(key, loss=words, first=names[0], second=names[1]),
-        draw=(draw,),
+        draw=(partial(stacked_parts, bars, axis_label=axis_label, names=names),),
         width=6.6,
         height=1.05 + 0.36 * len(bars),
     )
@@ -258,16 +256,6 @@ def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figu
     first, second = (named("decomposition.part", kind) for kind in kinds)
     third = say("decomposition.part.expected_loss")
 
-    def panel(title: str, parts: Course, legend: bool) -> Callable[[object], None]:
-        """Return what draws one course onto axes."""
-
-        def onto(axes: object) -> None:
-            drawn = course(parts, axes, axis_label=axis, names=(first, second, third), legend=legend)
-            if title:
-                drawn.set_title(title, fontsize=9, parse_math=False)
-
-        return onto
-
     columns = min(len(shown), 3)
     lowest = "; ".join(
         say(
@@ -294,7 +282,10 @@ def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figu
             lowest=lowest,
         ),
         caption=" ".join(parts),
-        draw=tuple(panel(name, parts, i == 0) for i, (name, parts) in enumerate(shown)),
+        draw=tuple(
+            partial(course, parts, axis_label=axis, names=(first, second, third), legend=i == 0, title=name)
+            for i, (name, parts) in enumerate(shown)
+        ),
         width=4.6 if columns == 1 else 3.1 * columns,
         height=3.1 * -(-len(shown) // columns),
         columns=columns,
@@ -307,19 +298,13 @@ def _replicates(view: View) -> Figure | None:
     if not shown:
         return None
 
-    def panel(model: Model, legend: bool) -> Callable[[object], None]:
+    def panel(model: Model, legend: bool) -> Draw:
         """Return what draws one model's predictions onto axes."""
         own = [c for c in curves if c.model == model.id]
         single = tuple((c.x, c.y) for c in own if c.curve == "replicate")
         mean, truth = (next((c.x, c.y) for c in own if c.curve == kind) for kind in ("mean", "truth"))
-
-        def onto(axes: object) -> None:
-            drawn = replicate_predictions(
-                Predicted(single, mean, truth, model.index, model.key), axes, legend=legend
-            )
-            drawn.set_title(model.short, fontsize=9, parse_math=False)
-
-        return onto
+        predicted = Predicted(single, mean, truth, model.index, model.key)
+        return partial(replicate_predictions, predicted, legend=legend, title=model.short)
 
     columns = min(len(shown), 3)
     return Figure(

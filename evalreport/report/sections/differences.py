@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, groupby
 from statistics import fmean, stdev
 
@@ -250,10 +251,6 @@ def _figure(view: View, kind: str) -> Figure | None:
     if not rows:
         return None
     axis_label = say("differences.axis", metric=view.primary_words)
-
-    def draw(axes: object) -> None:
-        strip(rows, axes, axis_label=axis_label)
-
     shared = f" {say('differences.shared')}" if view.results.design in SHARING else ""
     described = "; ".join(
         say("differences.strip", pair=r.label, value=numbers.number(fmean(r.differences), 4, signed=True))
@@ -264,7 +261,7 @@ def _figure(view: View, kind: str) -> Figure | None:
         title=say("differences.title", metric=view.primary_words, kind=kind),
         description=described,
         caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
-        draw=(draw,),
+        draw=(partial(strip, rows, axis_label=axis_label),),
         width=6.2,
         height=0.6 + 0.34 * max(len(rows), 2),
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from evalreport import numbers
 from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve
 from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
+from evalreport.plots.pictures import Draw
 from evalreport.report.characters import visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label
@@ -165,10 +167,6 @@ def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> F
         ]
         rows.append(EstimatorRow(_label(name, own), tuple(dots)))
     words = in_sentence(metric_words(view, metric))
-
-    def draw(axes: object) -> None:
-        plot_estimates(rows, axes, axis_label=metric_words(view, metric))
-
     best = "; ".join(
         f"{m.name} {numbers.number(own[m.id, names[-1]].value, 3)}"
         for m in view.models
@@ -181,7 +179,7 @@ def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> F
             "estimates.description", n=len(names), metric=words, estimator=_label(names[-1], own), values=best
         ),
         caption=say("estimates.caption", metric=words, level=numbers.percent(view.confidence)),
-        draw=(draw,),
+        draw=(partial(plot_estimates, rows, axis_label=metric_words(view, metric)),),
         width=6.6,
         height=0.75 + len(rows) * max(0.3, 0.1 + 0.085 * len(view.models)),
     )
@@ -373,18 +371,12 @@ def _learning_figure(
     words, axis_label = metric_words(view, points[0].metric), named("learning.axis", axis)
     axis_words = named("learning.axis_in_sentence", axis)
 
-    def panel(some: Sequence[LearningCurve], first: bool) -> Callable[[object], None]:
+    def panel(some: Sequence[LearningCurve], first: bool) -> Draw:
         """Return what draws some of the curves onto axes."""
-
-        def onto(axes: object) -> None:
-            named = some if together else [replace(curve, label="") for curve in some]
-            drawn = plot_learning(
-                named, axes, x_label=axis_label, y_label=words if first else "", legend=together or first
-            )
-            if not together:
-                drawn.set_title(some[0].label, fontsize=9, parse_math=False)
-
-        return onto
+        return partial(
+            plot_learning, some if together else [replace(curve, label="") for curve in some], x_label=axis_label,
+            y_label=words if first else "", legend=together or first, title="" if together else some[0].label,
+        )  # fmt: skip
 
     columns = min(len(shown), 3)
     last = "; ".join(

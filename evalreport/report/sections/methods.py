@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from evalreport import numbers
@@ -208,7 +209,7 @@ def _pictures(view: View) -> tuple[Figure, ...]:
         Figure(
             name="count-sets", title=say("methods.sets_title"), caption=say("methods.sets", model=first.name),
             description=say("methods.sets_described", model=first.name),
-            draw=(lambda axes: count_sets(results, first.id, axes),), width=4.4, height=2.2,
+            draw=(partial(count_sets, results, first.id),), width=4.4, height=2.2,
         ),
         Figure(
             name="f1-at-recall", title=say("methods.f1_title"), caption=say("methods.f1"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from evalreport import numbers
 from evalreport.plots.slices import confusion
@@ -475,12 +474,10 @@ def _figure(view: View, models: list[Model]) -> Figure:
         title=say("confusion.title"),
         description=say("confusion.described", names=", ".join(m.name for m in drawn)),
         caption=say("confusion.caption"),
-        draw=tuple(partial(_draw, view, model, labels) for model in drawn),
+        draw=tuple(
+            partial(confusion, view.results, model.id, name=model.short, labels=labels) for model in drawn
+        ),
         width=max(size * columns, LEAST_SIZE),
         height=max(size * -(-len(drawn) // columns), LEAST_SIZE if columns == 1 else 0),
         columns=columns,
     )
-
-
-def _draw(view: View, model: Model, labels: tuple[str, ...], axes: Any) -> Any:
-    return confusion(view.results, model.id, axes, name=model.short, labels=labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 
 from evalreport import numbers
@@ -116,9 +116,6 @@ def _figure(view: View) -> Figure | None:
     direction = say("pairs.first_is_better" if view.greater_is_better else "pairs.first_is_better_left")
     axis_label = say("pairs.axis", metric=view.primary_words, direction=direction)
 
-    def draw(axes: object) -> None:
-        forest(rows, axes, axis_label=axis_label, margin=margin)
-
     caption = say("pairs.caption", metric=view.primary_words, level=level_of_pairs(view.results))
     if any(0 in (row.low, row.high) for row in rows):
         caption += " " + say("pairs.at_zero")
@@ -130,7 +127,7 @@ def _figure(view: View) -> Figure | None:
         title=say("pairs.title", metric=view.primary_words),
         description=description,
         caption=caption,
-        draw=(draw,),
+        draw=(partial(forest, rows, axis_label=axis_label, margin=margin),),
         # Beside the table the figure is as wide as its column; alone it grows with its labels.
         width=4.7 if _narrow(view) else max(4.7, 3.3 + 0.06 * max(len(row.label) for row in rows)),
         height=0.6 + 0.27 * max(len(rows), 3),
@@ -150,7 +147,7 @@ def _map(view: View) -> Figure | None:
         title=say("pairs.map_title", metric=view.primary_words),
         description=say("pairs.map_described"),
         caption=say("pairs.map"),
-        draw=(lambda axes: p_values(view.results, axes, names=names),),
+        draw=(partial(p_values, view.results, names=names),),
         width=max(0.62 * cells + 0.3 + 0.07 * longest, 6.6),
         height=0.46 * cells + 0.3 + 0.045 * longest,
     )
@@ -241,10 +238,6 @@ def _omnibus_figure(view: View) -> Figure | None:
         for r in records
     ]
     groups, distance = _groups(view, records), records[0].critical_difference
-
-    def draw(axes: object) -> None:
-        critical_differences(models, axes, groups=groups, critical_difference=distance)
-
     where = f"{numbers.count(records[0].blocks)} {named('omnibus.block', records[0].by)}"
     described = "; ".join(f"{m.label} {m.rank:.2f}" for m in sorted(models, key=lambda m: m.rank))
     return Figure(
@@ -253,7 +246,7 @@ def _omnibus_figure(view: View) -> Figure | None:
         description=say("omnibus.description", metric=view.primary_words, ranks=described),
         caption=say("omnibus.caption", metric=view.primary_words, blocks=where)
         + f" {say('omnibus.critical_difference')}",
-        draw=(draw,),
+        draw=(partial(critical_differences, models, groups=groups, critical_difference=distance),),
         width=6.6,
         height=1.1 + 0.17 * len(models) + 0.16 * len(groups),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from evalreport import numbers
+from evalreport.plots.curves import with_limits
+from evalreport.plots.pictures import Draw
 from evalreport.plots.slices import SliceValue, slice_values
 from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report.characters import distinct_names, shorten, visible
@@ -93,16 +95,16 @@ def _rows(
     found = []
     for value, name in names.items():
         record, test = records.get((model.id, value)), tested.get((model.id, value))
-        first = record.intervals[0] if record is not None and record.intervals else None
+        found_value, low, high = with_limits(record)
         word = ""
         if test is not None and test.flagged and test.difference:
             word = named("chip", "better" if (test.difference > 0) == view.greater_is_better else "worse")
         found.append(
             SliceValue(
                 label=name,
-                value=None if record is None else record.value,
-                low=None if first is None else first.low,
-                high=None if first is None else first.high,
+                value=found_value,
+                low=low,
+                high=high,
                 word=word,
                 judged=test is None or test.p_value is not None or not test.reason,
             )
@@ -134,22 +136,11 @@ def _panel(
     limits: tuple[float, float] | None,
     *,
     labelled: bool,
-) -> Callable[[Any], Any]:
-    record = metric_record(view, model.id, view.primary)
-    first = record.intervals[0] if record is not None and record.intervals else None
-    whole = (
-        None if record is None else record.value,
-        None if first is None else first.low,
-        None if first is None else first.high,
-    )
-
-    def draw(axes: Any) -> Any:
-        return slice_values(
-            rows, axes, index=model.index, key=model.key, whole=whole, title=model.short,
-            axis_label=view.primary_label, limits=limits, labelled=labelled,
-        )  # fmt: skip
-
-    return draw
+) -> Draw:
+    return partial(
+        slice_values, rows, index=model.index, key=model.key, title=model.short, axis_label=view.primary_label,
+        whole=with_limits(metric_record(view, model.id, view.primary)), limits=limits, labelled=labelled,
+    )  # fmt: skip
 
 
 def _description(title: str, panels: Sequence[Panel]) -> str:
