@@ -30,7 +30,7 @@ def on_another_scale() -> Iterator[Callable[..., str]]:
         METRICS.remove(name)
 
 
-def gini(auc: Any) -> Any:
+def twice_auc(auc: Any) -> Any:
     """Twice the area under the ROC curve above that of guessing: 0 for guessing, 1 for a perfect order."""
     return 2 * auc - 1
 
@@ -72,7 +72,7 @@ def evaluated(metric: str, n: int, **options: Any) -> Results:
 
 
 CASES = [
-    (gini, "roc_auc", 2.0, -1.0),
+    (twice_auc, "roc_auc", 2.0, -1.0),
     (misranked, "roc_auc", -1.0, 1.0),
     (twice_brier, "brier", 2.0, 0.0),
     (youden, "balanced_accuracy", 2.0, -1.0),
@@ -122,30 +122,30 @@ def test_every_interval_test_and_verdict_is_that_of_the_base(
 
 def test_gini_has_delong_and_the_limits_of_the_logit(on_another_scale):
     """DeLong's test leads, with its interval; the value has the logit's, or Newcombe's where examples are few."""
-    on_another_scale(gini, "roc_auc", "Gini coefficient")
-    found = evaluated("gini", 150)
+    on_another_scale(twice_auc, "roc_auc", "Gini coefficient")
+    found = evaluated("twice_auc", 150)
     assert {r.intervals[0].method for r in found.metrics} == {"logit"}
     leading = [r for r in found.comparisons if r.recommended]
     assert {(r.test, r.interval_method) for r in leading} == {("delong", "delong")}
-    assert {r.intervals[0].method for r in evaluated("gini", 45).metrics} == {"newcombe_auc"}
+    assert {r.intervals[0].method for r in evaluated("twice_auc", 45).metrics} == {"newcombe_auc"}
 
 
 def test_gini_below_chance_is_warned_of(on_another_scale):
     """An area below 1/2 is a Gini coefficient below 0: the same warning."""
-    on_another_scale(gini, "roc_auc", "Gini coefficient")
-    for metric in ("gini", "roc_auc"):
+    on_another_scale(twice_auc, "roc_auc", "Gini coefficient")
+    for metric in ("twice_auc", "roc_auc"):
         results = evalreport.evaluate(models(90, (-1.0, 1.0)), metrics=[metric], resamples=200)
         assert [w.about for w in results.warnings if w.code == "worse_than_random"] == [("m0",)]
 
 
 def test_many_rows_are_resampled_by_bins_as_the_base_is(on_another_scale):
     """Replicates of very many examples follow from the same bins, so the limits are mapped, too."""
-    on_another_scale(gini, "roc_auc", "Gini coefficient")
+    on_another_scale(twice_auc, "roc_auc", "Gini coefficient")
     one, other = (
         evalreport.evaluate(
             models(210_000, (0.9, 1.0)), metrics=[metric], resamples=50, intervals=("bootstrap_normal",)
         )
-        for metric in ("roc_auc", "gini")
+        for metric in ("roc_auc", "twice_auc")
     )
     for before, after in zip(one.metrics, other.metrics, strict=True):
         for old, new in zip(before.intervals, after.intervals, strict=True):
@@ -154,7 +154,7 @@ def test_many_rows_are_resampled_by_bins_as_the_base_is(on_another_scale):
 
 def test_what_is_no_straight_line_is_refused():
     """A square, and a constant, are no other scale of anything."""
-    assert affine_map(gini, "roc_auc").limits(0.5, 0.75) == (0.0, 0.5)
+    assert affine_map(twice_auc, "roc_auc").limits(0.5, 0.75) == (0.0, 0.5)
     for function in (lambda value: value**2, lambda value: 0 * value + 1):
         with pytest.raises(ValueError, match="no straight line"):
             affine_map(function, "roc_auc")

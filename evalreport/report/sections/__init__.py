@@ -1,7 +1,7 @@
 """The sections of the report, in order: each is described from results, then drawn by a template.
 
 To add one: write ``describe(view) -> record | None`` in a module here, a template of the same name in
-``templates/sections``, its heading in ``texts/en.toml``, and add a line to ``SECTIONS``.
+``templates/sections``, its heading in ``evalreport/texts/en/report.toml``, and add a line to ``SECTIONS``.
 """
 
 from __future__ import annotations
