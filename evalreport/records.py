@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from evalreport.texts import Message, Text
+
+JsonObject = Mapping[str, Any]
+"""An object as JSON has it: results that were written, or a part of them."""
 
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 

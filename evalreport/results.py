@@ -24,6 +24,7 @@ from evalreport.records import (
     GateRecord,
     HistoryRecord,
     InputRecord,
+    JsonObject,
     MetricRecord,
     OmnibusRecord,
     RankingRecord,
@@ -108,7 +109,7 @@ class ErrorEstimateRecord:
     standard_error: float | None
     low: float | None
     high: float | None
-    details: Mapping[str, Any]
+    details: JsonObject
     reason: Text | None
     interval_method: str | None = None
 
@@ -414,7 +415,7 @@ class Results:
 
     schema: str = SCHEMA
     signature: str
-    options: Mapping[str, Any]
+    options: JsonObject
     task: str
     design: str
     n: int

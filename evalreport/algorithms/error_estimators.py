@@ -35,6 +35,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import RowData
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Layout, Parts, Units
+from evalreport.records import JsonObject
 from evalreport.results import ChosenRecord, ErrorEstimateRecord
 from evalreport.texts import Message, Text
 
@@ -136,7 +137,7 @@ def corrected_error(estimate: Estimate) -> float | None:
     return math.sqrt(factor * float(fits.values.var(ddof=1)))
 
 
-def _details(sample: Sample, estimate: Estimate) -> Mapping[str, Any]:
+def _details(sample: Sample, estimate: Estimate) -> JsonObject:
     fits = estimate.fits
     if fits is None:
         return {"n_test": sample.predictions.n_examples}
@@ -200,7 +201,7 @@ class Estimated:
     """One estimate: its value or the reason why there is none, its precision, and the numbers that it was made of."""
 
     value: float
-    details: Mapping[str, Any]
+    details: JsonObject
     precision: Precision | None = None
     reason: Text | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +26,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError, cleared
 from evalreport.metrics.registry import Quantity, parse
 from evalreport.provenance import plain_options, signature
-from evalreport.records import HistoryRecord, MetricRecord, warning
+from evalreport.records import HistoryRecord, JsonObject, MetricRecord, warning
 from evalreport.results import AuditRecord, Results, to_json
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text
@@ -55,9 +55,7 @@ def fallen_slices(now: Present, past: Past) -> Results:
     return replace(now.results, audit=(*now.results.audit, *records))
 
 
-def _largest_changes(
-    rows: Sequence[MetricRecord], stored: Sequence[Mapping[str, Any]]
-) -> Sequence[MetricRecord]:
+def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject]) -> Sequence[MetricRecord]:
     """Return the rows whose value changed most; in their order."""
     if len(rows) <= MOST_JUDGED:
         return rows
@@ -244,7 +242,7 @@ class Audited:
 
     results: Results
     content: bytes
-    summary: Mapping[str, Any]
+    summary: JsonObject
     predictions: Predictions
     options: Options
     series: str

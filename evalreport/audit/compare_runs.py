@@ -7,7 +7,7 @@ that cannot be had: there is only each value with its interval, and it is said w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.errors import InputError
 from evalreport.metrics.registry import Quantity, greater_is_better, parse
+from evalreport.records import JsonObject
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text
 
@@ -37,7 +38,7 @@ class Change:
     after: str | float | None
 
 
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
+def changes(before: JsonObject, after: JsonObject) -> tuple[Change, ...]:
     """Return what differs between two results.json, in the order in which one would ask.
 
     Values are differences of numbers, not tests: whether a model changed is what gates and comparisons decide.
@@ -55,35 +56,35 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change
     return tuple(found)
 
 
-def _data(results: Mapping[str, Any]) -> dict[str, Any]:
+def _data(results: JsonObject) -> JsonObject:
     kept = ("task", "design", "n", "positive", "primary_metric", "baseline")
     facts = {name: results[name] for name in kept if name in results}
     lists = {name: ", ".join(results[name]) for name in ("classes", "models") if name in results}
     return facts | lists
 
 
-def _options(results: Mapping[str, Any]) -> dict[str, Any]:
-    options: Mapping[str, Any] = results.get("options", {})
+def _options(results: JsonObject) -> JsonObject:
+    options: JsonObject = results.get("options", {})
     return {name: _text(value) for name, value in options.items()}
 
 
-def _inputs(results: Mapping[str, Any]) -> dict[str, Any]:
+def _inputs(results: JsonObject) -> JsonObject:
     return {row["path"]: f"{row['sha256'][:12]}, {row['rows']} rows" for row in results.get("inputs", ())}
 
 
-def _environment(results: Mapping[str, Any]) -> dict[str, Any]:
+def _environment(results: JsonObject) -> JsonObject:
     return dict(results.get("environment", {}))
 
 
-def _values(results: Mapping[str, Any]) -> dict[str, Any]:
+def _values(results: JsonObject) -> JsonObject:
     return {f"{row['model']}.{_spelled(row)}": row["value"] for row in results.get("metrics", ())}
 
 
-def _gates(results: Mapping[str, Any]) -> dict[str, Any]:
+def _gates(results: JsonObject) -> JsonObject:
     return {row["gate"]: row["outcome"] for row in results.get("gates", ())}
 
 
-def _warnings(results: Mapping[str, Any]) -> dict[str, Any]:
+def _warnings(results: JsonObject) -> JsonObject:
     return {f"{row['code']} {_text(row['about'])}".strip(): "raised" for row in results.get("warnings", ())}
 
 
@@ -98,7 +99,7 @@ READERS = (
 )
 
 
-def _spelled(row: Mapping[str, Any]) -> str:
+def _spelled(row: JsonObject) -> str:
     """Spell a metric record as a gate would, with the slice in brackets."""
     name = f"{row['metric']}_{row['average']}" if row["average"] else str(row["metric"])
     inside = [] if row["label"] is None else [f"class={row['label']}"]
@@ -164,9 +165,7 @@ class ValueChange:
     how: Text
 
 
-def values_of(
-    before: Mapping[str, Any], after: Mapping[str, Any], shared: Sequence[str]
-) -> tuple[ValueChange, ...]:
+def values_of(before: JsonObject, after: JsonObject, shared: Sequence[str]) -> tuple[ValueChange, ...]:
     """Return every value that both runs have, judged as far as two intervals allow."""
     earlier = {_about(row): row for row in before["metrics"]}
     why_not = _why_not(before, after)
@@ -180,9 +179,9 @@ def values_of(
 
 
 def _value(
-    then: Mapping[str, Any],
-    now: Mapping[str, Any],
-    after: Mapping[str, Any],
+    then: JsonObject,
+    now: JsonObject,
+    after: JsonObject,
     *,
     why_not: Message | None,
     same: bool,
@@ -238,7 +237,7 @@ def by_limits(found: Since, greater: bool) -> Judgement:
     return "better" if (found.low > 0) == greater else "worse"
 
 
-def _why_not(before: Mapping[str, Any], after: Mapping[str, Any]) -> Message | None:
+def _why_not(before: JsonObject, after: JsonObject) -> Message | None:
     """Say why no value of the one run can be compared with that of the other."""
     for name in ("task", "positive", "classes", "design"):
         if before[name] != after[name]:
@@ -250,7 +249,7 @@ def _why_not(before: Mapping[str, Any], after: Mapping[str, Any]) -> Message | N
     return None
 
 
-def _same_predictions(before: Mapping[str, Any], after: Mapping[str, Any], model: str) -> bool:
+def _same_predictions(before: JsonObject, after: JsonObject, model: str) -> bool:
     """Say whether a model's file and the files that all models share are the same bytes, read the same way."""
     if any(before["options"].get(name) != after["options"].get(name) for name in READING):
         return False
@@ -265,26 +264,26 @@ def _same_predictions(before: Mapping[str, Any], after: Mapping[str, Any], model
 # --- records of a results.json --------------------------------------------------------------------------------------
 
 
-def _about(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _about(row: JsonObject) -> tuple[Any, ...]:
     return row["model"], row["metric"], row["average"], row["label"], _within(row)
 
 
-def _within(row: Mapping[str, Any]) -> str | None:
+def _within(row: JsonObject) -> str | None:
     part = row["slice"]
     return None if part is None else f"{part['column']}={part['value']}"
 
 
-def quantity_of(row: Mapping[str, Any]) -> Quantity:
+def quantity_of(row: JsonObject) -> Quantity:
     """Return the metric that a record is about."""
     return Quantity(row["metric"], row["average"], row["label"])
 
 
-def _limits(row: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+def _limits(row: JsonObject) -> tuple[Any, Any, Any]:
     first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
     return row["value"], first["low"], first["high"]
 
 
-def greater_in(row: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
+def greater_in(row: JsonObject, content: JsonObject) -> bool:
     """Say whether a larger value of a record's metric is better.
 
     Raises
@@ -299,7 +298,7 @@ def greater_in(row: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
         raise InputError(f"the metric {row['metric']!r} is not known to this version") from None
 
 
-def level_of(content: Mapping[str, Any]) -> float:
+def level_of(content: JsonObject) -> float:
     """Return the confidence level of a run; nan where it is no number."""
     level = content["options"].get("confidence", 0.95)
     return float(level) if isinstance(level, (int, float)) else math.nan
@@ -419,9 +418,7 @@ def _pair_by_pair(
     )
 
 
-def _with_pair(
-    value: ValueChange, found: Since, p_adjusted: float | None, after: Mapping[str, Any]
-) -> ValueChange:
+def _with_pair(value: ValueChange, found: Since, p_adjusted: float | None, after: JsonObject) -> ValueChange:
     row = next(
         r for r in after["metrics"] if r["model"] == value.model and quantity_of(r).spelled == value.metric
     )
@@ -478,7 +475,7 @@ def _no_run(old: Recorded) -> Run:
 # --- verdicts and gates ---------------------------------------------------------------------------------------------
 
 
-def _verdicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[VerdictChange, ...]:
+def _verdicts(before: JsonObject, after: JsonObject) -> tuple[VerdictChange, ...]:
     old, new = ({tuple(row["about"]): row["verdict"] for row in side["verdicts"]} for side in (before, after))
     if before["primary_metric"] != after["primary_metric"]:
         return ()  # verdicts about two metrics are no change of one
@@ -497,7 +494,7 @@ def _turned(verdict: str) -> str | None:
     return {"better": "worse", "worse": "better", "non-inferior": "undecided"}.get(verdict, verdict)
 
 
-def _gates_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[GateChange, ...]:
+def _gates_between(before: JsonObject, after: JsonObject) -> tuple[GateChange, ...]:
     """Return every gate of either run: a gate that was taken out must not go unseen."""
     old, new = ({row["gate"]: row for row in side["gates"]} for side in (before, after))
     found = []

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport.errors import HistoryError, UsageError, redacted, remember, remember_address
+from evalreport.records import JsonObject
 from evalreport.texts import say
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def to_version_3(connection: Connection) -> None:
             connection.execute(runs.update().where(runs.c.id == run_id).values(summary=changed))
 
 
-def _nights(losses: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _nights(losses: JsonObject, records: Sequence[JsonObject]) -> dict[str, Any]:
     """Turn [metric, levels, weights] of each model into [metric, value, standard error, n]."""
     values = {row["model"]: row["value"] for row in records}
     nights = {}

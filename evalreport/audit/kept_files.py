@@ -22,6 +22,7 @@ from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.data.slicing import may_be_sliced_by
 from evalreport.errors import HistoryError, InputError, OutputError
 from evalreport.files import content_of, recover
+from evalreport.records import JsonObject
 from evalreport.results import SCHEMA, Results
 from evalreport.texts import Message
 
@@ -107,7 +108,7 @@ def _heads(columns: Mapping[str, Column]) -> list[Any]:
     return [[name, None if c.categories is None else list(c.categories)] for name, c in columns.items()]
 
 
-def _predictions(table: Any, head: Mapping[str, Any]) -> Predictions:
+def _predictions(table: Any, head: JsonObject) -> Predictions:
     def values(name: str) -> Any:
         return table.column(name).to_numpy()
 
@@ -117,7 +118,7 @@ def _predictions(table: Any, head: Mapping[str, Any]) -> Predictions:
             for number, (name, categories) in enumerate(heads)
         }
 
-    def model(place: int, of: Mapping[str, Any]) -> ModelOutputs:
+    def model(place: int, of: JsonObject) -> ModelOutputs:
         outputs = {name: values(f"{place}.{name}") for name in of["outputs"]}
         if of["proba"] is not None:
             outputs["proba"] = np.column_stack(
@@ -166,7 +167,7 @@ class Recorded:
     """
 
     name: str
-    content: Mapping[str, Any]
+    content: JsonObject
     bytes_: bytes
     attached: bytes | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from evalreport.engine.distributions import normal_tail
 from evalreport.errors import UsageError
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
+from evalreport.records import JsonObject
 from evalreport.results import EvidenceRecord
 from evalreport.stages import sampled
 from evalreport.texts import Message, Text
@@ -378,8 +379,8 @@ def digest_of(key: str) -> str:
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def _kept(run: Run) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = run.summary.get("evidence") or {}
+def _kept(run: Run) -> JsonObject:
+    found: JsonObject = run.summary.get("evidence") or {}
     return found
 
 

@@ -26,7 +26,7 @@ from evalreport.errors import UsageError
 from evalreport.intervals.proportions import difference_limits
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
-from evalreport.records import Slice
+from evalreport.records import JsonObject, Slice
 from evalreport.results import Results
 from evalreport.slices.slice_estimates import divisions_asked
 from evalreport.stages import sampled
@@ -54,7 +54,7 @@ class Reference:
 
     name: Name
     run: Run
-    results: Mapping[str, Any]
+    results: JsonObject
     predictions: Predictions | None
 
     @property
@@ -441,13 +441,13 @@ def _plain(options: Options) -> Options:
     return replace(options, baseline=None, tests=(), slices=(), margin=None, gates=(), join="error")
 
 
-def _plain_rows(rows: Sequence[Any]) -> list[Mapping[str, Any]]:
+def _plain_rows(rows: Sequence[Any]) -> list[JsonObject]:
     """Return records as they stand in a results.json."""
     return [asdict(row) for row in rows]
 
 
 def _stored_row(
-    rows: Sequence[Mapping[str, Any]], stored: Stored
+    rows: Sequence[JsonObject], stored: Stored
 ) -> tuple[float | None, float | None, float | None] | None:
     """Find a value with its recommended interval among the metric records of a results.json."""
     model, quantity, within = stored

@@ -29,6 +29,7 @@ from evalreport.metrics.registry import definition
 from evalreport.metrics.registry import parse as parse_metric
 from evalreport.plots.control import Look, control
 from evalreport.plots.svg import inline
+from evalreport.records import JsonObject
 from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
 from evalreport.report.characters import visible
 from evalreport.report.figures import Figure, drawn
@@ -125,7 +126,7 @@ def _timeline(history: History, series: str, own: Sequence[Run]) -> Timeline:
     return Timeline(series, metric, level, tuple(audits), tuple(t for t in tracks if t.looks))
 
 
-def _kept(content: Mapping[str, Any]) -> dict[str, Any]:
+def _kept(content: JsonObject) -> dict[str, Any]:
     """Keep what the page needs of a results.json: a year of them whole would fill the memory."""
     return {
         "level": float(content["options"].get("confidence", 0.95)),
@@ -137,7 +138,7 @@ def _kept(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _audit(run: Run, note: Mapping[str, Any], digest: str, stands: Standing) -> Audit:
+def _audit(run: Run, note: JsonObject, digest: str, stands: Standing) -> Audit:
     gates = note["gates"]
     return Audit(
         run=run,
@@ -159,7 +160,7 @@ def _track(
     metric: str,
     edges: tuple[float, float],
     own: Sequence[Run],
-    notes: Mapping[int, Mapping[str, Any]],
+    notes: Mapping[int, JsonObject],
     pinned: set[int],
 ) -> Track:
     """Follow one model over the runs whose primary metric is the newest run's."""

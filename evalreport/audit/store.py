@@ -12,7 +12,7 @@ import os
 import socket
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalreport.audit.connection import ConnectionLostError, History, reading, schema, translated, writing
 from evalreport.errors import HistoryError, UsageError
+from evalreport.records import JsonObject
 from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Run:
     exit_code: int
     accepted_run: int | None
     last_run: int | None
-    summary: Mapping[str, Any]
+    summary: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ class NewRun:
     exit_code: int
     accepted_run: int | None
     last_run: int | None
-    summary: Mapping[str, Any]
+    summary: JsonObject
     results: bytes
     predictions: bytes | None
     rows: int = 0

@@ -19,6 +19,7 @@ from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.data.sources import digest
 from evalreport.errors import EvalreportError, InputError, UsageError
+from evalreport.records import JsonObject
 from evalreport.results import Results, to_json
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text, say
@@ -121,9 +122,7 @@ def leaves(said: Any, found: Any, where: str = "") -> Iterator[Leaf]:
         yield _leaf(said, found, where)
 
 
-def _records(
-    said: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], where: str
-) -> Iterator[Leaf]:
+def _records(said: Sequence[JsonObject], found: Sequence[JsonObject], where: str) -> Iterator[Leaf]:
     old, new = _by_identity(said), _by_identity(found)
     for key in (*old, *(key for key in new if key not in old)):
         place = f"{where}[{_spoken(old.get(key) or new[key], where)}]"
@@ -143,9 +142,9 @@ def _values(said: Sequence[Any], found: Sequence[Any], where: str) -> Iterator[L
         yield from leaves(one, other, f"{where}[{place}]")
 
 
-def _by_identity(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], Mapping[str, Any]]:
+def _by_identity(records: Sequence[JsonObject]) -> dict[tuple[str, int], JsonObject]:
     """Give each record a key of what it is about; several of one kind are counted."""
-    keyed: dict[tuple[str, int], Mapping[str, Any]] = {}
+    keyed: dict[tuple[str, int], JsonObject] = {}
     counts: dict[str, int] = {}
     for record in records:
         names = [name for name in _names(record) if name in record and not _is_number(record[name])]
@@ -155,7 +154,7 @@ def _by_identity(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], 
     return keyed
 
 
-def _spoken(record: Mapping[str, Any], where: str) -> str:
+def _spoken(record: JsonObject, where: str) -> str:
     """Say what a record is about: its names, those that are null left out."""
     parts = []
     for name in _names(record):
@@ -169,7 +168,7 @@ def _spoken(record: Mapping[str, Any], where: str) -> str:
     return " ".join(parts) or where
 
 
-def _names(record: Mapping[str, Any]) -> Sequence[str]:
+def _names(record: JsonObject) -> Sequence[str]:
     """Return what tells a record apart; method and code of a verdict are what it says."""
     return [name for name in IDENTITY if name not in ("method", "code") or "verdict" not in record]
 
@@ -302,7 +301,7 @@ def verify(
     return _checked(recorded, inputs, compared, unchecked)
 
 
-def recorded_options(content: Mapping[str, Any], folder: Path) -> Options:
+def recorded_options(content: JsonObject, folder: Path) -> Options:
     """Return the recorded options; the file of true values is looked for in the folder.
 
     Raises
@@ -332,12 +331,12 @@ def recorded_options(content: Mapping[str, Any], folder: Path) -> Options:
 # --- inputs ---------------------------------------------------------------------------------------------------------
 
 
-def input_states(content: Mapping[str, Any], folder: Path) -> tuple[InputState, ...]:
+def input_states(content: JsonObject, folder: Path) -> tuple[InputState, ...]:
     """Look for every recorded input in a folder, and compare its digest."""
     return tuple(_state(row, folder) for row in content["inputs"])
 
 
-def _state(row: Mapping[str, Any], folder: Path) -> InputState:
+def _state(row: JsonObject, folder: Path) -> InputState:
     path, recorded = row["path"], row["sha256"]
     if path == "<memory>":
         return InputState(path, "missing", recorded, why=Message("verify.in_memory"))
@@ -379,7 +378,7 @@ def _recomputed(
     return judge(results, gates), (Message("verify.needs_history", what=earlier),)
 
 
-def _about_earlier(content: Mapping[str, Any]) -> str:
+def _about_earlier(content: JsonObject) -> str:
     """Count the records that an audit's history is behind; empty: there are none."""
     counts = {name: len(content.get(name, ())) for name in OF_AUDITS}
     counts["gates"] = sum(_of_audits(gate, content) for gate in content["options"].get("gates", ()))
@@ -391,7 +390,7 @@ OF_AUDITS = ("audit", "evidence", "history")
 OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
 
 
-def _of_audits(gate: str, content: Mapping[str, Any]) -> bool:
+def _of_audits(gate: str, content: JsonObject) -> bool:
     """Say whether a gate is about earlier runs, or counts what only an audit asks."""
     try:
         read = parse(gate, models=content["models"])
@@ -434,7 +433,7 @@ def _with_history(
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-def _comparable(content: Mapping[str, Any], found: Results, partly: bool) -> tuple[Any, Any]:
+def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[Any, Any]:
     """Return what is said and what was recomputed, without what is no figure of the analysis."""
     said, new = dict(content), json.loads(to_json(found))
     for side in (said, new):
@@ -456,7 +455,7 @@ def _comparable(content: Mapping[str, Any], found: Results, partly: bool) -> tup
     return said, new
 
 
-def _version(side: Mapping[str, Any]) -> str:
+def _version(side: JsonObject) -> str:
     return str(side["signature"]).partition("; ")[0]
 
 

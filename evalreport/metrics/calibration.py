@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ from scipy import sparse, special
 from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.distributions import dot, log, log1p
 from evalreport.metrics.estimate import ModelView
-from evalreport.metrics.registry import moments, rows
+from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +52,7 @@ def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
     return sparse.csr_array((values.ravel(), column.ravel(), np.arange(n + 1) * 3), shape=(n, 1 + 2 * BINS))
 
 
-BINNED: dict[str, Any] = {
+BINNED: Fields = {
     "columns": _gaps_by_bin,
     "tasks": ("binary", "multiclass"),
     "needs": "probabilities",
@@ -197,7 +196,7 @@ def _line_derivative(state: Logits, weights: Floats, place: int) -> Floats:
     return np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
 
 
-LINE: dict[str, Any] = {
+LINE: Fields = {
     "prepare": _logits,
     "tasks": ("binary",),
     "needs": "probabilities",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +17,13 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.metrics.estimate import ModelView, view
 from evalreport.metrics.probabilities import log_loss
-from evalreport.metrics.registry import Function, Quantity, definition, named_criteria, register
+from evalreport.metrics.registry import Fields, Function, Quantity, definition, named_criteria, register
 from evalreport.records import MetricRecord
 from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
-CRITERION: dict[str, Any] = {
+CRITERION: Fields = {
     "family": "training",
     "needs": "training",
     "greater_is_better": False,

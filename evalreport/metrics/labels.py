@@ -6,14 +6,12 @@ becomes 0 with its reason where a value is reported (the field's convention).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from evalreport.engine.counts import Counts
 from evalreport.engine.derivative import Array, ratio
 from evalreport.metrics.estimate import Floats, ModelView
-from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, binary_table, table
+from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Fields, binary_table, table
 from evalreport.texts import Message
 
 OF_RECALLS = ("wilson_recalls", *SMOOTH_INTERVALS)
@@ -348,7 +346,7 @@ def jaccard(c: Counts) -> Array:
     return ratio(c.tp, c.tp + c.fp + c.fn)
 
 
-TWO_CLASSES: dict[str, Any] = {"tasks": ("binary",), "averages": ()}
+TWO_CLASSES: Fields = {"tasks": ("binary",), "averages": ()}
 
 
 def _n(c: Counts) -> Array:

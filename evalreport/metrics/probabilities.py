@@ -14,7 +14,14 @@ from scipy import special
 from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.distributions import log, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
-from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, mean_loss, moments, rows
+from evalreport.metrics.registry import (
+    PROPORTION_INTERVALS,
+    SMOOTH_INTERVALS,
+    Fields,
+    mean_loss,
+    moments,
+    rows,
+)
 from evalreport.texts import Message
 
 INFINITE = (0.0, float("inf"))
@@ -292,7 +299,7 @@ def top_5_accuracy(view: ModelView) -> Floats:
 
 # --- values without an interval -------------------------------------------------------------------------------------
 
-VALUE_ONLY: dict[str, Any] = {
+VALUE_ONLY: Fields = {
     "needs": "probabilities",
     "resampled": False,
     "smooth": False,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -20,7 +18,7 @@ from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
 from evalreport.metrics.estimate import ModelView
-from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, ranking, rows
+from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Fields, ranking, rows
 from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
@@ -223,7 +221,7 @@ def _ranks(view: ModelView) -> ClassRanks:
     return class_ranks(view.true, view.proba)
 
 
-RANKED: dict[str, Any] = {
+RANKED: Fields = {
     "prepare": _ranks,
     "tasks": ("multiclass",),
     "needs": "probabilities",
@@ -323,7 +321,7 @@ def _steps(view: ModelView) -> Steps:
     return steps_of(view.score, view.true == view.positive_code)
 
 
-FIRST_RANKED: dict[str, Any] = {
+FIRST_RANKED: Fields = {
     "prepare": _steps,
     "tasks": ("binary",),
     "needs": "scores",

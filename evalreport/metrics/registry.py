@@ -28,6 +28,9 @@ Area = Literal["", "roc", "partial_roc", "precision_recall"]
 IsoSlope = Literal["", "counts", "rates"]
 Infinite = Literal["", "zero_probability", "zero_truth"]
 Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
+Fields = dict[str, Any]
+"""Fields of ``Metric`` that several metrics share, by name."""
 
 BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
 SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
@@ -274,7 +277,7 @@ class Chosen:
 
 METRICS: Registry[Metric] = Registry("metric")
 
-LABELS: dict[str, Any] = {"tasks": ("binary", "multiclass"), "needs": "labels"}
+LABELS: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels"}
 
 
 def register(documented: Function, **fields: Any) -> Function:
@@ -284,7 +287,7 @@ def register(documented: Function, **fields: Any) -> Function:
     return documented
 
 
-def binary_table(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
+def binary_table(label: str, formula: str, **fields: Any) -> Decorator:
     """Register a function of ``Counts``, each (...), returning (...)."""
     given = {"averages": ("macro", "micro", "weighted"), **LABELS, **fields}
     if "proportion" in fields:
@@ -292,13 +295,13 @@ def binary_table(label: str, formula: str, **fields: Any) -> Callable[[Function]
     return lambda function: register(function, label=label, formula=formula, family="binary_table", **given)
 
 
-def table(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
+def table(label: str, formula: str, **fields: Any) -> Decorator:
     """Register a function of margins (..., 3, K), returning (...)."""
     given = {**LABELS, **fields}
     return lambda function: register(function, label=label, formula=formula, family="table", **given)
 
 
-def moments(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
+def moments(label: str, formula: str, **fields: Any) -> Decorator:
     """Register a function of weighted sums (..., p) of ``columns``, returning (...)."""
     return lambda function: register(function, label=label, formula=formula, family="moments", **fields)
 
@@ -310,7 +313,7 @@ def weighted_mean(sums: Array) -> Array:
 
 def mean_loss(
     label: str, formula: str, *, greater_is_better: bool | None = False, **fields: Any
-) -> Callable[[Function], Function]:
+) -> Decorator:
     """Register the mean of a per-example loss: the decorated function maps a ``ModelView`` to (n,)."""
 
     def _decorate(loss: Function) -> Function:
@@ -340,19 +343,19 @@ def mean_loss(
     return _decorate
 
 
-def ranking(label: str, formula: str, **fields: Any) -> Callable[[Function], Function]:
+def ranking(label: str, formula: str, **fields: Any) -> Decorator:
     """Register a function of (positives, negatives), the weights (g, ...) of each group of tied scores in order."""
     given = {"tasks": ("binary",), "needs": "scores", **fields}
     return lambda function: register(function, label=label, formula=formula, family="ranking", **given)
 
 
-def rows(label: str, formula: str, *, prepare: Function, **fields: Any) -> Callable[[Function], Function]:
+def rows(label: str, formula: str, *, prepare: Function, **fields: Any) -> Decorator:
     """Register a function of (state, weights), the weights (b, n), returning (b,)."""
     given = {"prepare": prepare, **fields}
     return lambda function: register(function, label=label, formula=formula, family="rows", **given)
 
 
-def affine(label: str, formula: str, *, of: str, **fields: Any) -> Callable[[Function], Function]:
+def affine(label: str, formula: str, *, of: str, **fields: Any) -> Decorator:
     """Register a metric that is another one on another scale: the decorated function maps that one's value to this.
 
     Everything that holds of the base holds of it: its range, derivative, tests and intervals, the limits of which are
@@ -398,9 +401,7 @@ def affine_map(function: Function, of: str) -> Affine:
     return found
 
 
-def _on_another_scale(
-    function: Function, scale: Affine, label: str, formula: str, fields: dict[str, Any]
-) -> Metric:
+def _on_another_scale(function: Function, scale: Affine, label: str, formula: str, fields: Fields) -> Metric:
     """Return the base with everything that is on its scale mapped; the intervals' functions are given the base."""
     base = METRICS[scale.of]
 
@@ -417,7 +418,7 @@ def _on_another_scale(
         return slopes
 
     better = base.greater_is_better
-    own: dict[str, Any] = {
+    own: Fields = {
         "name": function.__name__,
         "label": label,
         "formula": formula,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +12,12 @@ from evalreport.engine.distributions import dot, weighted_sums
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.probabilities import INFINITE, SQUARES, r2, squared_errors_and_truth
-from evalreport.metrics.registry import moments, rows
+from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 
-VALUES: dict[str, Any] = {"tasks": ("regression",), "needs": "values"}
+VALUES: Fields = {"tasks": ("regression",), "needs": "values"}
 NEARLY_ALL = 1e-12
 """A variation below this share of the sum of squares is rounding."""
 
