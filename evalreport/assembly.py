@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,7 @@ from evalreport.results import (
     DominanceRecord,
     OperatingPointRecord,
     ResidualRecord,
+    ResultFields,
     ScoreHistogramRecord,
     ThresholdChangeRecord,
 )
@@ -77,7 +78,7 @@ DIGITS = 6
 LARGEST = float(np.finfo(np.float64).max)
 
 
-def distribution_fields(samples: Sequence[Sample], options: Options) -> dict[str, Any]:
+def distribution_fields(samples: Sequence[Sample], options: Options) -> ResultFields:
     """Return the fields of the results about how predictions are distributed, by name."""
     return {
         "score_histograms": tuple(record for sample in samples for record in score_histograms(sample)),
@@ -219,7 +220,7 @@ def _rounded(values: Floats) -> tuple[float, ...]:
     return tuple(float(f"{value:.{digits}g}") for value in listed)
 
 
-def threshold_fields(samples: Sequence[Sample], options: Options) -> dict[str, Any]:
+def threshold_fields(samples: Sequence[Sample], options: Options) -> ResultFields:
     """Return the fields of the results that are about thresholds, by name; samples apart have draws of their own."""
     curves: list[CurveRecord] = []
     summaries: list[CurveSummaryRecord] = []

@@ -7,15 +7,15 @@ import hashlib
 import platform
 from importlib.metadata import version
 from pathlib import PurePath
-from typing import Any
 
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.metrics.registry import Quantity
+from evalreport.records import JsonObject
 from evalreport.version import __version__
 
 
-def provenance(predictions: Predictions, primary: Quantity, options: Options) -> dict[str, Any]:
+def provenance(predictions: Predictions, primary: Quantity, options: Options) -> JsonObject:
     """Return the fields of the results that say what was analysed, by what and how."""
     return {
         "signature": signature(predictions, options),
@@ -33,7 +33,7 @@ def provenance(predictions: Predictions, primary: Quantity, options: Options) ->
     }
 
 
-def plain_options(options: Options) -> dict[str, Any]:
+def plain_options(options: Options) -> JsonObject:
     """Return the options as they stand in results.json; of a truth file its name, since its digest is recorded."""
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(options).items()}
     if options.truth is not None:

@@ -406,6 +406,9 @@ class EvidenceRecord:
     reason: Text | None = None
 
 
+ResultFields = Mapping[str, Any]
+"""Some of the fields of ``Results``, by name."""
+
 SCHEMA = "evalreport/results/2"
 
 
@@ -487,13 +490,13 @@ def _written(results: Results, names: Sequence[str]) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _entry(value: Any) -> str:
+def _entry(value: object) -> str:
     if not isinstance(value, list) or not value:
         return _ENCODE(value)
     return "[\n  " + ",\n  ".join(map(_ENCODE, value)) + "\n ]"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, float):
@@ -511,25 +514,25 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _fields(record: Any) -> dict[str, Any]:
+def _fields(record: object) -> dict[str, object]:
     kind: type = type(record)
     return {name: _plain(getattr(record, name)) for name in _names(kind)}
 
 
-def _said(text: Text) -> dict[str, Any]:
+def _said(text: Text) -> dict[str, object]:
     """Give a sentence's code and parameters; of several joined ones those of the first, with the others as notes."""
     first, *notes = map(_coded, joined(text))
     return first | ({"notes": notes} if notes else {}) if first else {}
 
 
-def _coded(text: Text) -> dict[str, Any]:
+def _coded(text: Text) -> dict[str, object]:
     return {"code": text.code, "params": _params(text)} if isinstance(text, Message) else {}
 
 
-def _params(message: Message) -> dict[str, Any]:
+def _params(message: Message) -> dict[str, object]:
     """Give the parameters as JSON has them; a message among them keeps its own code and parameters."""
 
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> object:
         if isinstance(value, Message):
             return _coded(value)
         if isinstance(value, (list, tuple)):
@@ -540,6 +543,6 @@ def _params(message: Message) -> dict[str, Any]:
 
 
 @cache
-def _names(record: type[Any]) -> tuple[str, ...]:
+def _names(record: type) -> tuple[str, ...]:
     """Return the names of a record's fields."""
     return tuple(f.name for f in dataclasses.fields(record))

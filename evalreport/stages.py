@@ -32,6 +32,7 @@ from evalreport.records import (
     RankingRecord,
     WarningRecord,
 )
+from evalreport.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
 
 T = TypeVar("T")
@@ -123,13 +124,15 @@ def sampled(
     return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)
 
 
-def of_each(samples: Sequence[Sample], records_of: Callable[..., tuple[T, ...]], *args: Any) -> tuple[T, ...]:
+def of_each(
+    samples: Sequence[Sample], records_of: Callable[..., tuple[T, ...]], *args: object
+) -> tuple[T, ...]:
     """Return the records of every sample, one after the other."""
     return tuple(record for sample in samples for record in records_of(sample, *args))
 
 
 def all_found(
-    predictions: Predictions, samples: Sequence[Sample], thresholds: dict[str, Any], options: Options
+    predictions: Predictions, samples: Sequence[Sample], thresholds: ResultFields, options: Options
 ) -> tuple[FoundRecord, ...]:
     """Return what was found in the files, and what was decided on the way."""
     return (
@@ -161,7 +164,7 @@ def all_cautions(
     family: Sequence[Comparison],
     options: Options,
     *,
-    algorithms: dict[str, Any],
+    algorithms: ResultFields,
     **found: Any,
 ) -> tuple[WarningRecord, ...]:
     """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""

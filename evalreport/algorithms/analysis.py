@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,11 +22,12 @@ from evalreport.data.selection import series_of
 from evalreport.errors import UsageError
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.sample import Sample
+from evalreport.results import ResultFields
 
 
 def about_algorithms(
     whole: Predictions, loaded: Predictions, samples: Sequence[Sample], options: Options
-) -> dict[str, Any]:
+) -> ResultFields:
     """Return the fields of the results that are about algorithms; nothing for independent test sets.
 
     Parameters
@@ -46,7 +46,7 @@ def about_algorithms(
         return _fields(whole, loaded, samples[0], options)
 
 
-def _fields(whole: Predictions, loaded: Predictions, sample: Sample, options: Options) -> dict[str, Any]:
+def _fields(whole: Predictions, loaded: Predictions, sample: Sample, options: Options) -> ResultFields:
     estimates = error_estimate_records(loaded, sample, options)
     decomposition, examples = decomposition_records(loaded, options)
     fields = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -446,14 +445,14 @@ def _most_variable(
         )
 
 
-def _shown(whole: Predictions, value: Any) -> str:
+def _shown(whole: Predictions, value: float) -> str:
     if whole.classes:
         return whole.classes[int(value)]
     text = number(float(value), 4)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _probability(main: Any, truth: Any) -> str:
+def _probability(main: Array, truth: float) -> str:
     """Show the mean probability: of the positive class, or of several classes that of the true one."""
     return number(float(main if np.ndim(main) == 0 else main[int(truth)]), 3)
 

@@ -344,7 +344,7 @@ def interpolates(quantity: Quantity, apparent: float, out_of_bag_error: float) -
     return bool(apparent < NEARLY_NONE * out_of_bag_error)
 
 
-def _bag_details(bag: OutOfBag) -> dict[str, Any]:
+def _bag_details(bag: OutOfBag) -> JsonObject:
     replicates = bag.by_replicate[~np.isnan(bag.by_replicate)]
     return {
         "mean_over_replicates": float(replicates.mean()) if len(replicates) else None,

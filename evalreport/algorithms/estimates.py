@@ -24,14 +24,20 @@ from evalreport.metrics.fits import with_fits
 from evalreport.metrics.registry import Quantity, definition, parse
 from evalreport.metrics.sample import Sample, estimate_all, lacks
 from evalreport.metrics.units import parts_by
-from evalreport.records import JsonObject, MetricRecord, WarningRecord, warning
-from evalreport.results import SQUARES_OF, CriterionChoiceRecord, DecompositionRecord, ErrorEstimateRecord
+from evalreport.records import MetricRecord, WarningRecord, warning
+from evalreport.results import (
+    SQUARES_OF,
+    CriterionChoiceRecord,
+    DecompositionRecord,
+    ErrorEstimateRecord,
+    ResultFields,
+)
 from evalreport.texts import Message
 
 FEW_REPLICATES = 30
 
 
-def algorithm_cautions(fields: JsonObject, design: str) -> tuple[WarningRecord, ...]:
+def algorithm_cautions(fields: ResultFields, design: str) -> tuple[WarningRecord, ...]:
     """Return the warnings that the fields of ``about_algorithms`` give reason for."""
     estimates = fields.get("error_estimates", ())
     main = [e for e in estimates if e.metric == estimates[0].metric]

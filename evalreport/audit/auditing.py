@@ -366,7 +366,7 @@ def timestamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def summary_of(results: Results) -> dict[str, Any]:
+def summary_of(results: Results) -> JsonObject:
     """Return the facts of a run that lists and charts need without opening its results."""
     values = {}
     for row in results.metrics:

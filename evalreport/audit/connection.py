@@ -224,7 +224,7 @@ def to_version_3(connection: Connection) -> None:
             connection.execute(runs.update().where(runs.c.id == run_id).values(summary=changed))
 
 
-def _nights(losses: JsonObject, records: Sequence[JsonObject]) -> dict[str, Any]:
+def _nights(losses: JsonObject, records: Sequence[JsonObject]) -> JsonObject:
     """Turn [metric, levels, weights] of each model into [metric, value, standard error, n]."""
     values = {row["model"]: row["value"] for row in records}
     nights = {}

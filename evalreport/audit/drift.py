@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,8 @@ from evalreport.audit.run_differences import Past, Present, Reference
 from evalreport.audit.sequential_test import share_of_look
 from evalreport.comparisons.decisions import adjust
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
-from evalreport.engine.distributions import chi2_tail, dot, exp, log
+from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.results import AuditRecord, Results
 from evalreport.texts import Message, Text, parts
@@ -50,7 +50,7 @@ class Drift:
     reason: Text | None = None
 
 
-def of_counts(then: npt.NDArray[Any], now: npt.NDArray[Any]) -> Drift:
+def of_counts(then: Array, now: Array) -> Drift:
     """Compare two samples of categories by their counts (k,): chi-square, or Fisher's exact test of two categories.
 
     Cramer's V is sqrt(chi2 / n) of the 2 x k table: 0.1 is small, 0.3 medium, 0.5 large (Cohen 1988). Categories that
@@ -127,7 +127,7 @@ def fisher_exact(then: Floats, now: Floats) -> float:
     (a, b), (c, d) = then, now
     row, column, n = a + b, a + c, a + b + c + d
     k = np.arange(max(0, row + column - n), min(row, column) + 1)
-    logs = _log_choose(column, k) + _log_choose(n - column, row - k) - _log_choose(n, row)
+    logs = log_choose(column, k) + log_choose(n - column, row - k) - log_choose(n, row)
     chances = exp(logs)
     return float(min(1.0, chances[chances <= chances[k == a][0] * (1 + 1e-7)].sum()))
 
@@ -192,12 +192,6 @@ def _pooled(then: Floats, now: Floats) -> tuple[Floats, Floats]:
         return then, now
     k = min(k, len(then) - 1)
     return np.append(then[:k].sum(), then[k:]), np.append(now[:k].sum(), now[k:])
-
-
-def _log_choose(n: Any, k: Any) -> Any:
-    from scipy.special import gammaln
-
-    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
 def _never_zero(p: float) -> float:
@@ -429,7 +423,7 @@ def _present(predictions: Predictions, outputs: ModelOutputs) -> npt.NDArray[np.
     return np.ones(predictions.n, dtype=bool) if outputs.present is None else outputs.present
 
 
-def _labels(predictions: Predictions, outputs: ModelOutputs) -> npt.NDArray[Any]:
+def _labels(predictions: Predictions, outputs: ModelOutputs) -> Array:
     assert outputs.y_pred is not None
     return outputs.y_pred[_present(predictions, outputs)]
 
@@ -458,8 +452,8 @@ def _missing(predictions: Predictions, outputs: ModelOutputs) -> tuple[int, int]
 
 
 def _counts(
-    then: tuple[npt.NDArray[Any], tuple[str, ...]],
-    today: tuple[npt.NDArray[Any], tuple[str, ...]],
+    then: tuple[Array, tuple[str, ...]],
+    today: tuple[Array, tuple[str, ...]],
     *,
     gaps: bool = False,
 ) -> tuple[list[str], Floats, Floats]:

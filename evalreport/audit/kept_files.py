@@ -98,7 +98,7 @@ def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
             yield f"{kind}.{number}", column.values
 
 
-def _head_of_model(model: ModelOutputs) -> dict[str, Any]:
+def _head_of_model(model: ModelOutputs) -> JsonObject:
     outputs = [name for name in _OUTPUTS if getattr(model, name) is not None]
     width = None if model.proba is None else model.proba.shape[1]
     return {"name": model.name, "outputs": outputs, "proba": width, "columns": _heads(model.columns)}
@@ -236,7 +236,7 @@ def _bytes(path: Path) -> bytes:
         ) from None
 
 
-def parsed(data: bytes, name: str) -> dict[str, Any]:
+def parsed(data: bytes, name: str) -> JsonObject:
     """Read and check the bytes of a results.json.
 
     Raises
@@ -296,7 +296,7 @@ def _default(entry: dataclasses.Field[Any]) -> Any:
     return [] if made == () else None if made is dataclasses.MISSING else made
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
     found = dict(pairs)
     if len(found) < len(pairs):
         # Two readers could take two different values.
@@ -381,7 +381,7 @@ def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:
         _check(part, kind, f"{where}[{place}]")
 
 
-def _hints(record: Any) -> dict[str, Any]:
+def _hints(record: Any) -> JsonObject:
     if record not in _HINTS:
         _HINTS[record] = get_type_hints(record)
     return _HINTS[record]

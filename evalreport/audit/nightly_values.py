@@ -322,7 +322,7 @@ def kept_night(run: Run, model: str, quantity: Quantity) -> Night | None:
     return None if found is None or found[0] != quantity.spelled else Night(*found[1:])
 
 
-def kept_of(records: Sequence[EvidenceRecord]) -> dict[str, Any]:
+def kept_of(records: Sequence[EvidenceRecord]) -> JsonObject:
     """Return what runs to come need of a run's evidence, as it stands in the run's summary."""
     if not records:
         return {}

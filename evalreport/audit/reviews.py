@@ -239,7 +239,7 @@ def _root(environment: Mapping[str, str], name: str, otherwise: str = "") -> str
 class _Staying(urllib.request.HTTPRedirectHandler):
     """Follows no redirect: the token is for one host only."""
 
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_: object) -> None:
         return None
 
 

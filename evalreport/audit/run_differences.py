@@ -22,8 +22,9 @@ from evalreport.config import Options
 from evalreport.data.columns import in_order
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.data.selection import subset
+from evalreport.engine.derivative import Array
 from evalreport.errors import UsageError
-from evalreport.intervals.proportions import difference_limits
+from evalreport.intervals.proportions import ValueLimits, difference_limits
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.records import JsonObject, Slice
@@ -310,12 +311,19 @@ def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Mes
     value, low, high = present
     old_value, old_low, old_high = earlier
     how = Message("since.from_intervals", why=why)
-    if None in (value, low, high, old_value, old_low, old_high):
+    if (
+        value is None
+        or low is None
+        or high is None
+        or old_value is None
+        or old_low is None
+        or old_high is None
+    ):
         return Since(value, old_value, how=how, reason=Message("since.no_interval"))
     return square_and_add((value, low, high), (old_value, old_low, old_high), how)
 
 
-def square_and_add(now: tuple[Any, Any, Any], then: tuple[Any, Any, Any], how: Text = "") -> Since:
+def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = "") -> Since:
     """Return the difference of two independent values from each one's value and limits.
 
     Examples
@@ -413,7 +421,7 @@ def _same_classes(today: Predictions, earlier: Predictions) -> tuple[Predictions
 def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
     place = np.array([classes.index(label) for label in predictions.classes], dtype=np.int32)
 
-    def codes(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    def codes(values: Array | None) -> Array | None:
         return None if values is None else np.where(values >= 0, place[values], -1).astype(np.int32)
 
     def recoded(model: ModelOutputs) -> ModelOutputs:

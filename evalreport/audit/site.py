@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote
 
 from evalreport import numbers
@@ -126,7 +126,7 @@ def _timeline(history: History, series: str, own: Sequence[Run]) -> Timeline:
     return Timeline(series, metric, level, tuple(audits), tuple(t for t in tracks if t.looks))
 
 
-def _kept(content: JsonObject) -> dict[str, Any]:
+def _kept(content: JsonObject) -> JsonObject:
     """Keep what the page needs of a results.json: a year of them whole would fill the memory."""
     return {
         "level": float(content["options"].get("confidence", 0.95)),
@@ -391,7 +391,7 @@ def _subtitle(found: Sequence[Timeline]) -> str:
     return " · ".join([say("site.several_series", n=len(found)), *facts] if len(found) > 1 else facts)
 
 
-def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]]) -> dict[str, Any]:
+def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]]) -> JsonObject:
     """Say what stands about one series: where it stands, its charts, its audits with the newest first."""
     from markupsafe import Markup
 
@@ -462,7 +462,7 @@ def _said(line: Timeline) -> Iterator[tuple[str, str]]:
     yield "audits", f"{len(line.audits)}: {shares}"
 
 
-def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> dict[str, Any]:
+def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> JsonObject:
     word, tone = OUTCOMES.get(audit.run.exit_code, ("failed", "caution"))
     values = audit.run.summary["values"]
     same = audit.run.summary["primary_metric"] == line.metric
@@ -481,7 +481,7 @@ def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def _cell(values: Sequence[float | None] | None) -> dict[str, Any] | None:
+def _cell(values: Sequence[float | None] | None) -> JsonObject | None:
     if values is None or values[0] is None:
         return None
     value, low, high = values

@@ -24,7 +24,7 @@ from evalreport.records import JsonObject
 from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection, Row, Select, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +216,11 @@ def _facts() -> list[Any]:
 
 
 def _run(row: Row[Any]) -> Run:
-    values: dict[str, Any] = {entry.name: value for entry, value in zip(fields(Run), row, strict=True)}
+    values: JsonObject = {entry.name: value for entry, value in zip(fields(Run), row, strict=True)}
     return Run(**{**values, "summary": json.loads(values["summary"])})
 
 
-def _of_series(query: Any, table: Any, series: str | None) -> Any:
+def _of_series(query: Select[Any], table: Table, series: str | None) -> Select[Any]:
     return query if series is None else query.where(table.c.series == series)
 
 

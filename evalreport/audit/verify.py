@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -92,11 +92,11 @@ class Leaf:
     where: str
     number: bool
     kind: Kind
-    said: Any = None
-    found: Any = None
+    said: object = None
+    found: object = None
 
 
-def leaves(said: Any, found: Any, where: str = "") -> Iterator[Leaf]:
+def leaves(said: object, found: object, where: str = "") -> Iterator[Leaf]:
     """Compare two values and everything inside them.
 
     Records of a list are matched by what they are about, so that one that is missing is one difference.
@@ -135,7 +135,7 @@ def _records(said: Sequence[JsonObject], found: Sequence[JsonObject], where: str
         yield Leaf(say("verify.order", where=where), False, "differs", "another order", "this order")
 
 
-def _values(said: Sequence[Any], found: Sequence[Any], where: str) -> Iterator[Leaf]:
+def _values(said: Sequence[object], found: Sequence[object], where: str) -> Iterator[Leaf]:
     if len(said) != len(found):
         yield Leaf(f"{where}: how many", True, "differs", len(said), len(found))
     for place, (one, other) in enumerate(zip(said, found, strict=False)):
@@ -173,7 +173,7 @@ def _names(record: JsonObject) -> Sequence[str]:
     return [name for name in IDENTITY if name not in ("method", "code") or "verdict" not in record]
 
 
-def _there(record: Any) -> str | None:
+def _there(record: object) -> str | None:
     return None if record is None else "a record"
 
 
@@ -191,7 +191,7 @@ def _leaf(said: Any, found: Any, where: str) -> Leaf:
     return Leaf(where, number, "worded" if name in WORDED and texts else "differs", said, found)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -433,7 +433,7 @@ def _with_history(
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[Any, Any]:
+def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[object, object]:
     """Return what is said and what was recomputed, without what is no figure of the analysis."""
     said, new = dict(content), json.loads(to_json(found))
     for side in (said, new):
@@ -460,7 +460,10 @@ def _version(side: JsonObject) -> str:
 
 
 def _checked(
-    recorded: Recorded, inputs: tuple[InputState, ...], compared: Any, unchecked: tuple[Text, ...] = ()
+    recorded: Recorded,
+    inputs: tuple[InputState, ...],
+    compared: Iterable[Leaf],
+    unchecked: tuple[Text, ...] = (),
 ) -> Verification:
     """Count what agrees, and gather what does not."""
     from evalreport.provenance import environment

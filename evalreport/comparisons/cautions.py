@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.records import ComparisonRecord, WarningRecord, warning
-from evalreport.results import DominanceRecord, OperatingPointRecord
+from evalreport.results import DominanceRecord, OperatingPointRecord, ResultFields
 from evalreport.texts import Message, Text, shortened
 
 Floats = npt.NDArray[np.float64]
@@ -37,7 +36,7 @@ FEW_SCORES = 20
 def of_choice(
     sample: Sample,
     rows: Sequence[ComparisonRecord],
-    thresholds: Mapping[str, Sequence[Any]],
+    thresholds: ResultFields,
     options: Options,
 ) -> Iterator[WarningRecord]:
     """Yield the warnings of this room, in a fixed order."""
@@ -162,7 +161,7 @@ def cautions(
     options: Options,
     *,
     rows: Sequence[ComparisonRecord] = (),
-    thresholds: Mapping[str, Sequence[Any]] | None = None,
+    thresholds: ResultFields | None = None,
 ) -> tuple[WarningRecord, ...]:
     """Return the warnings of a run, those that may change a reading first, each kind in a fixed order.
 

@@ -231,7 +231,7 @@ def comparison_test(
     source: Text | None = None,
     name: str | None = None,
     **fields: Any,
-) -> Callable[[Any], Any]:
+) -> Callable[[Function], Function]:
     """Register a function that returns an ``Outcome``; ``name`` only where no function can be called so.
 
     What is not given of null hypothesis, assumptions and source stands in the catalogue of texts, by the test's name;

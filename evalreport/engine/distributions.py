@@ -140,6 +140,11 @@ def column_sums(columns: Sequence[Whole], counts: Array) -> Floats:
 # --- functions of one number ----------------------------------------------------------------------------------------
 
 
+def log_choose(n: Array | float, k: Array | float) -> Floats:
+    """Return logarithms of the binomial coefficients n over k, element by element."""
+    return np.asarray(special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0))
+
+
 def log(x: Array) -> Floats:
     """Return natural logarithms, element by element."""
     return np.asarray(special.boxcox(x, 0.0))

@@ -193,9 +193,11 @@ def tango(estimate: Estimate, level: float) -> Bounds:
     return Bounds(low, high)
 
 
-def difference_limits(
-    first: tuple[float, float, float], second: tuple[float, float, float]
-) -> tuple[float, float]:
+ValueLimits = tuple[float, float, float]
+"""A value with its limits: value, low, high."""
+
+
+def difference_limits(first: ValueLimits, second: ValueLimits) -> tuple[float, float]:
     """Return limits of x - y, independent of each other, from (value, low, high) of each: squared and added.
 
     l = d - sqrt((x - l_x)^2 + (u_y - y)^2) and u = d + sqrt((u_x - x)^2 + (y - l_y)^2): Zou and Donner (2008),

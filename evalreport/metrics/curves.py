@@ -45,6 +45,9 @@ class Points:
     successes: Floats | None = None
 
 
+CurveFunction = Callable[..., Points | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """A registered curve.
@@ -71,7 +74,7 @@ class Curve:
     x: str
     y: str
     needs: Needs
-    function: Callable[[Any], Points | None]
+    function: CurveFunction
     tasks: tuple[Task, ...] = ("binary",)
     most: int = 200
     front: bool = False
@@ -83,10 +86,10 @@ CURVES: Registry[Curve] = Registry("curve")
 
 def curve(
     label: str, *, x: str, y: str, needs: Needs = "scores", name: str | None = None, **fields: Any
-) -> Callable[[Callable[[Any], Points | None]], Callable[[Any], Points | None]]:
+) -> Callable[[CurveFunction], CurveFunction]:
     """Register a function of ``ThresholdCounts`` or ``Forecasts``; its name is the function's unless one is given."""
 
-    def _decorate(function: Callable[[Any], Points | None]) -> Callable[[Any], Points | None]:
+    def _decorate(function: CurveFunction) -> CurveFunction:
         entry = Curve(
             name=name or function.__name__,
             label=label,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ IsoSlope = Literal["", "counts", "rates"]
 Infinite = Literal["", "zero_probability", "zero_truth"]
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
+Number = TypeVar("Number", float, Array)
 Fields = dict[str, Any]
 """Fields of ``Metric`` that several metrics share, by name."""
 
@@ -53,11 +54,11 @@ class Affine:
     slope: float
     offset: float
 
-    def forward(self, value: Any) -> Any:
+    def forward(self, value: Number) -> Number:
         """Return the values on this scale of values of the base, a number or an array."""
         return self.slope * value + self.offset
 
-    def back(self, value: Any) -> Any:
+    def back(self, value: Number) -> Number:
         """Return the values of the base from values on this scale, a number or an array."""
         return (value - self.offset) / self.slope
 

@@ -229,7 +229,7 @@ class RowData:
     units: Units
     layout: Layout
     columns: Mapping[Key, Columns]
-    states: Mapping[Key, tuple[Any, ...]]
+    states: Mapping[Key, tuple[object, ...]]
     orders: Mapping[str, tuple[Order, ...]]
     bins: Mapping[str, tuple[Bins, ...]] = field(default_factory=dict)
     exact: bool = False
@@ -551,7 +551,7 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
     return _estimate(predictions, data, key, value, slopes, rarest=rarest, **fields)
 
 
-def _row_proportion(key: Key, state: Any, weights: Floats) -> dict[str, float]:
+def _row_proportion(key: Key, state: object, weights: Floats) -> dict[str, float]:
     """Return successes and trials of a row metric that is a proportion."""
     proportion = definition(key[1]).proportion
     if proportion is None:

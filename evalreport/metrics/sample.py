@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -144,13 +143,13 @@ def prepare_rows(
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     columns: dict[Key, Columns] = {}
-    states: dict[Key, tuple[Any, ...]] = {}
+    states: dict[Key, tuple[object, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}
     places = layout.ranked.rows()
     for outputs in predictions.models:
         whole = view(predictions, outputs)
         views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
-        prepared: dict[Any, tuple[Any, ...]] = {}
+        prepared: dict[object, tuple[object, ...]] = {}
         for quantity in quantities:
             metric, key = definition(quantity), (outputs.name, quantity)
             if lacks(outputs, quantity):
@@ -169,12 +168,12 @@ def prepare_rows(
     return RowData(units, layout, columns, states, orders)
 
 
-def _states(metric: Metric, views: Sequence[ModelView]) -> tuple[Any, ...]:
+def _states(metric: Metric, views: Sequence[ModelView]) -> tuple[object, ...]:
     assert metric.prepare is not None
     return tuple(metric.prepare(part) for part in views)
 
 
-def _chosen(states: tuple[Any, ...], quantity: Quantity, predictions: Predictions) -> tuple[Any, ...]:
+def _chosen(states: tuple[object, ...], quantity: Quantity, predictions: Predictions) -> tuple[object, ...]:
     """Say which average or class of a shared state a class-wise quantity is about."""
     if not definition(quantity).averages:
         return states

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from scipy import special
 
 from evalreport.comparisons.registry import probability
 from evalreport.engine.derivative import Array
-from evalreport.engine.distributions import dot, exp
+from evalreport.engine.distributions import dot, exp, log_choose
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
 from evalreport.intervals.registry import INTERVALS
@@ -434,12 +433,7 @@ def _rarer(log_p: npt.NDArray[np.float64], observed: float, ties: float) -> floa
 
 def _log_hypergeometric(x: Array, n1: int, n2: int, successes: int) -> npt.NDArray[np.float64]:
     """Return the logarithm of the chance that x of the successes are among the first n1."""
-
-    def log_choose(n: Any, k: Any) -> Any:
-        return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-
-    found = log_choose(n1, x) + log_choose(n2, successes - x) - log_choose(n1 + n2, successes)
-    return np.asarray(found, dtype=np.float64)
+    return log_choose(n1, x) + log_choose(n2, successes - x) - log_choose(n1 + n2, successes)
 
 
 def testable(smallest: Sequence[float], alpha: float) -> tuple[list[bool], int]:
