@@ -128,7 +128,7 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     >>> gate.comparator, gate.limit
     ('>=', 0.9)
     """
-    known = _longest_first(models)
+    known = sorted(models, key=lambda name: (-len(name), name))  # the longest first
     first = None if _begins_term(text, 0, known) else _BOUND_FIRST.match(text)
     if first is not None:
         mirrored, at = _comparator(text, first.end())
@@ -164,10 +164,6 @@ def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
         return parse(text, models=models).terms
     except UsageError:
         return ()
-
-
-def _longest_first(models: Iterable[str]) -> list[str]:
-    return sorted(models, key=lambda name: (-len(name), name))
 
 
 def _subject(

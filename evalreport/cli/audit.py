@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli.configuration import Settings, given, models_argument, run_options, settle
+from evalreport.cli.configuration import Settings, models_argument, run_options
 from evalreport.cli.messages import State, progress_bar, say, say_found, say_warnings, tell
-from evalreport.cli.run import check_names, check_output, exit_code, say_gates, write
+from evalreport.cli.run import begin, check_names, check_output, exit_code, say_gates, write
 from evalreport.config import memory_bytes
 from evalreport.errors import HistoryError, OutputError, UsageError
 from evalreport.files import content_of
@@ -58,15 +58,10 @@ def audit_command(
     recorded once. Exit codes are those of `evalreport run`.
     """
     when = None if time is None else parse_time(time)
-    settings = settle(models, given(flags), config=config)
-    context.obj |= {
-        "verbose": settings.output.verbose,
-        "interrupted": Message("cli.audit.nothing"),
-    }
+    settings = begin(context, models, flags, config)
+    context.obj["interrupted"] = Message("cli.audit.nothing")
     check_output(settings.output)
     loud = not settings.output.quiet
-    if settings.config is not None and loud:
-        say(f"configuration: {settings.config}")
     from evalreport.audit.auditing import check_series
     from evalreport.audit.connection import open_history
     from evalreport.audit.store import locked

@@ -61,12 +61,9 @@ def clean(text: Text) -> str:
     if shown.isprintable():
         return shown
     return "".join(
-        c if c.isprintable() or c in _JOINERS or _is_space(c) else f"U+{ord(c):04X}" for c in shown
+        c if c.isprintable() or c in _JOINERS or unicodedata.category(c) == "Zs" else f"U+{ord(c):04X}"
+        for c in shown
     )
-
-
-def _is_space(character: str) -> bool:
-    return unicodedata.category(character) == "Zs"
 
 
 def log_as(form: LogFormat) -> None:

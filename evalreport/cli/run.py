@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,15 +59,30 @@ def run_command(
     ones also as .gz), or one or more such files. Every option can also stand in evalreport.toml: a flag wins
     over the file.
     """
-    settings = settle(models, given(flags), config=config)
-    context.obj |= {"verbose": settings.output.verbose, "interrupted": "nothing was written"}
+    settings = begin(context, models, flags, config)
+    context.obj["interrupted"] = "nothing was written"
     check_output(settings.output)
-    if settings.config is not None and not settings.output.quiet:
-        say(f"configuration: {settings.config}")
     results = _evaluate(models, settings)
     failure = write(results, settings.output, context.obj)
     say_gates(results.gates, settings.output)
     return exit_code(results.gates, failure)
+
+
+def begin(
+    context: click.Context, models: tuple[Path, ...], flags: Mapping[str, object], config: Path | None
+) -> Settings:
+    """Settle the options of a command, and say where they come from besides the flags.
+
+    Raises
+    ------
+    UsageError
+        A configuration file that cannot be read, or a value that is not allowed.
+    """
+    settings = settle(models, given(flags), config=config)
+    context.obj["verbose"] = settings.output.verbose
+    if settings.config is not None and not settings.output.quiet:
+        say(f"configuration: {settings.config}")
+    return settings
 
 
 def exit_code(gates: tuple[GateRecord, ...], failure: OutputError | None) -> int:
@@ -275,10 +291,7 @@ def check_command(
     Prints which models, design and task were found, which analyses are possible, and for the others the
     reason and what would make them possible. Bad input ends with exit code 2, as it would in a run.
     """
-    settings = settle(models, given(flags), config=config)
-    context.obj["verbose"] = settings.output.verbose
-    if settings.config is not None and not settings.output.quiet:
-        say(f"configuration: {settings.config}")
+    settings = begin(context, models, flags, config)
     from evalreport import data
 
     source = models[0] if len(models) == 1 else list(models)

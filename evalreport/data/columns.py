@@ -487,11 +487,6 @@ def used_only(array: pa.Array) -> pa.Array:
     )
 
 
-def number_column(values: Floats) -> Column:
-    """Return a numeric column."""
-    return Column(values)
-
-
 def take(column: Column, rows: npt.NDArray[np.int64]) -> Column:
     """Return some rows of a column; a row of -1 is empty."""
     values = column.values[rows]

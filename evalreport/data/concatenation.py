@@ -280,7 +280,7 @@ def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
         header = table.roles.columns.get("id")
         if header is not None:
             parts.append(table.read.arrays[header])
-        elif (table.positional or len(tables) == 1) and _models_in(table) == 1:
+        elif (table.positional or len(tables) == 1) and len(_models_of(table)[0]) == 1:
             parts.append(positions(table.read.rows))
         else:
             raise InputError(
@@ -308,11 +308,6 @@ def positions(rows: int) -> pa.Array:
 
     width = len(str(max(rows - 1, 0)))
     return pc.utf8_lpad(pa.array(np.arange(rows)).cast(pa.string()), width, "0")
-
-
-def _models_in(table: Table) -> int:
-    header = table.roles.columns.get("model")
-    return 1 if header is None else len(combined(table.read.arrays[header]).dictionary)
 
 
 def _concatenated(

@@ -31,7 +31,7 @@ from evalreport.data.reading import Columns, file_format
 from evalreport.data.sources import digest, is_file
 from evalreport.data.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
 from evalreport.errors import InputError, UsageError
-from evalreport.refit.plans import DataSource, Task
+from evalreport.refit.plans import DataSource, Task, keys_of
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 Features: TypeAlias = "Floats | pd.DataFrame"
 """(n, p) float64; a data frame where a column is text."""
+Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.integer]
 """Places in the examples."""
 
@@ -67,31 +68,27 @@ def read_target(read: Columns, source: DataSource, name: str) -> tuple[Target, M
     header = header_of(read, source.target)
     array = used_only(read.arrays[header])
     codes = dictionary_codes(array)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        raise InputError(
-            f"the target is empty ({int((codes < 0).sum())} of {read.rows} rows)",
-            file=name,
-            line=read.locate(row, None)[0],
-            column=header,
-            expected="the true label or value of every example",
-            remedy="fill in the target, or remove these rows",
-        )
+    _refuse_where(
+        codes < 0,
+        read,
+        (name, header),
+        f"the target is empty ({int((codes < 0).sum())} of {read.rows} rows)",
+        expected="the true label or value of every example",
+        remedy="fill in the target, or remove these rows",
+    )
     labels: list[str] = array.dictionary.to_pylist()
     task, why = _task(labels, source.task)
     if task == "regression":
         values = dictionary_numbers(array)
         wrong = ~np.isfinite(values)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InputError(
-                f"{quoted(labels[codes[row]])} is no finite number",
-                file=name,
-                line=read.locate(row, None)[0],
-                column=header,
-                expected="a finite number (the task is regression)",
-                remedy="correct the value, or set [data] task",
-            )
+        _refuse_where(
+            wrong,
+            read,
+            (name, header),
+            f"{quoted(labels[codes[np.argmax(wrong)]])} is no finite number",
+            expected="a finite number (the task is regression)",
+            remedy="correct the value, or set [data] task",
+        )
         _refuse_positive(source, task)
         return {"target": values, "task": task}, why
     return _classes(labels, codes, task, source, name), why
@@ -294,11 +291,8 @@ def same_features(examples: Examples) -> Indices:
 
 def data_digest(examples: Examples, source: DataSource) -> str:
     """Return a digest of the file's bytes and of what its columns are taken for."""
-    said = repr((examples.sha256, *(getattr(source, f) for f in _ROLES)))
+    said = repr((examples.sha256, *(getattr(source, key) for key in keys_of(DataSource) if key != "file")))
     return hashlib.sha256(said.encode()).hexdigest()
-
-
-_ROLES = ("target", "id", "features", "group", "time", "keep", "task", "positive", "frame")
 
 
 def _comparable(column: pd.Series) -> Values:
@@ -429,16 +423,25 @@ def _time_codes(read: Columns, column: str, name: str) -> Indices:
     return np.unique(order, return_inverse=True)[1].astype(np.int64)[codes]
 
 
-def _refuse_empty(empty: npt.NDArray[np.bool_], read: Columns, column: str, name: str, expected: str) -> None:
-    if empty.any():
-        raise InputError(
-            f"the cell is empty ({int(empty.sum())} of {read.rows} rows)",
-            file=name,
-            line=read.locate(int(np.argmax(empty)), None)[0],
-            column=column,
-            expected=expected,
-            remedy="fill it in, or take the column out of the plan",
-        )
+def _refuse_empty(empty: Flags, read: Columns, column: str, name: str, expected: str) -> None:
+    _refuse_where(
+        empty,
+        read,
+        (name, column),
+        f"the cell is empty ({int(empty.sum())} of {read.rows} rows)",
+        expected=expected,
+        remedy="fill it in, or take the column out of the plan",
+    )
+
+
+def _refuse_where(
+    wrong: Flags, read: Columns, place: tuple[str, str], problem: str, *, expected: str, remedy: str
+) -> None:
+    """Refuse the first of the rows that are wrong, where any is; ``place`` is the file and the column."""
+    if wrong.any():
+        line, _ = read.locate(int(np.argmax(wrong)), None)
+        file, column = place
+        raise InputError(problem, file=file, line=line, column=column, expected=expected, remedy=remedy)
 
 
 def _features(read: Columns, headers: Sequence[str], source: DataSource) -> Features:

@@ -47,11 +47,6 @@ def listening() -> Iterator[None]:
         yield
 
 
-def listen_for_good() -> None:
-    """Do the same in a worker process, which does nothing else."""
-    _listen()
-
-
 def _listen() -> None:
     usual = warnings.showwarning
 
@@ -270,7 +265,7 @@ Done = tuple[int, Fitted | Failure]
 
 def in_worker(place: int, examples: Examples, job: Job) -> Done:
     """Do one task in a process that does nothing else."""
-    listen_for_good()
+    _listen()
     return place, perform(examples, job)
 
 

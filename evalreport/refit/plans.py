@@ -405,13 +405,7 @@ def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
 
 
 _TOP = ("data", "scheme", "estimator", "seed", "jobs", "backend", "scheduler")
-_DATA = ("file", "target", "id", "features", "group", "time", "keep", "task", "positive", "frame")
-_SCHEME = (
-    *("name", "repeats", "folds", "test", "replicates", "sizes", "gap", "stratify"),
-    *("train_predictions", "inner_folds", "select"),
-)
 _ESTIMATOR = ("name", "import", "parameters", "grid", "complexity")
-_COMPLEXITY = ("parameter", "values", "complexity", "as_models")
 
 
 def read_plan(path: Path) -> Plan:
@@ -436,9 +430,14 @@ def read_plan(path: Path) -> Plan:
         raise UsageError(f"{path}: {error}") from None
 
 
+def keys_of(record: type[DataSource | Scheme | Complexity]) -> tuple[str, ...]:
+    """Return the keys of a table of the plan, which are the fields of its record."""
+    return tuple(entry.name for entry in fields(record))
+
+
 def _plan(content: Table, folder: Path) -> Plan:
     _known(content, _TOP, "key")
-    data, scheme = _table(content, "data", _DATA), _table(content, "scheme", _SCHEME)
+    data, scheme = _table(content, "data", keys_of(DataSource)), _table(content, "scheme", keys_of(Scheme))
     estimators = content.get("estimator", [])
     if not isinstance(estimators, list) or not all(isinstance(entry, dict) for entry in estimators):
         raise UsageError("estimator must be a list of tables: begin each with a line [[estimator]]")
@@ -501,7 +500,7 @@ def _estimator(table: Table, number: int) -> Estimator:
             name: _values(value, f"{place}: grid: {name}")
             for name, value in _table(table, "grid", None, place).items()
         },
-        complexity=_complexity(_table(table, "complexity", _COMPLEXITY, place), place),
+        complexity=_complexity(_table(table, "complexity", keys_of(Complexity), place), place),
     )
 
 
