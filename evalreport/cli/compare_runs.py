@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalreport.cli.configuration import form_option
 from evalreport.cli.messages import clean, progress_bar, tell, tell_json
 from evalreport.cli.run import EXIT_GATE_FAILED, EXIT_GATE_UNDECIDED
 from evalreport.config import STANDARD_OUTPUT
@@ -100,8 +101,7 @@ SHOWN = 20
 @click.option("--history", "url", metavar="URL",
               help="The history that recorded the audit: needed for what it says about earlier runs.")  # fmt: skip
 @click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="How to print it.")  # fmt: skip
+@form_option(help="How to print it.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where all agrees.")
 @click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: the first 20).")
 @click.pass_context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -49,6 +50,11 @@ class Documented(click.Option):
 models_argument = click.argument(
     "models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODELS..."
 )
+
+
+form_option = partial(click.option, "-f", "--format", "form", type=click.Choice(["text", "json"]), default="text",
+                      show_default=True)  # fmt: skip
+"""The option --format of a command that prints; its help says what is printed."""
 
 
 def run_options(function: F) -> F:

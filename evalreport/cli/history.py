@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evalreport.cli.audit import parse_time
+from evalreport.cli.configuration import form_option
 from evalreport.cli.messages import clean, say, tell, tell_json
 from evalreport.config import TEMPLATE_TIME
 from evalreport.errors import HistoryError, UsageError
@@ -26,9 +27,6 @@ F = TypeVar("F", bound=Callable[..., object])
 
 url_option = click.option("--history", "url", required=True, metavar="URL",
                           help="sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
-form_option = click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text",
-                           show_default=True, help="How to print it.")  # fmt: skip
-
 
 series_option = partial(click.option, "--series", metavar="NAME")
 """The option --series; its help says what it means for a command."""
@@ -45,7 +43,7 @@ def history_command() -> None:
 @history_command.command("list")
 @url_option
 @series_option(help="Only the runs of this series (default: all).")
-@form_option
+@form_option(help="How to print it.")
 def list_runs(url: str, series: str | None, form: str) -> int:
     """List the runs, the oldest first.
 
@@ -77,7 +75,7 @@ def list_runs(url: str, series: str | None, form: str) -> int:
 @history_command.command("show")
 @click.argument("run_id", type=int, metavar="ID")
 @url_option
-@form_option
+@form_option(help="How to print it.")
 def show_run(run_id: int, url: str, form: str) -> int:
     """Show one run: its inputs, gates, changes and warnings.
 
@@ -111,7 +109,7 @@ def show_run(run_id: int, url: str, form: str) -> int:
 @click.argument("before", type=int, metavar="ID")
 @click.argument("after", type=int, metavar="ID")
 @url_option
-@form_option
+@form_option(help="How to print it.")
 def diff_runs(before: int, after: int, url: str, form: str) -> int:
     """Say what differs between two runs.
 

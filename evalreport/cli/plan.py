@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalreport.cli.configuration import form_option
 from evalreport.cli.messages import progress_bar, say, tell
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.texts import Message
@@ -67,8 +68,7 @@ SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
               help="Level of the intervals; 1 − X is the level of the tests.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=1), default=1, show_default=True, metavar="M",
               help="Comparisons that are corrected together (α is divided by M).")  # fmt: skip
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="How to print the plan.")  # fmt: skip
+@form_option(help="How to print the plan.")
 def plan_command(
     *, form: str, confidence: float, pairs: int, expected: tuple[float, ...], **asked: Any
 ) -> int:

@@ -12,6 +12,7 @@ import click
 
 from evalreport.cli.configuration import (
     Settings,
+    form_option,
     given,
     loading_options,
     models_argument,
@@ -278,10 +279,7 @@ def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
 @click.command("check")
 @models_argument
 @loading_options
-@click.option(
-    "-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="How to print what was found.",
-)  # fmt: skip
+@form_option(help="How to print what was found.")
 @click.pass_context
 def check_command(
     context: click.Context, /, models: tuple[Path, ...], config: Path | None, form: str, **flags: object
