@@ -48,6 +48,37 @@ class View:
         return next(m for m in self.models if m.id == name)
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value and what stands beside and below it; ``order`` is what a sortable table sorts by."""
+
+    value: str
+    beside: str = ""
+    order: float | None = None
+    note: Text = ""
+    below: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table, headed by a model or by a label; ``key`` says which models a labelled row is about."""
+
+    model: Model | None
+    cells: tuple[Cell | str, ...]
+    label: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows below their headings; the first column's is in the template."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+
+
 def view_of(results: Results) -> View:
     """Look at results from the report's side."""
     shown, short = distinct_names(results.models), distinct_names(results.models, SHORT_NAME)

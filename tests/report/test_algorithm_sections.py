@@ -110,7 +110,7 @@ def test_the_unbiased_bias_leads_the_table_and_the_bars() -> None:
     results = evaluated(replicated(), task="regression")
     content = sections(results)["decomposition"]
     (table_of_parts,) = content.tables
-    assert table_of_parts.heads[1:5] == (
+    assert table_of_parts.headings[1:5] == (
         "Bias², unbiased",
         "Variance, unbiased",
         "Bias², plug-in",

@@ -203,8 +203,8 @@ def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results
     found.figure.draw[0](axes)
     bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() == 2.6]
     assert [list(map(float, bar)) for bar in bars] == [[1.0, 2.0], [2.0, 3.0]]
-    assert found.rows[0].statistic == "4.59 (df 3, 39)"
-    assert found.rows[0].blocks == "14 data sets"
+    assert found.rows[0].cells[2] == "4.59 (df 3, 39)"
+    assert found.rows[0].cells[1] == "14 data sets"
     assert drawn(found.figure) == drawn(found.figure), "the same bytes twice"
 
 

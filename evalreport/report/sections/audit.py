@@ -7,22 +7,9 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.records import HistoryRecord
 from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.view import View, text_of
+from evalreport.report.view import Row, View, text_of
 from evalreport.results import AuditRecord
 from evalreport.texts import has, named, say
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryRow:
-    """One model against one earlier run."""
-
-    model: str
-    reference: str
-    then: str
-    now: str
-    difference: str
-    p: str
-    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +17,7 @@ class History:
     """What the section shows."""
 
     metric: str
-    rows: tuple[HistoryRow, ...]
+    rows: tuple[Row, ...]
     note: str
 
 
@@ -44,7 +31,7 @@ def describe(view: View) -> History | None:
     return History(label, tuple(_row(view, record) for record in records), say("history.note"))
 
 
-def _row(view: View, record: HistoryRecord) -> HistoryRow:
+def _row(view: View, record: HistoryRecord) -> Row:
     missing = record.difference is None
     decimals = 4
     if record.low is not None and record.high is not None:
@@ -53,20 +40,16 @@ def _row(view: View, record: HistoryRecord) -> HistoryRow:
     if record.low is not None:
         difference += f" {numbers.interval(record.low, record.high, decimals, signed=True)}"
     test = "" if record.p_value is None else f"{label_of('test', record.test)}; "
-    return HistoryRow(
-        model=view.model(record.model).name,
-        reference=say(
-            "history.reference",
-            reference=named("history.run", record.reference),
-            run=record.run,
-            date=record.time[:10],
-        ),
-        then=numbers.number(record.reference_value, decimals),
-        now=numbers.number(record.value, decimals),
-        difference=numbers.MISSING if missing else difference,
-        p=numbers.p_value(record.p_value),
-        how=text_of(view, f"{test}{record.reason if record.reason and missing else record.text}"),
+    run = named("history.run", record.reference)
+    cells = (
+        say("history.reference", reference=run, run=record.run, date=record.time[:10]),
+        numbers.number(record.reference_value, decimals),
+        numbers.number(record.value, decimals),
+        numbers.MISSING if missing else difference,
+        numbers.p_value(record.p_value),
+        text_of(view, f"{test}{record.reason if record.reason and missing else record.text}"),
     )
+    return Row(None, cells, view.model(record.model).name)
 
 
 CHANGES = frozenset({"difference", "from_floor"})

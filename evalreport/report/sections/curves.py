@@ -15,7 +15,7 @@ from evalreport.plots.thresholds import accuracy_rejection, error_rates, gain, l
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure, grid
 from evalreport.report.naming import MetricKey, listed, metric_label
-from evalreport.report.view import Model, View, metric_decimals, metric_record
+from evalreport.report.view import Model, Row, View, metric_decimals, metric_record
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
@@ -186,14 +186,6 @@ def _notes(view: View) -> tuple[str, ...]:
     if len(view.models) > MOST_TOLD:
         notes.append(say("curves.highlighted"))
     return tuple(notes)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One model's line: texts in the order of the headings."""
-
-    model: Model
-    cells: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from evalreport.plots.decomposition import (
 from evalreport.plots.pictures import Draw
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
-from evalreport.report.sections.leaderboard import Cell
-from evalreport.report.view import Model, View, text_of
+from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import SQUARES_OF, DecompositionRecord
 from evalreport.texts import has, named, say
 
@@ -32,45 +31,12 @@ TOLD = ("few_replicates", "noise_exceeds_bias")
 
 
 @dataclass(frozen=True, slots=True)
-class PartRow:
-    """One model's parts (at one complexity, where there are several)."""
-
-    model: Model
-    at: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PartTable:
-    """The decomposition under one loss."""
-
-    title: str
-    at: str
-    heads: tuple[str, ...]
-    rows: tuple[PartRow, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class VariableRow:
-    """One of the most variable examples of a model."""
-
-    model: Model
-    id: str
-    truth: str
-    main: str
-    variance: str
-    loss: str
-    replicates: str
-
-
-@dataclass(frozen=True, slots=True)
 class Decomposition:
     """What the section shows; empty parts are left out."""
 
     figures: tuple[Figure, ...]
-    tables: tuple[PartTable, ...]
-    examples: tuple[VariableRow, ...]
+    tables: tuple[Table, ...]
+    examples: tuple[Row, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -104,7 +70,7 @@ def _of(view: View, loss: str) -> list[tuple[Model, DecompositionRecord]]:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(view: View, loss: str) -> PartTable:
+def _table(view: View, loss: str) -> Table:
     rows = _of(view, loss)
     decimals = numbers.decimals_of(
         (r.high - r.low) / 4 if r.low is not None and r.high is not None else None for _, r in rows
@@ -114,11 +80,11 @@ def _table(view: View, loss: str) -> PartTable:
     names = ("bias", "variance", "unbiased", "biased")
     if loss != "0-1":
         names = ("bias_unbiased", "variance_unbiased", "bias_plug_in", "variance_plug_in")
-    heads = [say("decomposition.expected_loss"), *(say(f"decomposition.{name}") for name in names)]
+    by_train = any(r.train_size is not None and r.complexity is None for _, r in rows)
+    heads = [say("decomposition.training_size" if by_train else "decomposition.complexity")] if along else []
+    heads += [say("decomposition.expected_loss"), *(say(f"decomposition.{name}") for name in names)]
     heads += [say("decomposition.noise")] if noise else []
     heads += [say("decomposition.averaged")] if loss != "kohavi_wolpert" else []
-    by_train = any(r.train_size is not None and r.complexity is None for _, r in rows)
-    at = say("decomposition.training_size" if by_train else "decomposition.complexity") if along else ""
     note = f"decomposition.note.{'squared' if loss in SQUARES_OF else loss}"
     notes = [say(note)] if has(note) else []
     notes += [
@@ -126,16 +92,17 @@ def _table(view: View, loss: str) -> PartTable:
         for n, total in dict.fromkeys((r.n_unbiased, r.n) for _, r in rows)
         if n is not None and n < total
     ]
-    return PartTable(
+    return Table(
         title=named("decomposition.loss", loss, visible(loss)),
-        at=at,
-        heads=tuple(heads),
-        rows=tuple(
-            PartRow(m, "" if (x := place_of(r)) is None else f"{x:g}", _cells(r, decimals, noise))
-            for m, r in rows
-        ),
+        headings=tuple(heads),
+        rows=tuple(Row(m, (*([_place(r)] if along else []), *_cells(r, decimals, noise))) for m, r in rows),
         note=" ".join(notes),
     )
+
+
+def _place(record: DecompositionRecord) -> str:
+    place = place_of(record)
+    return "" if place is None else f"{place:g}"
 
 
 def _cells(record: DecompositionRecord, decimals: int, noise: bool) -> tuple[Cell, ...]:
@@ -163,21 +130,24 @@ def _cells(record: DecompositionRecord, decimals: int, noise: bool) -> tuple[Cel
     return tuple(cells)
 
 
-def _examples(view: View) -> list[VariableRow]:
+def _examples(view: View) -> list[Row]:
     rows = []
     for model in view.models:
         own = [r for r in view.results.example_variance if r.model == model.id][:MOST_EXAMPLES]
         for r in own:
             decimals = 3 if r.loss != "squared" else numbers.decimals_of([r.variance / 10])
             rows.append(
-                VariableRow(
+                Row(
                     model,
-                    shorten(visible(r.id), LONGEST_CELL),
-                    shorten(visible(r.truth), LONGEST_CELL),
-                    shorten(visible(r.main_prediction), LONGEST_CELL),
-                    numbers.number(r.variance, decimals),
-                    numbers.number(r.expected_loss, decimals),
-                    numbers.count(r.n_replicates),
+                    (
+                        *(
+                            shorten(visible(text), LONGEST_CELL)
+                            for text in (r.id, r.truth, r.main_prediction)
+                        ),
+                        numbers.number(r.variance, decimals),
+                        numbers.number(r.expected_loss, decimals),
+                        numbers.count(r.n_replicates),
+                    ),
                 )
             )
     return rows

@@ -14,8 +14,7 @@ from evalreport.records import AgreementRecord, EffectRecord
 from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, listed
-from evalreport.report.sections.leaderboard import Cell
-from evalreport.report.view import Model, View, metric_decimals, text_of
+from evalreport.report.view import Cell, Model, Row, View, metric_decimals, text_of
 from evalreport.texts import coded, group_of, has, named, say
 
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
@@ -23,15 +22,6 @@ SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap
 """Designs whose fits share training data."""
 MOST_PAIRS, MOST_TABLES, MOST_STRIPS, MOST_COLUMNS = 45, 15, 15, 12
 LONGEST_CELL = 40
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    """One pair: a cell for each size."""
-
-    a: Model
-    b: Model
-    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +33,6 @@ class Agreement:
     words: tuple[str, str]
     rows: tuple[tuple[Cell, ...], ...]
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class FitRow:
-    """One model's values on single fits."""
-
-    model: Model
-    cells: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +58,13 @@ class Differences:
 
     heading: str
     size_heads: tuple[str, ...]
-    sizes: tuple[SizeRow, ...]
+    sizes: tuple[Row, ...]
     size_note: str
     agreement: tuple[Agreement, ...]
     figure: Figure | None
     fit_title: str
     fit_heads: tuple[str, ...]
-    fits: tuple[FitRow, ...]
+    fits: tuple[Row, ...]
     answering: tuple[Model, ...]
     examples: tuple[Example, ...]
     examples_note: str
@@ -115,7 +97,7 @@ def describe(view: View) -> Differences | None:
 # --- sizes ----------------------------------------------------------------------------------------------------------
 
 
-def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[SizeRow, ...]]:
+def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
     """Put the sizes of all pairs into one table; over right and wrong answers, rank-biserial only repeats g."""
     repeated = bool(view.results.agreement)
     shown = [
@@ -129,7 +111,9 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[SizeRow, ...]]
     for (a, b), records in groupby(shown, key=lambda r: (r.a, r.b)):
         by_column = {(r.effect, r.unit): r for r in records}
         cells = tuple(_cell(view, by_column.get(column)) for column in columns)
-        rows.append(SizeRow(known[a], known[b], cells))
+        first, second = known[a], known[b]
+        label = f"{first.name} \u2212 {second.name}"
+        rows.append(Row(None, cells, label, f"{first.key} {second.key}"))
     effects = list(dict.fromkeys(effect for effect, _ in columns))
     return effects, tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
 
@@ -205,7 +189,7 @@ def _primary_folds(view: View) -> dict[str, Values]:
     return by_model
 
 
-def _fits(view: View) -> tuple[tuple[str, ...], tuple[FitRow, ...]]:
+def _fits(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     folds, decimals = _primary_folds(view), metric_decimals(view, view.primary)
     sources = list(dict.fromkeys(r.source for r in view.results.variance if _is_primary(view, r.metric)))
     rows = []
@@ -219,7 +203,7 @@ def _fits(view: View) -> tuple[tuple[str, ...], tuple[FitRow, ...]]:
             found = [r.value for r in view.results.variance
                      if (r.model, r.source) == (model.id, source) and _is_primary(view, r.metric)]  # fmt: skip
             cells.append(numbers.number(found[0] ** 0.5, decimals + 1) if found else numbers.MISSING)
-        rows.append(FitRow(model, (numbers.count(len(values)), *cells)))
+        rows.append(Row(model, (numbers.count(len(values)), *cells)))
     heads = (
         say("differences.number"), say("differences.mean"), say("differences.standard_deviation"),
         say("differences.lowest"), say("differences.highest"),

@@ -16,8 +16,7 @@ from evalreport.plots.pictures import Draw
 from evalreport.report.characters import visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label
-from evalreport.report.sections.leaderboard import Cell
-from evalreport.report.view import Model, View, text_of
+from evalreport.report.view import Cell, Model, Row, View, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 
@@ -51,14 +50,6 @@ class EstimateTable:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainRow:
-    """One model's line of a small table."""
-
-    model: Model
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Estimates:
     """What the section shows; empty parts are left out."""
 
@@ -66,10 +57,10 @@ class Estimates:
     figure: Figure | None
     main: EstimateTable | None
     others: tuple[EstimateTable, ...]
-    plus: tuple[PlainRow, ...]
-    chosen: tuple[PlainRow, ...]
+    plus: tuple[Row, ...]
+    chosen: tuple[Row, ...]
     criteria_heads: tuple[str, ...]
-    criteria: tuple[PlainRow, ...]
+    criteria: tuple[Row, ...]
     missing: str
     warnings: tuple[str, ...]
 
@@ -185,20 +176,18 @@ def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> F
     )
 
 
-def _plus(view: View, valued: Sequence[ErrorEstimateRecord]) -> tuple[PlainRow, ...]:
+def _plus(view: View, valued: Sequence[ErrorEstimateRecord]) -> tuple[Row, ...]:
     if not valued:
         return ()
     own = {r.model: r for r in valued if r.estimator == "bootstrap_632plus" and r.metric == valued[0].metric}
     return tuple(
-        PlainRow(
-            model, tuple(numbers.number(own[model.id].details[name], 3) for name in ("R", "gamma", "omega"))
-        )
+        Row(model, tuple(numbers.number(own[model.id].details[name], 3) for name in ("R", "gamma", "omega")))
         for model in view.models
         if model.id in own
     )
 
 
-def _chosen(view: View) -> tuple[PlainRow, ...]:
+def _chosen(view: View) -> tuple[Row, ...]:
     """Count how often each model's search chose which parameters."""
     rows = []
     for model in view.models:
@@ -206,11 +195,11 @@ def _chosen(view: View) -> tuple[PlainRow, ...]:
         if counts:
             shown = [f"{visible(params)} ({count}×)" for params, count in counts.most_common(MOST_CHOSEN)]
             folds = numbers.count(sum(counts.values()))
-            rows.append(PlainRow(model, (folds, numbers.count(len(counts)), listed(shown, MOST_CHOSEN))))
+            rows.append(Row(model, (folds, numbers.count(len(counts)), listed(shown, MOST_CHOSEN))))
     return tuple(rows)
 
 
-def _criteria(view: View) -> tuple[tuple[str, ...], tuple[PlainRow, ...]]:
+def _criteria(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     choices = {c.criterion: c for c in view.results.criterion_choices}
     if not choices:
         return (), ()
@@ -222,7 +211,7 @@ def _criteria(view: View) -> tuple[tuple[str, ...], tuple[PlainRow, ...]]:
             decimals = numbers.decimals_of([choice.distance])
             value = numbers.MISSING if record is None else numbers.number(record.value, decimals)
             cells.append(("▸ " if choice.model == model.id else "") + value)
-        rows.append(PlainRow(model, tuple(cells)))
+        rows.append(Row(model, tuple(cells)))
     return tuple(label_of("metric", name) for name in choices), tuple(rows)
 
 

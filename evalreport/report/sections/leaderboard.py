@@ -15,6 +15,7 @@ from evalreport.report.naming import (
     summary_of,
 )
 from evalreport.report.view import (
+    Cell,
     Model,
     View,
     comparison_between,
@@ -26,7 +27,7 @@ from evalreport.report.view import (
     overall_keys,
     ranking_record,
 )
-from evalreport.texts import Text, say
+from evalreport.texts import say
 
 # What a reader asks for next, by task; the first three that the results hold are shown.
 COMPANIONS = {
@@ -35,16 +36,6 @@ COMPANIONS = {
     "regression": ("mae", "r2", "mape", "rmse", "mse"),
 }
 N_COMPANIONS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A value and what stands beside it; ``order`` is what a sortable table sorts by."""
-
-    value: str
-    beside: str = ""
-    order: float | None = None
-    note: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +49,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Place:
     """One model's row."""
 
     model: Model
@@ -77,7 +68,7 @@ class Leaderboard:
     abouts: tuple[str, ...]
     bar_heading: str
     difference_heading: str | None
-    rows: tuple[Row, ...]
+    rows: tuple[Place, ...]
     note: str
 
 
@@ -158,9 +149,9 @@ def difference_cell(view: View, model: Model, reference: Model) -> Cell:
 
 def _row(
     view: View, model: Model, keys: tuple[MetricKey, ...], bar: Bar | None, reference: Model | None
-) -> Row:
+) -> Place:
     place = ranking_record(view, model.id)
-    return Row(
+    return Place(
         model=model,
         rank=None if place is None else place.rank,
         letters="" if place is None else place.letters,

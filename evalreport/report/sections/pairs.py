@@ -14,6 +14,7 @@ from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, family_words, label_of, level_of_pairs, metric_label
 from evalreport.report.view import (
     Model,
+    Row,
     View,
     comparison_between,
     difference_decimals,
@@ -185,22 +186,10 @@ MOST_DRAWN = 24
 
 
 @dataclass(frozen=True, slots=True)
-class OmnibusRow:
-    """One test of all models."""
-
-    metric: str
-    test: str
-    blocks: str
-    statistic: str
-    p: str
-    remark: str
-
-
-@dataclass(frozen=True, slots=True)
 class Omnibus:
     """What the section shows."""
 
-    rows: tuple[OmnibusRow, ...]
+    rows: tuple[Row, ...]
     figure: Figure | None
     note: str
     remarks: bool
@@ -208,24 +197,20 @@ class Omnibus:
 
 def describe_omnibus(view: View) -> Omnibus | None:
     """Lay out the omnibus tests and the diagram; nothing where there is neither."""
-    rows = tuple(_row(view, record) for record in view.results.omnibus)
+    remarks = any(record.reason or record.caution for record in view.results.omnibus)
+    rows = tuple(_row(view, record, remarks) for record in view.results.omnibus)
     figure = _omnibus_figure(view)
-    remarks = any(row.remark for row in rows)
     return Omnibus(rows, figure, say("omnibus.note"), remarks) if rows or figure is not None else None
 
 
-def _row(view: View, record: OmnibusRecord) -> OmnibusRow:
+def _row(view: View, record: OmnibusRecord, remarks: bool) -> Row:
     degrees = [numbers.statistic(df) for df in (record.df, record.df2) if df is not None]
     text = numbers.statistic(record.statistic) + (f" (df {', '.join(degrees)})" if degrees else "")
     many = "" if record.blocks is None else f"{numbers.count(record.blocks)} "
-    return OmnibusRow(
-        metric=metric_label(MetricKey(record.metric)),
-        test=label_of("test", record.test),
-        blocks=many + named("omnibus.block", record.by),
-        statistic=text,
-        p=numbers.p_value(record.p_value),
-        remark=text_of(view, record.reason or record.caution or ""),
-    )
+    remark = (text_of(view, record.reason or record.caution or ""),) if remarks else ()
+    cells = (metric_label(MetricKey(record.metric)), many + named("omnibus.block", record.by), text,
+             numbers.p_value(record.p_value), *remark)  # fmt: skip
+    return Row(None, cells, label_of("test", record.test))
 
 
 def _omnibus_figure(view: View) -> Figure | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.report.naming import MetricKey, in_sentence, metric_label
-from evalreport.report.view import Model, View, text_of
+from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import DominanceRecord, OperatingPointRecord
 from evalreport.texts import has, say
 
@@ -15,48 +15,11 @@ MOST_IN_TABLE = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One value with what stands beside it (its interval) and below it (its threshold)."""
-
-    value: str
-    beside: str
-    below: str
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One model's line."""
-
-    model: Model
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Models by criteria."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[Row, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class CountRow:
-    """One threshold with its four counts."""
-
-    model: Model
-    criterion: str
-    threshold: str
-    counts: tuple[str, str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Thresholds:
     """What the section shows."""
 
     tables: tuple[Table, ...]
-    counts: tuple[CountRow, ...]
+    counts: tuple[Row, ...]
     above: Above | None
     changes: tuple[str, ...]
 
@@ -103,9 +66,7 @@ def _table(view: View, title: str, points: list[OperatingPointRecord], note: str
     rows = tuple(
         Row(
             m,
-            tuple(
-                _cell(view, known[m.id, key]) if (m.id, key) in known else Cell("", "", "") for key in keys
-            ),
+            tuple(_cell(view, known[m.id, key]) if (m.id, key) in known else Cell("") for key in keys),
         )
         for m in models[:MOST_IN_TABLE]
     )
@@ -116,7 +77,7 @@ def _table(view: View, title: str, points: list[OperatingPointRecord], note: str
 
 def _cell(view: View, point: OperatingPointRecord) -> Cell:
     at = say("thresholds.at", threshold=_threshold(view, point))
-    return Cell(numbers.number(point.value), numbers.interval(point.low, point.high), at)
+    return Cell(numbers.number(point.value), numbers.interval(point.low, point.high), below=at)
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:
@@ -141,10 +102,9 @@ def _heading(key: Key) -> str:
     return say("thresholds.best", metric=in_sentence(metric_label(MetricKey(metric))))
 
 
-def _counts(view: View, point: OperatingPointRecord) -> CountRow:
-    counts = (point.tp, point.fp, point.fn, point.tn)
-    a, b, c, d = (numbers.count(n) for n in counts)
-    return CountRow(view.model(point.model), _heading(_key(point)), _threshold(view, point), (a, b, c, d))
+def _counts(view: View, point: OperatingPointRecord) -> Row:
+    counts = (numbers.count(n) for n in (point.tp, point.fp, point.fn, point.tn))
+    return Row(view.model(point.model), (_heading(_key(point)), _threshold(view, point), *counts))
 
 
 MOST_PAIRS = 24
