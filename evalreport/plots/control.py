@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from evalreport.plots.style import FAINT, GRID, INK, MUTED, NEW_AXES, chart, mark_of, name_parts
+from evalreport.plots.pairs import name_parts
+from evalreport.plots.style import FAINT, GRID, INK, MUTED, NEW_AXES, chart, mark_of
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.style import (
-    BEHIND,
-    DASHED,
-    INK,
-    MUTED,
-    NEW_AXES,
-    PAPER,
-    chart,
-    draw_diagonal,
-    mark_fifths,
-    mark_of,
-)
+from evalreport.plots.style import BEHIND, DASHED, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord
 from evalreport.registry import words
 from evalreport.results import CurveRecord, Results
@@ -29,6 +18,7 @@ from evalreport.texts import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.typing import DrawStyleType, LegendLocType
     from numpy.typing import NDArray
 
@@ -415,3 +405,14 @@ def with_legend(axes: Axes, wanted: bool, place: LegendLocType) -> None:
         if owner and drawn is not None and handle not in others:
             drawn.set_gid(own_id(axes, int(owner[1]), f"legend-{number}"))
             text.set_gid(own_id(axes, int(owner[1]), f"legend-text-{number}"))
+
+
+def draw_diagonal(axes: Axes, ends: Sequence[float] = (0.0, 1.0), *, zorder: float = 2.0) -> None:
+    """Draw the dashed line on which both axes agree, from the least to the largest of some values."""
+    both = [min(ends), max(ends)]
+    axes.plot(both, both, color=MUTED, linewidth=0.8, linestyle=DASHED, zorder=zorder)
+
+
+def mark_fifths(axis: Axis) -> None:
+    """Give an axis of shares its ticks."""
+    axis.set_ticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])

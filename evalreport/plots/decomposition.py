@@ -7,17 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import name_of, ranked, write_title
-from evalreport.plots.style import (
-    INK,
-    MUTED,
-    NEW_AXES,
-    PAPER,
-    chart,
-    lay_rows,
-    mark_of,
-    name_parts,
-    write_beside,
-)
+from evalreport.plots.pairs import lay_rows, name_parts, write_beside
+from evalreport.plots.style import INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
 from evalreport.results import DecompositionRecord, Results
 from evalreport.texts import say

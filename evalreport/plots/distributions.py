@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import count
-from evalreport.plots.curves import name_of, own_id, write_title
-from evalreport.plots.style import DASHED, INK, MUTED, NEW_AXES, PAPER, chart, draw_diagonal, mark_of
+from evalreport.plots.curves import draw_diagonal, name_of, own_id, write_title
+from evalreport.plots.style import DASHED, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.results import ResidualRecord, Results
 from evalreport.texts import say
 

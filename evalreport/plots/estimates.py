@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import name_of, ranked
 from evalreport.plots.decomposition import logarithmic
-from evalreport.plots.style import (
-    FAINT,
-    INK,
-    NEW_AXES,
-    PAPER,
-    chart,
-    lay_rows,
-    mark_of,
-    name_parts,
-    write_beside,
-)
+from evalreport.plots.pairs import lay_rows, name_parts, write_beside
+from evalreport.plots.style import FAINT, INK, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
 from evalreport.results import Results
 from evalreport.texts import say

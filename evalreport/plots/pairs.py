@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import decimals_of, number, p_value
 from evalreport.plots.curves import Paired, is_metric, name_of, paired_on_primary, primary_words, ranked
-from evalreport.plots.style import (
-    DASHED,
-    FAINT,
-    INK,
-    MUTED,
-    NEW_AXES,
-    chart,
-    lay_rows,
-    mark_of,
-    name_parts,
-    write_beside,
-)
+from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, chart, mark_of
 from evalreport.results import Results
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 MOST_PAIRS = 15
 
@@ -361,3 +351,26 @@ def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Str
             label = f"{name_of(names, a)} \u2212 {name_of(names, b)}"
             rows.append(Strip(label, differences, i, f"m{i}_m{j}"))
     return rows
+
+
+def name_parts(parts: Iterable[Artist], key: str) -> None:
+    """Number drawn parts, so that a page can hide them by the key that their ids begin with."""
+    for place, part in enumerate(parts):
+        part.set_gid(f"{key}-{place}")
+
+
+def lay_rows(axes: Axes, n: int, axis_label: str, *, room: float = 0.1) -> None:
+    """Lay axes out for rows from top to bottom, each with its own label beside it."""
+    axes.set_yticks([])
+    axes.set_ylim(max(n, 1) - 0.5 + room, -0.5 - room)
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(axis_label, parse_math=False)
+
+
+def write_beside(axes: Axes, place: float, text: str, *, right: bool = False) -> Text:
+    """Write a row's label at the left of the axes, or what it says at the right."""
+    return axes.text(
+        1.02 if right else -0.02, place, text, ha="left" if right else "right", va="center",
+        color=MUTED if right else INK, clip_on=False, parse_math=False, transform=axes.get_yaxis_transform(),
+    )  # fmt: skip

@@ -10,19 +10,8 @@ import numpy as np
 
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import is_metric, name_of, own_id, ranked, values_of, with_limits, write_title
-from evalreport.plots.style import (
-    DASHED,
-    FAINT,
-    INK,
-    MUTED,
-    NEW_AXES,
-    PAPER,
-    chart,
-    lay_rows,
-    mark_of,
-    name_parts,
-    write_beside,
-)
+from evalreport.plots.pairs import lay_rows, name_parts, write_beside
+from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
 from evalreport.results import Results
 from evalreport.texts import say

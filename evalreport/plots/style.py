@@ -6,17 +6,14 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.text import Text
 
 FONT_FOLDER = Path(__file__).parent / "fonts"
 
@@ -164,37 +161,3 @@ def _documented(text: str, parameters: list[str]) -> str:
         entries |= dict.fromkeys(entry.partition("\n")[0].split(", "), entry)
     told = dict.fromkeys(entries[name] for name in parameters if name in entries)
     return text + PARAMETERS + "\n".join(told) + RETURNS + (EXAMPLES + examples if examples else "")
-
-
-def name_parts(parts: Iterable[Artist], key: str) -> None:
-    """Number drawn parts, so that a page can hide them by the key that their ids begin with."""
-    for number, part in enumerate(parts):
-        part.set_gid(f"{key}-{number}")
-
-
-def lay_rows(axes: Axes, n: int, axis_label: str, *, room: float = 0.1) -> None:
-    """Lay axes out for rows from top to bottom, each with its own label beside it."""
-    axes.set_yticks([])
-    axes.set_ylim(max(n, 1) - 0.5 + room, -0.5 - room)
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(axis_label, parse_math=False)
-
-
-def write_beside(axes: Axes, place: float, text: str, *, right: bool = False) -> Text:
-    """Write a row's label at the left of the axes, or what it says at the right."""
-    return axes.text(
-        1.02 if right else -0.02, place, text, ha="left" if right else "right", va="center",
-        color=MUTED if right else INK, clip_on=False, parse_math=False, transform=axes.get_yaxis_transform(),
-    )  # fmt: skip
-
-
-def draw_diagonal(axes: Axes, ends: Sequence[float] = (0.0, 1.0), *, zorder: float = 2.0) -> None:
-    """Draw the dashed line on which both axes agree, from the least to the largest of some values."""
-    both = [min(ends), max(ends)]
-    axes.plot(both, both, color=MUTED, linewidth=0.8, linestyle=DASHED, zorder=zorder)
-
-
-def mark_fifths(axis: Axis) -> None:
-    """Give an axis of shares its ticks."""
-    axis.set_ticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])

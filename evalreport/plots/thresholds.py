@@ -10,26 +10,16 @@ from evalreport.numbers import number, to_digits
 from evalreport.plots.curves import (
     curve_of,
     draw_curve,
+    draw_diagonal,
     limits_of,
+    mark_fifths,
     own_id,
     prevalence_of,
     shown_models,
     with_legend,
     write_title,
 )
-from evalreport.plots.style import (
-    BEHIND,
-    DASHED,
-    FAINT,
-    INK,
-    MUTED,
-    NEW_AXES,
-    PAPER,
-    chart,
-    draw_diagonal,
-    mark_fifths,
-    mark_of,
-)
+from evalreport.plots.style import BEHIND, DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
 from evalreport.results import EQUAL_ERRORS, Results
 from evalreport.texts import say
