@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
 Floats = npt.NDArray[np.float64]
-Needs = Literal[
+OfExamples = Literal[
     "agreement",
     "losses",
     "clusters",
@@ -23,36 +23,18 @@ Needs = Literal[
     "replicates",
     "swaps",
     "blocks",
-    "few_blocks",
-    "folds",
-    "trained_folds",
-    "halves",
-    "seeds",
     "independent",
-    "ranked",
-    "margin",
     "one_model",
     "all_right",
-    "all_ranks",
+]
+Needs = Literal[
+    OfExamples, "few_blocks", "folds", "trained_folds", "halves", "seeds", "ranked", "margin", "all_ranks"
 ]
 """What a test is a function of; ``layouts.lacks`` says in words what each one takes."""
 
 OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 """All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
-OF_EXAMPLES: tuple[Needs, ...] = (
-    *(
-        "agreement",
-        "losses",
-        "clusters",
-        "weights",
-        "placements",
-        "replicates",
-        "swaps",
-        "blocks",
-        "independent",
-    ),
-    *("one_model", "all_right"),
-)
+OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
 """On one test set these are about its examples, or clusters of them, which are taken as independent."""
 
 

@@ -350,5 +350,3 @@ def _register(name: str) -> None:
 
 for _name in SWEPT:
     _register(_name)
-
-SWEEPS = tuple(name for name in CURVES if name.startswith("sweep_"))
