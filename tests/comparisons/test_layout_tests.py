@@ -195,7 +195,9 @@ def test_five_by_two_needs_ten_values_of_five_by_two_folds(
     if folds is not None:
         codes, sizes = np.arange(folds), np.full(folds, 20.0)
         fits = Fits(np.linspace(0.1, 0.3, folds), codes // 2, codes % 2, sizes, sizes)
-    estimate = Estimate("m", Quantity("accuracy"), 0.2, None, 40, (-1.0, 1.0), fits=fits)
-    missing = lacks(Pair(estimate, estimate, estimate, design=design), "5x2cv_f")
+    estimate = Estimate(
+        model="m", quantity=Quantity("accuracy"), value=0.2, n=40, range=(-1.0, 1.0), fits=fits
+    )
+    missing = lacks(Pair(a=estimate, b=estimate, difference=estimate, design=design), "5x2cv_f")
     assert ("needs 5 repeats of 2 folds" in str(missing)) == lacking
     assert (missing is None) != lacking

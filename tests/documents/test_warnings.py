@@ -20,7 +20,8 @@ def emitted() -> Iterator[str]:
                 "warning",
             ):
                 continue
-            code = node.args[0]
+            named = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
+            code = [*node.args, *named][0]
             if path.name == "records.py":
                 continue  # the function that makes them
             assert isinstance(code, ast.Constant), (

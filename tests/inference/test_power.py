@@ -91,7 +91,7 @@ def _of_fits(kind: str) -> Estimate:
     """Return a difference on four fits, each tested on a third of what it was trained on."""
     codes = np.arange(4)
     fits = Fits(np.array([0.01, 0.03, 0.02, 0.06]), codes, codes, np.full(4, 30.0), np.full(4, 90.0), kind)
-    return Estimate("m", Quantity("accuracy"), 0.03, None, 120, (-1.0, 1.0), fits=fits)
+    return Estimate(model="m", quantity=Quantity("accuracy"), value=0.03, n=120, range=(-1.0, 1.0), fits=fits)
 
 
 def test_detectable_difference_over_folds_has_one_degree_fewer_than_folds() -> None:
