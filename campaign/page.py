@@ -83,6 +83,22 @@ KNOWN = {
 """What is known of the findings that the record holds."""
 FOUND = (
     (
+        "`--weight` with a column that tells fits apart ended as a defect.",
+        "test_a_column_that_tells_fits_apart_is_no_weight",
+    ),
+    (
+        "Folds that leave nothing to train on let numpy's warning of a division by zero reach the user.",
+        "test_folds_that_leave_nothing_to_train_on_have_no_ratio",
+    ),
+    (
+        "A `.jsonl.gz` whose check sum was wrong was read without a word.",
+        "test_an_archive_whose_check_sum_is_wrong_is_refused",
+    ),
+    (
+        "Interrupted while it took its lock, a run left the empty lock file and said that nothing was written.",
+        "test_an_interrupt_while_the_lock_is_taken_leaves_no_lock",
+    ),
+    (
         "A key column without any value in an Arrow file ended as a defect.",
         "test_a_key_column_without_any_value_divides_nothing",
     ),

@@ -42,6 +42,7 @@ TESTS = (
     "properties",
     "traps",
     "slices",
+    "curves",
 )
 """Folders of tests that speak of the packages; the slow ones (pages, servers) say nothing of single operators."""
 

@@ -31,8 +31,8 @@ def unexplained(verdicts: Sequence[Verdict]) -> list[Verdict]:
     ]
 
 
-def page(verdicts: Sequence[Verdict], *, total: int, seed: int, minutes: float) -> str:
-    """Return docs/mutations.md."""
+def page(verdicts: Sequence[Verdict], *, total: int, seed: int, minutes: float, since: int = 0) -> str:
+    """Return docs/mutations.md; ``since`` were noticed only by tests that were written after the run."""
     packages = sorted({v.mutant.file.split("/")[1] for v in verdicts})
     rows = []
     for name in packages:
@@ -60,6 +60,11 @@ def page(verdicts: Sequence[Verdict], *, total: int, seed: int, minutes: float) 
             "reason why it breaks no promise.",
             "",
             f"{len(verdicts):,} mutants, drawn at random from {total:,} places (seed {seed}), in {minutes:g} minutes.",
+            *(
+                [f"{since} of those that are noticed got their test after the run, which had missed them."]
+                if since
+                else []
+            ),
             "",
             "| package | mutants | noticed | share | survived | on a line that no test reaches |",
             "| --- | --- | --- | --- | --- | --- |",
