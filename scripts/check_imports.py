@@ -40,25 +40,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 LAYER = {name: level for level, names in enumerate(LAYERS) for name in names}
 # Drawing and describing use results alone: they never see predictions or compute.
 USES_RESULTS_ALONE = frozenset({"plots", "report"})
-ALLOWED_FOR_RESULTS_ALONE = frozenset(
+BASE = frozenset(
     {
-        "version",
-        "numbers",
-        "errors",
-        "files",
-        "registry",
-        "texts",
-        "records",
-        "conditions",
-        "config",
-        "results",
-    }
-) | {"plots", "report"}
-# What is bound when the package is imported must not pull in what `--help` does not need.
-LIGHT = frozenset(
-    {
-        "",
-        "cli",
         "version",
         "numbers",
         "errors",
@@ -71,6 +54,9 @@ LIGHT = frozenset(
         "results",
     }
 )
+ALLOWED_FOR_RESULTS_ALONE = BASE | USES_RESULTS_ALONE
+# What is bound when the package is imported must not pull in what `--help` does not need.
+LIGHT = BASE | {"", "cli"}
 HEAVY = frozenset(
     {
         "dask", "distributed", "duckdb", "jinja2", "joblib", "matplotlib", "narwhals", "numpy", "pandas",

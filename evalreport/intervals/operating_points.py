@@ -59,7 +59,7 @@ def with_band(record: CurveRecord, tally: Tally, units: Units, level: float) -> 
 
 
 def with_bin_limits(record: CurveRecord, points: Points, units: Units, level: float) -> CurveRecord:
-    """Put Wilson's interval of the share that came true beside each bin; none where examples are not independent."""
+    """Put Wilson's interval of the observed frequency beside each bin; none where examples are not independent."""
     if points.count is None or points.successes is None or not units.plain:
         return record
     limits = [

@@ -65,7 +65,7 @@ BINNED: Fields = {
 
 @moments(
     "ECE",
-    "sum over 10 bins of n_b / n * |mean p - share that came true|",
+    "sum over 10 bins of n_b / n * |mean p - observed frequency|",
     source="Naeini, Cooper and Hauskrecht (2015), AAAI; Guo et al. (2017), ICML, equation 3",
     **BINNED,
 )
@@ -80,7 +80,7 @@ def ece(sums: Array) -> Array:
 
 @moments(
     "MCE",
-    "max over 10 bins of |mean p - share that came true|",
+    "max over 10 bins of |mean p - observed frequency|",
     source="Naeini, Cooper and Hauskrecht (2015), AAAI",
     **BINNED,
 )

@@ -33,7 +33,7 @@ DEPTH = 0.24
 
 @chart
 def reliability(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
-    """Draw the share that came true against the mean forecast, each bin with its interval, the counts below."""
+    """Draw the observed frequency against the mean forecast, each bin with its interval, the counts below."""
     index = results.models.index(model)
     mark, curve = mark_of(index), curve_of(results, model, "reliability", None)
     draw_diagonal(ax)
