@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.style import BEHIND, DASHED, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import BEHIND, DASHED, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord
 from evalreport.registry import words
 from evalreport.results import CurveRecord, Results
@@ -19,7 +19,9 @@ from evalreport.texts import say
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.typing import DrawStyleType, LegendLocType
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+    from matplotlib.typing import DrawStyleType
     from numpy.typing import NDArray
 
 
@@ -38,6 +40,11 @@ def ranked(results: Results) -> list[str]:
     """Give the models, the first in rank first; those without a rank follow by name."""
     rank = {record.model: record.rank for record in results.ranking}
     return sorted(results.models, key=lambda model: (rank.get(model, len(rank) + 1), model))
+
+
+def place_of_model(results: Results, model: str) -> int:
+    """Give a model's place in the ranking, from 0 on: its colour, its marker and the key of its parts go by it."""
+    return ranked(results).index(model)
 
 
 def primary_words(results: Results) -> str:
@@ -105,17 +112,47 @@ def _turned(low: float | None, high: float | None, turned: bool) -> tuple[float 
 
 MOST_TOLD, FIRST = 6, 4
 """Of more models than the one number, so many as the other are drawn in colour: lines of twelve tell nothing."""
-
-MOST_BANDS = 6
 LONGEST_NAME = 40
-OTHERS = "\u2060others"
-"""Stands for what is drawn in grey; a model's name cannot begin with a word joiner here."""
 
 SHARES = (0.15, 0.35, 0.5, 0.65, 0.8)
 """How far along the curve thresholds are written."""
 
 APART = 0.16
 """Two thresholds are written at least so far apart."""
+
+LINE = 0.065
+"""The height of a name beside the axes, as a share of theirs."""
+
+
+def contenders(results: Results, metric: str | None = None) -> list[str]:
+    """Give the models that are not clearly behind the best one on a metric, the best first.
+
+    On the primary metric the verdicts say so; on another one the interval of the difference from the best model, made
+    simultaneous over all pairs.
+
+    Parameters
+    ----------
+    metric
+        As the command line spells it, larger is better; the primary metric if None.
+    """
+    order = ranked(results)
+    if metric is None or metric == results.primary_metric:
+        decided = {frozenset(v.about) for v in results.verdicts if v.verdict in ("better", "worse")}
+        return [model for model in order if frozenset((model, *order[:1])) not in decided]
+    known = {model: record.value for model, record in values_of(results, metric).items()}
+    order = sorted((m for m in order if known.get(m) is not None), key=lambda m: -(known[m] or 0.0))
+    pairs = max(len(results.models) * (len(results.models) - 1) / 2, 1)
+    alpha = 1 - float(results.options.get("confidence", 0.95))
+    # An interval is made simultaneous over all pairs as if it were normal.
+    wider = NormalDist().inv_cdf(1 - alpha / 2 / pairs) / NormalDist().inv_cdf(1 - alpha / 2)
+    clear = {
+        frozenset((r.a, r.b))
+        for r in results.comparisons
+        if r.recommended and r.slice is None and is_metric(r, metric)
+        if r.difference is not None and r.low is not None and r.high is not None
+        if abs(r.difference) > wider * (r.difference - r.low if r.difference > 0 else r.high - r.difference)
+    }
+    return [model for model in order if frozenset((model, order[0])) not in clear]
 
 
 @chart
@@ -128,12 +165,12 @@ def roc(
     legend: bool = True,
     highlight: Collection[str] | None = None,
     annotated: str | None = None,
+    upto: float = 1.0,
 ) -> None:
-    """Draw the true against the false positive rate of every model, with pointwise bands.
+    """Draw the true against the false positive rate of every model.
 
-    A marker shows where the model's own decisions lie; a model without scores is that point alone. Of more than
-    six models the first four in rank (and the baseline) are drawn in colour and the others in grey, and only the
-    first two have bands.
+    Models that are not clearly behind on ROC AUC are drawn in colour, the others in grey. A marker shows where a
+    model's own decisions lie; a model without scores is that point alone. A curve that is alone has its band.
 
     Parameters
     ----------
@@ -142,6 +179,8 @@ def roc(
     annotated
         The model whose thresholds stand beside its curve, and whose line of equal accuracy is drawn where it
         touches; none if None.
+    upto
+        The false positive rate at which the axis ends.
 
     Examples
     --------
@@ -153,18 +192,22 @@ def roc(
     'False positive rate'
     """
     draw_diagonal(ax)
-    banded = _banded(results)
-    for model in shown_models(results, names, highlight):
+    models = shown_models(results, names, highlight, metric="roc_auc")
+    for model in models:
         curve = curve_of(results, model.model, "roc", label)
-        draw_curve(ax, curve, model, band=model.model in banded)
+        draw_curve(ax, curve, model, band=len(models) == 1)
         if model.model == annotated and curve is not None:
             _draw_thresholds(ax, curve, model.index)
             _draw_equal_accuracy(ax, results, model)
         rates = _rates(results, model.model, label)
-        if rates is not None:
+        if rates is not None and rates[1] <= upto:
             _draw_point(ax, rates[1], rates[0], model)
     _unit_square(ax, say("chart.false_positive_rate"), say("chart.true_positive_rate"))
-    with_legend(ax, legend, "lower right")
+    if upto < 1:
+        ax.set_xlim(-0.01 * upto, upto)
+        ax.set_xticks([upto * i / 4 for i in range(5)], [f"{upto * i / 4:g}" for i in range(5)])
+    if legend:
+        label_lines(ax, models)
 
 
 @chart
@@ -177,17 +220,22 @@ def precision_recall(
     legend: bool = True,
     highlight: Collection[str] | None = None,
 ) -> None:
-    """Draw precision against recall of every model, with the share of positives as the dashed line."""
+    """Draw precision against recall of every model, with the share of positives as the dashed line.
+
+    Models that are not clearly behind on average precision are drawn in colour, the others in grey.
+    """
     prevalence = prevalence_of(results, label)
     if prevalence is not None:
         ax.axhline(prevalence, color=MUTED, linewidth=0.8, linestyle=DASHED)
-    for model in shown_models(results, names, highlight):
-        draw_curve(ax, curve_of(results, model.model, "pr", label), model)
+    models = shown_models(results, names, highlight, metric="average_precision")
+    for model in models:
+        draw_curve(ax, curve_of(results, model.model, "pr", label), model, band=False)
         rates = _rates(results, model.model, label)
         if rates is not None and rates[2] is not None:
             _draw_point(ax, rates[0], rates[2], model)
     _unit_square(ax, say("chart.recall"), say("chart.precision"))
-    with_legend(ax, legend, "best")
+    if legend:
+        label_lines(ax, models)
 
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:
@@ -243,20 +291,9 @@ def write_title(axes: Axes, name: str | None, model: str) -> None:
     axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
 
 
-def in_colour(results: Results, highlight: Collection[str] | None = None) -> frozenset[str]:
-    """Give the models that are drawn in colour: the wanted ones, else all of few and the first of many."""
-    if highlight is not None:
-        return frozenset(highlight)
-    if len(results.models) <= MOST_TOLD:
-        return frozenset(results.models)
-    ranked = [r.model for r in sorted(results.ranking, key=lambda r: (r.rank, r.model))] or results.models
-    first = [*ranked[:FIRST], *([] if results.baseline is None else [results.baseline])]
-    return frozenset(first)
-
-
 @dataclass(frozen=True, slots=True)
 class ShownModel:
-    """One of several models on the same axes: its place in canonical order, what it is called there.
+    """One of several models on the same axes: its place in the ranking, what it is called there.
 
     One that is not ``told`` from the others is drawn in grey.
     """
@@ -268,22 +305,25 @@ class ShownModel:
 
 
 def shown_models(
-    results: Results, names: Mapping[str, str] | None, highlight: Collection[str] | None
+    results: Results,
+    names: Mapping[str, str] | None,
+    highlight: Collection[str] | None,
+    *,
+    metric: str | None = None,
 ) -> list[ShownModel]:
-    """Give the models of the results as a chart of all of them shows each."""
-    told = in_colour(results, highlight)
+    """Give the models of the results, the first in rank first, as a chart of all of them shows each.
+
+    In colour: the wanted ones, else those that are not clearly behind on the metric, and the baseline. Of more than
+    six models that are at most four.
+    """
+    if highlight is None:
+        first = contenders(results, metric) or contenders(results)
+        told = {*first[: FIRST if len(results.models) > MOST_TOLD else MOST_TOLD], results.baseline}
+    else:
+        told = {*highlight}
     return [
-        ShownModel(model, i, name_of(names, model), model in told) for i, model in enumerate(results.models)
+        ShownModel(model, i, name_of(names, model), model in told) for i, model in enumerate(ranked(results))
     ]
-
-
-def _banded(results: Results) -> frozenset[str]:
-    """Give the models whose bands are drawn."""
-    if len(results.models) <= MOST_BANDS:
-        return frozenset(results.models)
-    drawn = {curve.model for curve in results.curves if curve.band}
-    ranked = sorted((r.rank, r.model) for r in results.ranking if r.model in drawn)
-    return frozenset(model for _, model in ranked[:2])
 
 
 def draw_curve(
@@ -291,7 +331,7 @@ def draw_curve(
     curve: CurveRecord | None,
     model: ShownModel,
     *,
-    band: bool = True,
+    band: bool = False,
     shape: DrawStyleType = "default",
 ) -> None:
     """Draw a curve in its model's colour and dash, its band beneath where it has one and ``band`` allows it.
@@ -302,17 +342,12 @@ def draw_curve(
         return
     mark = mark_of(model.index)
     limits = limits_of(curve)
-    if model.told and band and limits is not None:
+    if band and limits is not None:
         area = axes.fill_between(curve.x, *limits, color=mark.colour, alpha=0.12, linewidth=0)
         area.set_gid(own_id(axes, model.index, "band"))
-    look: dict[str, Any] = {
-        "color": mark.colour,
-        "linestyle": mark.dash,
-        "linewidth": 1.5,
-        "label": model.name,
-    }
+    look: dict[str, Any] = {"color": mark.colour, "linestyle": mark.dash, "linewidth": 1.7}
     if not model.told:
-        look = {"color": MUTED, "linewidth": 0.7, "alpha": 0.45, "zorder": 1.5, "label": OTHERS}
+        look = {"color": MUTED, "linewidth": 0.7, "alpha": 0.55, "zorder": 1.5}
     line = axes.plot(curve.x, curve.y, drawstyle=shape, **look)[0]
     line.set_gid(own_id(axes, model.index, "line"))
 
@@ -321,6 +356,46 @@ def own_id(axes: Axes, index: int, part: str) -> str:
     """Give a drawn part's id, by which a page hides the model: once in a figure, whichever its axes."""
     place = axes.figure.axes.index(axes)
     return f"m{index}--{part}" + (f"-{place}" if place else "")
+
+
+def label_lines(axes: Axes, models: Sequence[ShownModel]) -> None:
+    """Name the models in colour beside the ends of their lines, each by its marker too, and count the others."""
+    lines = {line.get_gid(): line for line in axes.get_lines()}
+    drawn = [(m, _end_of(axes, lines, m.index)) for m in models]
+    ends = sorted(((-y, m.index, m) for m, y in drawn if y is not None and m.told), key=lambda end: end[:2])
+    others = sum(y is not None and not m.told for m, y in drawn)
+    rows = len(ends) + bool(others)
+    at = 1.0
+    for place, (y, index, model) in enumerate(ends):
+        # Below the one before, but high enough that all that follow find room.
+        at = max(min(at, -y), (rows - place - 1) * LINE)
+        mark = mark_of(index)
+        symbol = axes.plot([1.03], [at], marker=mark.marker, markersize=4.5, color=mark.colour, clip_on=False,
+                           transform=axes.transAxes, linestyle="none")[0]  # fmt: skip
+        text = _beside(axes, at, model.name, mark.colour)
+        symbol.set_gid(own_id(axes, index, "name-symbol"))
+        text.set_gid(own_id(axes, index, "name"))
+        at -= LINE
+    if others:
+        low = at if ends else 0.5
+        _beside(axes, low, say("chart.others" if ends else "chart.models", n=others), MUTED)
+
+
+def _beside(axes: Axes, at: float, text: str, colour: str) -> Text:
+    return axes.text(1.055, at, text, color=colour, fontsize=8.5, va="center", clip_on=False, parse_math=False,
+                     transform=axes.transAxes)  # fmt: skip
+
+
+def _end_of(axes: Axes, lines: Mapping[str | None, Line2D], index: int) -> float | None:
+    """Give how high a model's line ends, as a share of the axes' height; None where it has none."""
+    line = lines.get(own_id(axes, index, "line")) or lines.get(own_id(axes, index, "point"))
+    if line is None:
+        return None
+    x, y = (np.asarray(values, dtype=float) for values in line.get_data())
+    inside = np.flatnonzero((x <= axes.get_xlim()[1]) & np.isfinite(y))
+    low, high = axes.get_ylim()
+    end = y[inside[np.argmax(x[inside])]] if len(inside) else high
+    return min(max(float((end - low) / (high - low or 1.0)), 0.0), 1.0)
 
 
 def _draw_thresholds(axes: Axes, curve: CurveRecord, index: int) -> None:
@@ -367,11 +442,9 @@ def _draw_equal_accuracy(axes: Axes, results: Results, model: ShownModel) -> Non
 
 def _draw_point(axes: Axes, x: float, y: float, model: ShownModel) -> None:
     mark, told = mark_of(model.index), model.told
-    known = {line.get_gid() for line in axes.get_lines()}
-    label = None if own_id(axes, model.index, "line") in known else model.name if told else OTHERS
     size, colour = (7.0, mark.colour) if told else (4.0, MUTED)
     point = axes.plot(
-        [x], [y], marker=mark.marker, color=colour, markersize=size, linestyle="none", label=label,
+        [x], [y], marker=mark.marker, color=colour, markersize=size, linestyle="none",
         markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if told else 1.6, alpha=1.0 if told else 0.6,
     )[0]  # fmt: skip
     point.set_gid(own_id(axes, model.index, "point"))
@@ -381,30 +454,6 @@ def _unit_square(axes: Axes, x_label: str, y_label: str) -> None:
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), xlabel=x_label, ylabel=y_label)
     for axis in (axes.xaxis, axes.yaxis):
         mark_fifths(axis)
-
-
-def with_legend(axes: Axes, wanted: bool, place: LegendLocType) -> None:
-    """Put a legend of the models on the axes, if it is wanted; those that are not told apart share one line of it."""
-    # Matplotlib takes a label that begins with "_" for none at all, but a model may be called so.
-    named = [line for line in axes.get_lines() if not re.fullmatch(r"_child\d+", str(line.get_label()))]
-    others = [line for line in named if line.get_label() == OTHERS]
-    entries = [(line, str(line.get_label())) for line in named if line.get_label() != OTHERS]
-    if others:
-        entries.append((others[0], say("chart.others" if entries else "chart.models", n=len(others))))
-    if not wanted or not entries:
-        return
-    legend = axes.legend(
-        [handle for handle, _ in entries], ["-"] * len(entries), loc=place, handlelength=2.8, labelspacing=0.35,
-        frameon=True, framealpha=0.85, facecolor=PAPER, edgecolor="none",
-    )  # fmt: skip
-    for number, ((handle, label), drawn, text) in enumerate(
-        zip(entries, legend.legend_handles, legend.get_texts(), strict=True)
-    ):
-        text.set(text=label, parse_math=False, color=INK)
-        owner = re.match(r"m(\d+)--", getattr(handle, "get_gid", lambda: None)() or "")
-        if owner and drawn is not None and handle not in others:
-            drawn.set_gid(own_id(axes, int(owner[1]), f"legend-{number}"))
-            text.set_gid(own_id(axes, int(owner[1]), f"legend-text-{number}"))
 
 
 def draw_diagonal(axes: Axes, ends: Sequence[float] = (0.0, 1.0), *, zorder: float = 2.0) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalreport.plots.curves import name_of, ranked, write_title
+from evalreport.plots.curves import name_of, place_of_model, ranked, write_title
 from evalreport.plots.pairs import lay_rows, name_parts, write_beside
 from evalreport.plots.style import INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
@@ -206,7 +206,7 @@ def bias_variance(
     bars = []
     for r in records:
         label = name_of(names, r.model) + (f", {place_of(r):g}" if several else "")
-        key = f"m{results.models.index(r.model)}"
+        key = f"m{place_of_model(results, r.model)}"
         bars.append(Bar(label, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, key))
     terms = (
         (say("chart.bias"), say("chart.net_variance"))
@@ -248,7 +248,7 @@ def replicates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str |
     own = [c for c in results.replicate_predictions if c.model == model]
     lines = {kind: [(c.x, c.y) for c in own if c.curve == kind] for kind in ("replicate", "mean", "truth")}
     if lines["mean"] and lines["truth"]:
-        index = results.models.index(model)
+        index = place_of_model(results, model)
         drawn = Predicted(tuple(lines["replicate"]), lines["mean"][0], lines["truth"][0], index, f"m{index}")
         replicate_predictions(drawn, ax)
     write_title(ax, name, model)

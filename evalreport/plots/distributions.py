@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import count
-from evalreport.plots.curves import draw_diagonal, name_of, own_id, write_title
+from evalreport.plots.curves import draw_diagonal, name_of, own_id, place_of_model, write_title
 from evalreport.plots.style import DASHED, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.results import ResidualRecord, Results
 from evalreport.texts import say
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 
@@ -31,7 +32,7 @@ def score_histogram(results: Results, model: str, ax: Axes = NEW_AXES, *, name: 
     >>> plots.score_histogram(results, "forest").get_xlabel()
     'Probability of 1'
     """
-    index = results.models.index(model)
+    index = place_of_model(results, model)
     mark = mark_of(index)
     highest, label = 0.0, say("chart.score")
     for record in (r for r in results.score_histograms if r.model == model):
@@ -93,10 +94,18 @@ def residuals(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | 
     if record is not None:
         errors = [p - t for p, t in zip(record.predicted, record.true, strict=True)]
         _points(ax, results, model, record.predicted, errors)
-        index = results.models.index(model)
+        index = place_of_model(results, model)
         means = [p - t for p, t in zip(record.bin_predicted, record.bin_true, strict=True)]
-        line = ax.plot(record.bin_predicted, means, color=INK, linewidth=1.4, zorder=4)[0]
-        line.set_gid(own_id(ax, index, "mean"))
+        parts: list[Artist] = [*ax.plot(record.bin_predicted, means, color=INK, linewidth=1.4, zorder=4)]
+        limits = [
+            (p, p - high, p - low)
+            for p, low, high in zip(record.bin_predicted, record.bin_low, record.bin_high, strict=True)
+            if low is not None and high is not None
+        ]
+        if limits:
+            parts.append(ax.vlines(*zip(*limits, strict=True), color=INK, linewidth=1.1, zorder=4))
+        for part, number in zip(parts, ("mean", "limits"), strict=False):
+            part.set_gid(own_id(ax, index, number))
     ax.set(xlabel=say("chart.predicted"), ylabel=say("chart.residual"))
     write_title(ax, name, model)
 
@@ -109,7 +118,7 @@ def value_calibration(results: Results, model: str, ax: Axes = NEW_AXES, *, name
     """
     record = _record(results, model)
     if record is not None:
-        index = results.models.index(model)
+        index = place_of_model(results, model)
         mark = mark_of(index)
         draw_diagonal(ax, [*record.bin_predicted, *record.bin_true], zorder=1)
         limits = [
@@ -134,7 +143,7 @@ def _record(results: Results, model: str) -> ResidualRecord | None:
 
 
 def _points(axes: Axes, results: Results, model: str, x: Sequence[float], y: Sequence[float]) -> None:
-    index = results.models.index(model)
+    index = place_of_model(results, model)
     mark = mark_of(index)
     points = axes.plot(
         x, y, marker=mark.marker, color=mark.colour, linestyle="none", markersize=2.6, markeredgewidth=0,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalreport.plots.curves import name_of, ranked
+from evalreport.plots.curves import name_of, place_of_model, ranked
 from evalreport.plots.decomposition import logarithmic
 from evalreport.plots.pairs import lay_rows, name_parts, write_beside
 from evalreport.plots.style import FAINT, INK, NEW_AXES, PAPER, chart, mark_of
@@ -114,7 +114,7 @@ def estimator_rows(results: Results, metric: str) -> list[EstimatorRow]:
         dots = []
         for record in records:
             if record.estimator == name and record.value is not None:
-                i = results.models.index(record.model)
+                i = place_of_model(results, record.model)
                 dots.append(Dot(record.value, record.low, record.high, i, f"m{i}"))
         rows.append(EstimatorRow(words(name), tuple(dots)))
     return rows
@@ -239,6 +239,6 @@ def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> l
         )
         if len(test) >= LEAST_POINTS:
             used = next((p.x for p in own if p.used and p.part == "test"), None)
-            index = results.models.index(model)
+            index = place_of_model(results, model)
             found.append(LearningCurve(name_of(names, model), test, train, used, index, f"m{index}"))
     return found

@@ -9,7 +9,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import decimals_of, number, p_value
-from evalreport.plots.curves import Paired, is_metric, name_of, paired_on_primary, primary_words, ranked
+from evalreport.plots.curves import (
+    Paired,
+    is_metric,
+    name_of,
+    paired_on_primary,
+    place_of_model,
+    primary_words,
+    ranked,
+)
 from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, chart, mark_of
 from evalreport.results import Results
 from evalreport.texts import named, say
@@ -116,7 +124,7 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
         if paired.verdict not in (None, "better", "worse"):
             text += f" {say(f'chart.pair.{paired.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
-        i, j = results.models.index(a), results.models.index(b)
+        i, j = place_of_model(results, a), place_of_model(results, b)
         key = f"m{i}" if results.baseline is not None else f"m{i}_m{j}"
         rows.append(Difference(label, paired.difference, paired.low, paired.high, text, i, key))
     return sorted(rows, key=lambda row: -abs(row.difference))
@@ -148,7 +156,7 @@ def p_values(results: Results, ax: Axes = NEW_AXES, *, names: Mapping[str, str] 
     for i, row in enumerate(models[1:]):
         for j, column in enumerate(models[: i + 1]):
             paired = paired_on_primary(results, row, column)
-            key = "_".join(f"m{results.models.index(model)}" for model in (row, column))
+            key = "_".join(f"m{place_of_model(results, model)}" for model in (row, column))
             _cell(ax, i, j, key, paired, written=len(models) <= MOST_WRITTEN)
     ax.set(xlim=(-0.5, max(last, 1) - 0.5), ylim=(max(last, 1) - 0.5, -0.5))
     shown = [name_of(names, model) for model in models]
@@ -269,7 +277,7 @@ def _measure(axes: Axes, length: float, highest: int) -> None:
 def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[Ranked]:
     """Give the average ranks on the primary metric, models in the results' order."""
     records = [r for r in results.average_ranks if r.metric == results.primary_metric]
-    places = [results.models.index(record.model) for record in records]
+    places = [place_of_model(results, record.model) for record in records]
     return [
         Ranked(name_of(names, record.model), record.average_rank, place, f"m{place}")
         for record, place in zip(records, places, strict=True)
@@ -347,7 +355,7 @@ def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Str
         if len(folds[a]) == len(folds[b]) > 1:
             both = zip(folds[a], folds[b], strict=True)
             differences = tuple(x - y for x, y in both if x is not None and y is not None)
-            i, j = results.models.index(a), results.models.index(b)
+            i, j = place_of_model(results, a), place_of_model(results, b)
             label = f"{name_of(names, a)} \u2212 {name_of(names, b)}"
             rows.append(Strip(label, differences, i, f"m{i}_m{j}"))
     return rows

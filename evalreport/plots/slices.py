@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.numbers import decimals_of, interval, number
-from evalreport.plots.curves import is_metric, name_of, own_id, ranked, values_of, with_limits, write_title
+from evalreport.plots.curves import (
+    is_metric,
+    name_of,
+    own_id,
+    place_of_model,
+    ranked,
+    values_of,
+    with_limits,
+    write_title,
+)
 from evalreport.plots.pairs import lay_rows, name_parts, write_beside
 from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
@@ -151,7 +160,7 @@ def by_slice(
             continue
         word = "flagged" if record.slice.value in flagged else ""
         rows.append(SliceValue(name_of(names, record.slice.value), *with_limits(record), word))
-    index = results.models.index(model)
+    index = place_of_model(results, model)
     slice_values(
         rows, ax, index=index, key=f"m{index}", title=name_of(None, model), axis_label=words(wanted),
         whole=with_limits(values_of(results, wanted).get(model)),
@@ -189,7 +198,7 @@ def values(
     decimals = decimals_of(record.standard_error for record in found.values())
     models = [model for model in ranked(results) if model in found]
     for place, model in enumerate(models):
-        record, index = found[model], results.models.index(model)
+        record, index = found[model], place_of_model(results, model)
         mark = mark_of(index)
         parts: list[Artist] = []
         value, low, high = with_limits(record)
@@ -236,7 +245,7 @@ def confusion(
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     size = len(results.classes)
-    colour = mark_of(results.models.index(model)).colour
+    colour = mark_of(place_of_model(results, model)).colour
     if size <= MOST_WRITTEN:
         _write_cells(ax, counts, shares, colour)
     else:

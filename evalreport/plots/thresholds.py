@@ -6,20 +6,22 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import number, to_digits
+from evalreport.numbers import count, number, to_digits
 from evalreport.plots.curves import (
+    ShownModel,
     curve_of,
     draw_curve,
     draw_diagonal,
+    label_lines,
     limits_of,
     mark_fifths,
     own_id,
+    place_of_model,
     prevalence_of,
     shown_models,
-    with_legend,
     write_title,
 )
-from evalreport.plots.style import BEHIND, DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import BEHIND, DASHED, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
 from evalreport.results import EQUAL_ERRORS, Results
 from evalreport.texts import say
@@ -27,48 +29,73 @@ from evalreport.texts import say
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DEPTH = 0.24
+DEPTH = 0.2
 """Height of the strip of counts below the diagram."""
+MOST_RELIABLE = 2
+"""So many models have bars that can be read beside each other."""
 
 
 @chart
-def reliability(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
-    """Draw the observed frequency against the mean forecast, each bin with its interval, the counts below."""
-    index = results.models.index(model)
-    mark, curve = mark_of(index), curve_of(results, model, "reliability", None)
+def reliability(
+    results: Results,
+    ax: Axes = NEW_AXES,
+    *,
+    names: Mapping[str, str] | None = None,
+    legend: bool = True,
+    highlight: Collection[str] | None = None,
+) -> None:
+    """Draw the observed frequency against the mean predicted probability in bins, with the counts of the first below.
+
+    Parameters
+    ----------
+    highlight
+        The models that are drawn; of those that are not clearly behind on ROC AUC the first two if None.
+    """
+    models = reliable(results, names, highlight)
     draw_diagonal(ax)
-    if curve is not None:
+    for place, model in enumerate(models):
+        mark, curve = mark_of(model.index), curve_of(results, model.model, "reliability", None)
+        assert curve is not None
+        x = [at + 0.018 * (place - (len(models) - 1) / 2) for at in curve.x]
         limits = limits_of(curve)
         if limits is not None:
-            bars = ax.vlines(curve.x, *limits, color=mark.colour, linewidth=1.4)
-            bars.set_gid(own_id(ax, index, "limits"))
-        line = ax.plot(
-            curve.x, curve.y, color=mark.colour, linewidth=1.3, marker=mark.marker, markersize=4.5,
-            linestyle=mark.dash,
-        )[0]  # fmt: skip
-        line.set_gid(own_id(ax, index, "line"))
-        _draw_counts(ax, curve.x, curve.count or ())
+            bars = ax.vlines(x, *limits, color=mark.colour, linewidth=1.2, alpha=0.75)
+            bars.set_gid(own_id(ax, model.index, "limits"))
+        line = ax.plot(x, curve.y, color=mark.colour, marker=mark.marker, markersize=5, linestyle="none")[0]
+        line.set_gid(own_id(ax, model.index, "line"))
+        if not place:
+            _draw_counts(ax, curve.x, curve.count or ())
     ax.axhline(0.0, color=MUTED, linewidth=0.6)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-DEPTH - 0.03, 1.02))
+    ax.set(xlim=(-0.02, 1.02), ylim=(-DEPTH - 0.02, 1.02))
     for axis in (ax.xaxis, ax.yaxis):
         mark_fifths(axis)
     ax.set_xlabel(say("chart.forecast"))
     ax.set_ylabel(say("chart.came_true"), y=0.6)
-    write_title(ax, name, model)
+    if legend:
+        label_lines(ax, models)
+        if models:
+            ax.text(1.055, 0.09, say("chart.counts_of", model=models[0].name), color=MUTED, fontsize=7.5,
+                    va="center", clip_on=False, parse_math=False, transform=ax.transAxes)  # fmt: skip
+
+
+def reliable(
+    results: Results, names: Mapping[str, str] | None = None, highlight: Collection[str] | None = None
+) -> list[ShownModel]:
+    """Give the models that `reliability` draws."""
+    shown = shown_models(results, names, highlight, metric="roc_auc")
+    found = [m for m in shown if m.told and curve_of(results, m.model, "reliability", None) is not None]
+    return found if highlight is not None else found[:MOST_RELIABLE]
 
 
 def _draw_counts(axes: Axes, x: Sequence[float], counts: Sequence[float]) -> None:
-    """Draw a bar for each bin in the strip below, the longest for the fullest bin."""
+    """Draw a bar for each bin in the strip below, the longest for the fullest bin, with its number."""
     most = max(counts, default=0)
-    edges, tops = [], []
-    for forecast, count in zip(x, counts, strict=False):
+    for forecast, held in zip(x, counts, strict=False):
         left = min(int(forecast * 10), 9) / 10
-        top = -DEPTH + 0.9 * DEPTH * count / most
-        # One outline for all bars, down to the bottom between them: an area apiece costs more than the rest.
-        edges += [left + 0.01, left + 0.01, left + 0.09, left + 0.09]
-        tops += [-DEPTH, top, top, -DEPTH]
-    axes.fill_between(edges, -DEPTH, tops, color=MUTED, alpha=0.45, linewidth=0)
-    axes.axhspan(-DEPTH - 0.03, -DEPTH, color=FAINT, linewidth=0)
+        axes.fill_between([left + 0.005, left + 0.095], -DEPTH, -DEPTH + 0.85 * DEPTH * held / most, color=GRID,
+                          linewidth=0)  # fmt: skip
+        axes.text(left + 0.05, -DEPTH + 0.02, count(round(held)), ha="center", va="bottom", fontsize=6.5,
+                  color=MUTED)  # fmt: skip
 
 
 @chart
@@ -81,10 +108,12 @@ def accuracy_rejection(
     highlight: Collection[str] | None = None,
 ) -> None:
     """Draw the accuracy on what is kept when the least certain answers are rejected first."""
-    for model in shown_models(results, names, highlight):
+    models = shown_models(results, names, highlight, metric="roc_auc")
+    for model in models:
         draw_curve(ax, curve_of(results, model.model, "accuracy_rejection", None), model)
     ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.rejected"), ylabel=say("chart.accuracy_of_rest"))
-    with_legend(ax, legend, "lower right")
+    if legend:
+        label_lines(ax, models)
 
 
 SKEWED = 0.05
@@ -96,7 +125,7 @@ def error_rates(
     results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None, legend: bool = True
 ) -> None:
     """Draw one model's false acceptance and false rejection rates against the threshold, equal errors marked."""
-    index = results.models.index(model)
+    index = place_of_model(results, model)
     own = (p for p in results.operating_points if p.model == model)
     point = next((p for p in own if p.criterion == EQUAL_ERRORS), None)
     rates = [curve_of(results, model, kind, None) for kind in ("far", "frr")]
@@ -121,7 +150,8 @@ def error_rates(
     if logarithmic and rates[0] is not None:
         _decades(ax, _positive(rates[0].x))
     write_title(ax, name, model)
-    with_legend(ax, legend, "best")
+    if legend and ax.get_lines():
+        ax.legend(loc="best", handlelength=2.8)
 
 
 def _is_skewed(scores: Sequence[float], at: float | None) -> bool:
@@ -180,11 +210,13 @@ def sweep(
     metric
         One that is swept: accuracy, balanced_accuracy, f1 or mcc.
     """
-    for model in shown_models(results, names, highlight):
+    models = shown_models(results, names, highlight, metric="roc_auc")
+    for model in models:
         if curve_of(results, model.model, "reliability", None) is not None:
             draw_curve(ax, curve_of(results, model.model, f"sweep_{metric}", None), model, shape="steps-pre")
     ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.threshold"), ylabel=words(metric))
-    with_legend(ax, legend, "best")
+    if legend:
+        label_lines(ax, models)
 
 
 @chart
@@ -204,12 +236,14 @@ def gain(
     prevalence = prevalence_of(results)
     if prevalence:
         ax.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
-    for model in shown_models(results, names, highlight):
+    models = shown_models(results, names, highlight, metric="roc_auc")
+    for model in models:
         draw_curve(ax, curve_of(results, model.model, "gain", None), model)
     ax.set(
         xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel=say("chart.called"), ylabel=say("chart.positives_found"),
     )  # fmt: skip
-    with_legend(ax, legend, "lower right")
+    if legend:
+        label_lines(ax, models)
 
 
 @chart
@@ -223,8 +257,10 @@ def lift(
 ) -> None:
     """Draw how many times as frequent positives are among the highest scores as among all examples."""
     ax.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
-    for model in shown_models(results, names, highlight):
+    models = shown_models(results, names, highlight, metric="roc_auc")
+    for model in models:
         draw_curve(ax, curve_of(results, model.model, "lift", None), model)
     ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.called"), ylabel=say("chart.lift"))
     ax.set_ylim(bottom=0)
-    with_legend(ax, legend, "upper right")
+    if legend:
+        label_lines(ax, models)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import decimals_of, interval
+from evalreport.plots.curves import ranked
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
 from evalreport.report.characters import distinct_names, visible
@@ -21,7 +22,9 @@ SHORT_NAME = 24
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model as the report shows it; ``key`` joins its rows, curves and colours, ``short`` is for narrow places."""
+    """One model as the report shows it; ``index`` is its place in the ranking, ``key`` joins its rows,
+    curves and colours, ``short`` is for narrow places.
+    """
 
     id: str
     name: str
@@ -82,12 +85,10 @@ class Table:
 def view_of(results: Results) -> View:
     """Look at results from the report's side."""
     shown, short = distinct_names(results.models), distinct_names(results.models, SHORT_NAME)
-    rank = {r.model: r.rank for r in results.ranking}
     models = [
         Model(name, shown[name], f"m{i}", i, mark_of(i).symbol, short[name])
-        for i, name in enumerate(results.models)
+        for i, name in enumerate(ranked(results))
     ]
-    models.sort(key=lambda m: (rank.get(m.id, len(rank) + 1), m.index))
     keys = list(dict.fromkeys(key_of(r) for r in results.metrics))
     primary = find_key(results.primary_metric, keys)
     label = metric_label(primary)

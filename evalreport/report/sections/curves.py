@@ -1,4 +1,4 @@
-"""Curves and calibration, gain and lift, and how predictions are distributed."""
+"""Curves and calibration, recall by class, predicted against true values; further curves, folded away."""
 
 from __future__ import annotations
 
@@ -7,185 +7,328 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evalreport import numbers
-from evalreport.plots.curves import MOST_BANDS, MOST_TOLD, precision_recall, prevalence_of, roc
-from evalreport.plots.distributions import predicted_true, residuals, score_histogram, value_calibration
-from evalreport.plots.pictures import Draw
-from evalreport.plots.thresholds import accuracy_rejection, error_rates, gain, lift, reliability, sweep
-from evalreport.report.characters import shorten, visible
-from evalreport.report.figures import Figure, grid
-from evalreport.report.naming import MetricKey, listed, metric_label
+from evalreport.plots.curves import (
+    FIRST,
+    MOST_TOLD,
+    contenders,
+    curve_of,
+    precision_recall,
+    prevalence_of,
+    roc,
+)
+from evalreport.plots.distributions import predicted_true, residuals, score_histogram
+from evalreport.plots.thresholds import (
+    accuracy_rejection,
+    error_rates,
+    gain,
+    lift,
+    reliability,
+    reliable,
+    sweep,
+)
+from evalreport.report.characters import distinct_names, shorten, visible
+from evalreport.report.figures import Figure
+from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
 from evalreport.report.view import Model, Row, View, metric_decimals, metric_record
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CLASSES = 9
-MOST_PANELS = 12
+MOST_CLASSES, MOST_MODELS, MOST_CONFUSED, MOST_NAMED, LONGEST = 12, 8, 3, 4, 20
+WIDTH, HEIGHT = 5.2, 3.5
+"""Inches of a figure in one of two columns: on a phone its letters are still read."""
+ENDS, ALL_FOUND, AT = (0.1, 0.2, 0.4, 0.6), 0.98, 0.1
+"""Where the axis of false positive rates may end, from which recall on, and the rate that is read off."""
+STEPS = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""From these shares of a class on that are missed a cell is a step redder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRow:
+    """One class: its name, its number of examples, and for each model the recall in % and how red it is."""
+
+    label: str
+    n: str
+    cells: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMap:
+    """Recall by class and model, the worst class first; the most frequent confusions in words."""
+
+    title: str
+    models: tuple[Model, ...]
+    rows: tuple[ClassRow, ...]
+    note: str
+    confusions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Figures side by side, figures of many panels, and what is missing and why."""
+    """Figures side by side, the map of classes, and what is missing and why."""
 
-    beside: tuple[Figure, ...]
-    wide: tuple[Figure, ...]
+    figures: tuple[Figure, ...]
+    classes: ClassMap | None
     notes: tuple[str, ...]
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """All figures."""
-        return (*self.beside, *self.wide)
 
 
 def describe(view: View) -> Curves | None:
-    """Lay out the curves; nothing where no model has scores."""
-    curves = view.results.curves
+    """Lay out the curves; one sentence where classes are predicted without scores, nothing for other tasks."""
+    results = view.results
+    kinds = {(c.curve, c.label) for c in results.curves}
     figures = []
-    by_decisions = view.results.positive is not None and bool(view.results.confusion)
-    if by_decisions or any(c.curve == "roc" for c in curves):
-        caption = say("curves.roc" if any(c.curve == "roc" for c in curves) else "curves.roc_points")
-        figures.append(
-            _figure(view, "roc", say("curves.roc_title"), "roc_auc", roc, caption + _about_roc(view))
-        )
-    if any(c.curve == "pr" for c in curves):
-        note = say("curves.pr")
-        prevalence = prevalence_of(view.results)
-        if prevalence is not None:
-            note += " " + say("curves.prevalence", share=numbers.percent(round(prevalence, 3)))
-        figures.append(
-            _figure(view, "pr", say("curves.pr_title"), "average_precision", precision_recall, note)
-        )
-    panels = [*_error_rates(view), *_reliability(view)]
-    if not figures and not panels:
-        return None
-    wide = [figure for figure in figures if figure.columns > 1]
-    return Curves(tuple(f for f in figures if f.columns == 1), (*wide, *panels), _notes(view))
+    if ("roc", None) in kinds:
+        figures.append(_roc(view))
+    if any(kind == "reliability" for kind, _ in kinds):
+        figures.append(_reliability(view))
+    if ("pr", None) in kinds:
+        figures.append(_precision_recall(view))
+    figures += _scores(view)
+    classes = _class_map(view)
+    drawn = {c.model for c in results.curves}
+    missing = [m.short for m in view.models if m.id not in drawn]
+    notes: tuple[str, ...] = ()
+    if results.confusion and not figures:
+        notes = (say("evidence.no_curves"),)
+    elif figures and missing:
+        notes = (say("evidence.labels_only", names=listed(missing)),)
+    return Curves(tuple(figures), classes, notes) if figures or classes or notes else None
+
+
+def _values(view: View, metric: str) -> dict[str, float]:
+    found = {m.id: metric_record(view, m.id, MetricKey(metric)) for m in view.models}
+    return {model: r.value for model, r in found.items() if r is not None and r.value is not None}
 
 
 def _figure(
-    view: View, kind: str, title: str, metric: str, plot: Callable[..., Axes], caption: str
+    view: View, name: str, title: str, plot: Callable[..., Axes], caption: list[str], **how: object
 ) -> Figure:
-    labels = list(dict.fromkeys(c.label for c in view.results.curves if c.curve == kind)) or [None]
-    names, has_value = (
-        _names(view, MetricKey(metric)),
-        any(r.metric == metric and r.value is not None for r in view.results.metrics),
-    )
-    if has_value and labels == [None]:
-        caption += " " + say("curves.legend", metric=metric_label(MetricKey(metric)))
-    shown = labels[:MOST_CLASSES]
-    more = {"annotated": _annotated(view)} if kind == "roc" and labels == [None] else {}
-    titles = {k: say("curves.against_rest", label=shorten(visible(k), 30)) for k in shown if k is not None}
-
-    def draw(label: str | None, legend: bool) -> Draw:
-        def onto(axes: Axes) -> None:
-            plot(view.results, axes, label=label, names=names, legend=legend, **more)
-            if label is not None:
-                axes.set_title(titles[label], fontsize=9, parse_math=False)
-
-        return onto
-
-    if len(labels) > len(shown):
-        caption += " " + say("report.first_classes", shown=len(shown), n=len(labels))
-    columns = 1 if len(shown) == 1 else 2 if len(shown) in (2, 4) else 3
-    rows = -(-len(shown) // columns)
+    names = {m.id: m.short for m in view.models}
     return Figure(
-        name=kind, title=title, description=_description(view, title, names), caption=caption,
-        draw=tuple(draw(label, legend=i == 0) for i, label in enumerate(shown)),
-        width=4.4 if columns == 1 else 3.3 * columns, height=4.2 if columns == 1 else 3.3 * rows, columns=columns,
-        outer=True,
+        name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
+        description=say("curves.described", title=title, names=listed(list(names.values()), 12)),
+        draw=(partial(plot, view.results, names=names, **how),),
     )  # fmt: skip
 
 
-def _annotated(view: View) -> str | None:
-    """Give the model whose thresholds stand beside its curve: the first in rank that has one."""
-    drawn = {c.model for c in view.results.curves if c.curve == "roc" and c.label is None}
-    return next((m.id for m in view.models if m.id in drawn), None)
+def _coloured(view: View, metric: str) -> str:
+    told = contenders(view.results, metric)
+    if len(view.models) == 1 or len(told) == len(view.models) <= MOST_TOLD:
+        return ""
+    label = in_sentence(metric_label(MetricKey(metric)))
+    if len(view.models) > MOST_TOLD and len(told) > FIRST:
+        return say("evidence.coloured_of_many", n=FIRST, metric=label)
+    return say("evidence.coloured", metric=label)
 
 
-def _about_roc(view: View) -> str:
-    of_roc = [c for c in view.results.curves if c.curve == "roc"]
-    text = ""
-    if any(c.band for c in of_roc):
-        text += " " + say("curves.roc_band", level=numbers.percent(view.confidence))
-        if len(view.models) > MOST_BANDS:
-            text += " " + say("curves.bands_of_two")
-    first = _annotated(view)
-    if first is not None and view.results.operating_points:
-        text += " " + say("curves.roc_thresholds", model=view.model(first).name)
-    return text
+# --- binary tasks -----------------------------------------------------------------------------------------------------
 
 
-def _panels(view: View, curve: str) -> tuple[list[Model], str]:
-    """Give the models that have such a curve, in rank order, and what the caption says of those left out."""
-    drawn = {c.model for c in view.results.curves if c.curve == curve}
-    models = [m for m in view.models if m.id in drawn]
-    more = len(models) - MOST_PANELS
-    return models[:MOST_PANELS], (
-        " " + say("report.first_of_all", shown=MOST_PANELS, n=len(models)) if more > 0 else ""
+def _roc(view: View) -> Figure:
+    told = contenders(view.results, "roc_auc")[:FIRST]
+    curves = [c for m in told if (c := curve_of(view.results, m, "roc", None)) is not None]
+    upto = next((end for end in ENDS if all(np.interp(end, c.x, c.y) >= ALL_FOUND for c in curves)), 1.0)
+    read = {
+        p.model: p.value
+        for p in view.results.operating_points
+        if (p.criterion, p.at) == ("fixed_fpr", AT) and p.value is not None
+    }
+    shown = [m for m in view.models if m.id in read]
+    ends = sorted(shown, key=lambda m: -read[m.id])[:: max(len(shown) - 1, 1)]
+    found = listed([say("evidence.found", model=m.short, share=read[m.id]) for m in ends])
+    caption = [
+        say("evidence.roc"),
+        say("evidence.cut", rate=upto) if upto < 1 else "",
+        say("evidence.at_rate", rate=AT, found=found) if ends else "",
+        _coloured(view, "roc_auc"),
+    ]
+    alone = view.models[0].id if len(view.models) == 1 else None
+    return _figure(view, "roc", _roc_title(view), roc, caption, upto=upto, annotated=alone)
+
+
+def _roc_title(view: View) -> str:
+    values = _values(view, "roc_auc")
+    if len(view.models) == 1 and values:
+        return say("finding.roc_one", share=next(iter(values.values())))
+    near = contenders(view.results, "roc_auc")
+    behind = [m for m in values if m not in near]
+    if not near or not behind:
+        return say("finding.roc_open") if values else say("curves.roc_title")
+    first, last = near[0], min(behind, key=lambda m: values[m])
+    names = {"first": view.model(first).short, "last": view.model(last).short}
+    above, below = (curve_of(view.results, m, "roc", None) for m in (first, last))
+    if above is not None and below is not None:
+        rates = np.linspace(0, 1, 401)
+        lower = rates[np.interp(rates, above.x, above.y) < np.interp(rates, below.x, below.y)]
+        if not len(lower):
+            return say("finding.roc_throughout", **names)
+        if lower[-1] <= ENDS[1]:
+            return say("finding.roc_beyond", rate=float(np.ceil(100 * lower[-1]) / 100), **names)
+    return say("finding.roc_behind", gap=values[first] - values[last], **names)
+
+
+def _precision_recall(view: View) -> Figure:
+    values, share = _values(view, "average_precision"), prevalence_of(view.results)
+    near = [m for m in contenders(view.results, "average_precision") if m in values]
+    decimals = min(metric_decimals(view, MetricKey("average_precision")), 3)
+    if not near:
+        title = say("curves.pr_title")
+    elif len(view.models) == 1 and share is not None:
+        title = say("finding.pr_one", value=values[near[0]], share=share, decimals=decimals)
+    elif len(near) == 1:
+        title = say(
+            "finding.pr_leads", first=view.model(near[0]).short, value=values[near[0]], decimals=decimals
+        )
+    else:
+        low, high = (extreme(values[m] for m in near) for extreme in (min, max))
+        title = say("finding.pr_open", low=low, high=high, decimals=decimals)
+    caption = [say("evidence.pr", share=share or 0.0), _coloured(view, "average_precision")]
+    return _figure(view, "pr", title, precision_recall, caption)
+
+
+def _scores(view: View) -> list[Figure]:
+    """Describe how the scores of the model that ranks first are distributed, by the median of the positives."""
+    first = view.models[0]
+    record = next((r for r in view.results.score_histograms if r.model == first.id and r.positive), None)
+    if record is None or not record.n:
+        return []
+    half = int(np.searchsorted(np.cumsum(record.counts), record.n / 2))
+    title = say("finding.scores", model=first.short, label=shorten(visible(record.true), LONGEST),
+                score=record.edges[half + 1])  # fmt: skip
+    return [_of_one(view, "scores", title, score_histogram, named("distributions.caption", "scores"))]
+
+
+def _reliability(view: View) -> Figure:
+    drawn = [view.model(m.model) for m in reliable(view.results)]
+    if view.results.positive is None:
+        title, about = say("finding.confidence"), say("evidence.confidence")
+    else:
+        title, about = _calibration_title(view, drawn), ""
+    first = say("evidence.calibration_first") if len(drawn) < len(view.models) else ""
+    caption = [about, say("evidence.calibration", level=numbers.percent(view.confidence)), first]
+    return _figure(view, "reliability", title, reliability, caption)
+
+
+def _calibration_title(view: View, drawn: list[Model]) -> str:
+    """Say which of the drawn models an interval shows to be miscalibrated: its slope off 1, or its intercept off 0."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for model in drawn:
+        slope, intercept = (
+            metric_record(view, model.id, MetricKey(f"calibration_{part}")) for part in ("slope", "intercept")
+        )
+        if slope is None or slope.value is None or not slope.intervals:
+            continue
+        (low, high), (least, most) = (
+            (r.intervals[0].low, r.intervals[0].high) if r is not None and r.intervals else (None, None)
+            for r in (slope, intercept)
+        )
+        kinds = {
+            "overconfident": high is not None and high < 1, "underconfident": low is not None and low > 1,
+            "too_low": least is not None and least > 0, "too_high": most is not None and most < 0,
+        }  # fmt: skip
+        kind = next((kind for kind, holds in kinds.items() if holds), "calibrated")
+        found.setdefault(kind, []).append((model.short, numbers.number(slope.value, 2)))
+    told = [kind for kind in found if kind != "calibrated"] or list(found)
+    said = [
+        say(
+            f"finding.{kind}",
+            n=len(own),
+            models=listed([name for name, _ in own]),
+            slopes=listed([s for _, s in own]),
+        )
+        for kind, own in found.items()
+        if kind in told
+    ]
+    return "; ".join(said) or say("curves.reliability_title")
+
+
+# --- several classes --------------------------------------------------------------------------------------------------
+
+
+def _class_map(view: View) -> ClassMap | None:
+    results = view.results
+    if len(results.classes) < 3 or not results.confusion:
+        return None
+    counts: dict[str, dict[tuple[str, str], float]] = {m.id: {} for m in view.models}
+    for cell in results.confusion:
+        counts[cell.model][cell.true, cell.predicted] = cell.count
+    models = [m for m in view.models if counts[m.id]]
+    totals = {
+        label: sum(n for (true, _), n in counts[models[0].id].items() if true == label)
+        for label in results.classes
+    }
+    recalls = {
+        m.id: {label: counts[m.id].get((label, label), 0.0) / n for label, n in totals.items() if n}
+        for m in models
+    }
+    order = sorted(recalls[models[0].id], key=lambda label: recalls[models[0].id][label])
+    if not order:
+        return None
+    names = distinct_names(list(results.classes))
+    shown, heads = order[:MOST_CLASSES], models[:MOST_MODELS]
+    rows = tuple(
+        ClassRow(
+            names[label],
+            numbers.count(round(totals[label])),
+            tuple(_cell(recalls[m.id][label]) for m in heads),
+        )
+        for label in shown
+    )
+    notes = [
+        say("evidence.classes", first=models[0].short),
+        say("evidence.classes_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
+        say("evidence.models_cut", shown=len(heads), n=len(models)) if len(heads) < len(models) else "",
+    ]
+    title = _class_title(models, recalls, names)
+    return ClassMap(
+        title, tuple(heads), rows, " ".join(filter(None, notes)), _confusions(models, counts, names, totals)
     )
 
 
-def _error_rates(view: View) -> list[Figure]:
-    models, left_out = _panels(view, "far")
-    if not models:
-        return []
-    names = listed([m.short for m in models], 12)
-    return [
-        grid(
-            "error-rates", say("curves.error_rates_title"), say("curves.error_rates_described", names=names),
-            say("curves.error_rates") + left_out,
-            [partial(error_rates, view.results, m.id, name=m.short, legend=False) for m in models],
+def _cell(recall: float) -> tuple[str, int]:
+    return f"{100 * recall:.0f}", sum(1 - recall >= step for step in STEPS)
+
+
+def _class_title(models: list[Model], recalls: dict[str, dict[str, float]], names: dict[str, str]) -> str:
+    worst = {m.id: min(recalls[m.id], key=lambda label: recalls[m.id][label]) for m in models}
+    lowest = {m.id: recalls[m.id][worst[m.id]] for m in models}
+    first, last = models[0], min(models, key=lambda m: lowest[m.id])
+    low, label = lowest[first.id], names[worst[last.id]]
+    if len(models) == 1:
+        return say("finding.classes_one", label=label, low=low)
+    if len(set(worst.values())) == 1:
+        return say("finding.classes_same", label=label, low=lowest[last.id], high=max(lowest.values()))
+    return say(
+        "finding.classes", first=first.short, low=low, model=last.short, share=lowest[last.id], label=label
+    )
+
+
+def _confusions(
+    models: list[Model],
+    counts: dict[str, dict[tuple[str, str], float]],
+    names: dict[str, str],
+    totals: dict[str, float],
+) -> tuple[str, ...]:
+    pairs = {pair for own in counts.values() for pair in own if pair[0] != pair[1]}
+    number = {pair: sum(own.get(pair, 0.0) for own in counts.values()) for pair in pairs}
+    sentences = []
+    for true, predicted in sorted(pairs, key=lambda pair: (-number[pair], pair))[:MOST_CONFUSED]:
+        each = sorted(
+            ((counts[m.id].get((true, predicted), 0.0), m) for m in models), key=lambda one: -one[0]
         )
-    ]  # fmt: skip
+        said = [f"{m.short} {numbers.count(round(n))}" for n, m in each if n][:MOST_NAMED]
+        sentences.append(
+            say("evidence.confused", true=names[true], predicted=names[predicted], n=round(totals[true]),
+                models=", ".join(said))
+        )  # fmt: skip
+    return tuple(sentences)
 
 
-def _reliability(view: View) -> list[Figure]:
-    models, left_out = _panels(view, "reliability")
-    if not models:
-        return []
-    caption = say("curves.reliability")
-    if view.results.positive is None:
-        caption += " " + say("curves.reliability_of_classes")
-    if any(c.curve == "reliability" and c.band for c in view.results.curves):
-        caption += " " + say("curves.reliability_limits", level=numbers.percent(view.confidence))
-    names = listed([m.short for m in models], 12)
-    return [
-        grid(
-            "reliability", say("curves.reliability_title"), say("curves.reliability_described", names=names),
-            caption + left_out, [partial(reliability, view.results, m.id, name=m.short) for m in models],
-        )
-    ]  # fmt: skip
-
-
-def _names(view: View, key: MetricKey) -> dict[str, str]:
-    decimals = min(metric_decimals(view, key), 3)
-    names = {}
-    for model in view.models:
-        record = metric_record(view, model.id, key)
-        value = (
-            "" if record is None or record.value is None else f" ({numbers.number(record.value, decimals)})"
-        )
-        names[model.id] = model.short + value
-    return names
-
-
-def _description(view: View, title: str, names: dict[str, str]) -> str:
-    drawn = {c.model for c in view.results.curves}
-    of = listed([" ".join(names[m.id].split()) for m in view.models if m.id in drawn], 12)
-    return say("curves.described", title=title, names=of)
-
-
-def _notes(view: View) -> tuple[str, ...]:
-    drawn = {c.model for c in view.results.curves if c.curve in ("roc", "reliability")}
-    missing = [m.name for m in view.models if m.id not in drawn]
-    notes = []
-    if missing and any(c.curve == "roc" for c in view.results.curves):
-        notes.append(say("curves.labels_only", names=listed(missing)))
-    if len(view.models) > MOST_TOLD:
-        notes.append(say("curves.highlighted"))
-    return tuple(notes)
+# --- further curves, and values ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,16 +351,17 @@ CHARTS: tuple[tuple[str, str, Callable[..., Axes]], ...] = (
 
 
 def describe_gains(view: View) -> Gains | None:
-    """Lay out the curves; nothing where no model gives scores or probabilities."""
-    names = {m.id: m.short for m in view.models}
-    figures = []
-    for name, curve, plot in CHARTS:
-        drawn = {c.model for c in view.results.curves if c.curve == curve}
-        if name == "sweep":
-            drawn &= {c.model for c in view.results.curves if c.curve == "reliability"}
-        if drawn:
-            of = listed([m.short for m in view.models if m.id in drawn], 12)
-            figures.append(_gain_figure(view, name, of, plot, names))
+    """Lay out the curves that no decision hangs on; nothing where no model gives scores or probabilities."""
+    drawn = {c.curve for c in view.results.curves if c.label is None}
+    figures = [
+        _figure(view, name, named("gains.title", name), plot, [named("gains.caption", name)])
+        for name, curve, plot in CHARTS
+        if curve in drawn
+    ]
+    first = view.models[0]
+    if "far" in drawn and curve_of(view.results, first.id, "far", None) is not None:
+        title = say("curves.error_rates_title")
+        figures.append(_of_one(view, "error-rates", title, error_rates, say("curves.error_rates")))
     if not figures:
         return None
     headings, rows = _risks(view)
@@ -225,12 +369,12 @@ def describe_gains(view: View) -> Gains | None:
     return Gains(tuple(figures), headings, rows, note)
 
 
-def _gain_figure(view: View, name: str, of: str, plot: Callable[..., Axes], names: dict[str, str]) -> Figure:
-    title = named("gains.title", name)
+def _of_one(view: View, name: str, title: str, plot: Callable[..., Axes], caption: str) -> Figure:
+    """Describe a figure of the model that ranks first."""
+    first = view.models[0]
     return Figure(
-        name=name, title=title, description=say("curves.described", title=title, names=of),
-        caption=named("gains.caption", name), width=4.4, height=3.4,
-        draw=(partial(plot, view.results, names=names),),
+        name=name, title=title, description=say("curves.described", title=title, names=first.short),
+        caption=caption, width=WIDTH, height=HEIGHT, draw=(partial(plot, view.results, first.id, name=""),),
     )  # fmt: skip
 
 
@@ -247,65 +391,51 @@ def _risks(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     rows = []
     for model in view.models:
         cells = [known.get((model.id, *place)) for place in places]
+        texts = (
+            "" if c is None else f"{numbers.number(c.value)} {numbers.interval(c.low, c.high)}".strip()
+            for c in cells
+        )
         if any(cell is not None for cell in cells):
-            rows.append(
-                Row(
-                    model,
-                    tuple(
-                        ""
-                        if cell is None
-                        else f"{numbers.number(cell.value)} {numbers.interval(cell.low, cell.high)}".strip()
-                        for cell in cells
-                    ),
-                )
-            )
+            rows.append(Row(model, tuple(texts)))
     return headings, tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Distributions:
-    """The figures, each with a panel for every model."""
+    """Figures of the model that ranks first."""
 
     figures: tuple[Figure, ...]
 
 
 def describe_distributions(view: View) -> Distributions | None:
-    """Lay out the figures; nothing where the results hold neither scores nor values."""
-    figures: list[Figure] = []
-    scored = _models(view, {record.model for record in view.results.score_histograms})
-    if scored:
-        figures.append(_distribution_figure(view, "scores", score_histogram, scored))
-    valued = _models(view, {record.model for record in view.results.residuals})
-    if valued:
-        level = numbers.percent(view.confidence)
-        limited = any(low is not None for record in view.results.residuals for low in record.bin_low)
-        bins = say("distributions.bins", level=level) if limited else ""
-        figures += [
-            _distribution_figure(view, "predicted-true", predicted_true, valued),
-            _distribution_figure(view, "residuals", residuals, valued),
-            _distribution_figure(view, "value-calibration", value_calibration, valued, also=bins),
-        ]
-    return Distributions(tuple(figures)) if figures else None
-
-
-def _models(view: View, held: set[str]) -> list[Model]:
-    return [model for model in view.models if model.id in held]
-
-
-def _distribution_figure(
-    view: View, name: str, plot: Callable[..., Axes], models: list[Model], *, also: str = ""
-) -> Figure:
-    shown = models[:MOST_PANELS]
-    title = named("distributions.title", name)
-    parts = [named("distributions.caption", name), also]
-    if len(models) > len(shown):
-        parts.append(say("report.first_of_all", shown=len(shown), n=len(models)))
-    names = listed([model.short for model in shown], MOST_PANELS)
-    return grid(
-        name,
-        title,
-        say("curves.described", title=title, names=names),
-        " ".join(filter(None, parts)),
-        [partial(plot, view.results, model.id, name=model.short) for model in shown],
-        shared=True,
+    """Lay out predicted against true values and the errors of the leader; nothing where no values are predicted."""
+    first = view.models[0]
+    record = next((r for r in view.results.residuals if r.model == first.id), None)
+    if record is None:
+        return None
+    mae = metric_record(view, first.id, MetricKey("mae"))
+    error = numbers.to_digits(mae.value, 3) if mae is not None and mae.value is not None else ""
+    title = (
+        say("finding.values", model=first.short, error=error)
+        if error
+        else named("distributions.title", "predicted-true")
+    )
+    bins = [
+        (abs(t - p), p, p - t)
+        for p, t, low, high in zip(
+            record.bin_predicted, record.bin_true, record.bin_low, record.bin_high, strict=True
+        )
+        if low is not None and high is not None and not low <= p <= high
+    ]
+    trend = say("finding.residuals_even", model=first.short)
+    if bins:
+        _, at, off = max(bins)
+        key = "finding.residuals_high" if off > 0 else "finding.residuals_low"
+        trend = say(key, model=first.short, error=numbers.to_digits(abs(off), 3), at=numbers.to_digits(at, 3))
+    level = numbers.percent(view.confidence)
+    return Distributions(
+        (
+            _of_one(view, "predicted-true", title, predicted_true, say("evidence.values")),
+            _of_one(view, "residuals", trend, residuals, say("evidence.residuals", level=level)),
+        )
     )
