@@ -34,18 +34,19 @@ DASHED = (0.0, (3.0, 2.0))
 P = ParamSpec("P")
 PARAMETERS, EXAMPLES = "\n\nParameters\n----------\n", "\n\nExamples\n--------\n"
 RETURNS = "\n\nReturns\n-------\nmatplotlib.axes.Axes\n    The axes that were drawn on."
-# Five of Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white, then three chosen to stay
-# apart from them and each other however a reader sees colours (tests/plots simulates it).
+# By rank. Five of Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white, then others chosen to
+# stay apart from them and each other however a reader sees colours (tests/plots simulates it). Grey is no model's.
 MARKS = (
     Mark("#0072b2", "s", SOLID, "■"),
-    Mark("#a85b00", "^", (0.0, (1.2, 1.2)), "▲"),
+    Mark("#a85b00", "o", (0.0, (5.0, 1.6)), "●"),
     Mark("#007a5a", "D", (0.0, (5.0, 1.6, 1.2, 1.6)), "◆"),
-    Mark("#a8437f", "v", (0.0, (4.0, 1.6)), "▼"),
-    Mark("#4d4d4d", "o", (0.0, (7.0, 2.0)), "●"),
+    Mark("#a8437f", "^", (0.0, (2.4, 1.2)), "▲"),
+    Mark("#7a20d8", "v", (0.0, (1.2, 1.2)), "▼"),
     Mark("#701000", ">", (0.0, (3.0, 1.2, 1.2, 1.2, 1.2, 1.2)), "▶"),
-    Mark("#7a20d8", "<", (0.0, (2.4, 1.2)), "◀"),
     Mark("#00263d", "*", (0.0, (9.0, 1.6, 1.2, 1.6)), "★"),
 )
+GREY = "#8b939c"
+"""Clearly behind on the metric that is shown."""
 
 # The page's tokens that charts use, with the values of the light theme; a page replaces them by its own.
 INK, MUTED, GRID, FAINT, PAPER = "#191c20", "#5a6169", "#dfe3e8", "#eceff2", "#ffffff"
@@ -55,6 +56,7 @@ TOKENS: dict[str, str] = {
     GRID: "line",
     FAINT: "faint",
     PAPER: "paper",
+    GREY: "grey",
     **{mark.colour: f"m{i}" for i, mark in enumerate(MARKS)},
 }
 
@@ -91,9 +93,9 @@ SETTINGS: Any = {
 
 
 def mark_of(index: int) -> Mark:
-    """Give the mark of the model at that place in canonical order.
+    """Give the mark of the model at that place of the ranking, from 0.
 
-    After eight models the colours come again with other markers and dashes; after 64 all repeat.
+    After seven models the colours come again with other markers and dashes; after 49 all repeat.
     """
     first = MARKS[index % len(MARKS)]
     other = MARKS[(index + index // len(MARKS)) % len(MARKS)]

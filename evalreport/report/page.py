@@ -204,3 +204,8 @@ def breakable(name: str) -> Markup:
 def colour_class(index: int) -> str:
     """Give the class that colours a model's symbol."""
     return f"c{index % len(MARKS)}"
+
+
+def colour_name(index: int) -> str:
+    """Give the token of a model's colour."""
+    return f"m{index % len(MARKS)}"
