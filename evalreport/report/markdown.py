@@ -37,7 +37,7 @@ def summary(results: Results) -> RenderableType:
     parts.append(Text(said.headline, style="bold"))
     # Text, never mark-up: a model may be called "[red]".
     parts += [
-        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), f"{gate.asked} ({gate.text})")
+        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), f"{gate.asked} {gate.bar} ({gate.text})")
         for gate in said.gates
     ]
     parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in said.cautions]
@@ -80,7 +80,7 @@ def difference_heading(board: leaderboard.Leaderboard) -> str:
 
 
 def oneliner(results: Results) -> str:
-    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of the next, svm, n = 2,600.``."""
+    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of svm, ..., n = 2,600.``."""
     view = view_of(results)
     outcomes = {gate.outcome for gate in results.gates}
     state = "FAILED" if "fail" in outcomes else "UNDECIDED" if "undecided" in outcomes else "OK"

@@ -50,7 +50,7 @@ def describe(view: View) -> Cases | None:
     """Lay out the counts; nothing where answers are neither right nor wrong, nor off by so much."""
     counts = {m: c for m in view.models if (c := _counts(view, m))}
     if counts and view.results.positive is not None:
-        return _binary(view, counts, view.results.positive)
+        return _binary(counts, view.results.positive)
     if counts:
         return _of_classes(counts)
     return _errors(view) if view.results.task == "regression" else _outcomes(view)
@@ -63,7 +63,7 @@ def _counts(view: View, model: Model) -> Counts:
     return {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
 
 
-def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
+def _binary(counts: dict[Model, Counts], positive: str) -> Cases:
     rows, found = [], []
     alarms_of = {m: sum(n for (t, p), n in c.items() if t != positive == p) for m, c in counts.items()}
     most = max(alarms_of.values()) or 1.0
@@ -152,9 +152,9 @@ def _errors(view: View) -> Cases | None:
     heads = tuple(label_of("metric", key.metric) for key in keys)
     first = metric_record(view, view.models[0].id, keys[0])
     size = numbers.MISSING if first is None else numbers.number(first.value, metric_decimals(view, keys[0]))
-    key = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
+    text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     note = " ".join(summary_of("metric", key.metric) for key in keys)
-    return Cases(say(key, model=view.models[0].name, size=size), "errors", (), heads, (), tuple(rows), note)
+    return Cases(say(text, model=view.models[0].name, size=size), "errors", (), heads, (), tuple(rows), note)
 
 
 def _outcomes(view: View) -> Cases | None:

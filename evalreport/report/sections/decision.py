@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -54,12 +55,13 @@ SIGNS = {">=": "≥", "<=": "≤"}
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One gate: its outcome and the word for it, what was asked, and what was found."""
+    """One gate: its outcome and the word for it, what was asked of what, and what was found."""
 
     outcome: str
     word: str
     asked: str
     found: str
+    bar: str
     text: str
 
 
@@ -150,9 +152,9 @@ def _of_two(view: View) -> str:
     if kind == "better":
         again = "_again" if view.results.design in OF_ALGORITHMS else ""
         return say(f"decision.two_better{again}", **known, gap=_gap(view, leader, other), n=_n_fits(view))
-    if kind == "undecided" and (turned := verdict_between(view, other.id, leader.id)) is not None:
-        if turned.verdict == "non-inferior":
-            kind, known = "non-inferior", known | {"leader": other.name, "other": leader.name}
+    turned = verdict_between(view, other.id, leader.id)
+    if kind == "undecided" and turned is not None and turned.verdict == "non-inferior":
+        kind, known = "non-inferior", known | {"leader": other.name, "other": leader.name}
     text = say(f"decision.two_{kind.replace('-', '_')}", **known, margin=_margin(view))
     return text + _conflict_clause(view, conflict(view))
 
@@ -299,14 +301,13 @@ def gates_of(view: View) -> list[Gate]:
     """Give the gates, failures first; each says what was asked and what was found."""
     gates = []
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
-        asked = gate.gate
-        for typed, shown in SIGNS.items():
-            asked = asked.replace(typed, shown)
+        asked, sign, bar = (*re.split(r"\s*(>=|<=|>|<)\s*", gate.gate, maxsplit=1), "", "")[:3]
         found = "" if gate.value is None else numbers.to_digits(gate.value, 4)
         if gate.outcome != "pass" and gate.low is not None and gate.high is not None:
             found += f" [{numbers.to_digits(gate.low, 3)}, {numbers.to_digits(gate.high, 3)}]"
-        word = named("gate", gate.outcome)
-        gates.append(Gate(gate.outcome, word, text_of(view, asked), found, text_of(view, gate.text)))
+        bar = text_of(view, f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
+        word, text = named("gate", gate.outcome), text_of(view, gate.text)
+        gates.append(Gate(gate.outcome, word, text_of(view, asked), found, bar, text))
     return gates
 
 
@@ -330,7 +331,7 @@ def _cautions(view: View) -> list[str]:
 
 
 def _settle(view: View) -> str:
-    """Say how many examples would settle the foremost open pair, or what these could show; nothing where none is open."""
+    """Say how many examples would settle the foremost open pair; nothing where none is open."""
     found = conflict(view)
     if found is None:
         open_pair = _foremost_open(view, view.models)
@@ -358,7 +359,7 @@ def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, V
 
 
 def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: str) -> str:
-    """Read what the decision table says of the pair: which difference it could show, and how many would show this one."""
+    """Read from the verdict which difference the test could show, and how many examples would show this one."""
     further: tuple[Text, ...] = ()
     for part in joined(record.text):
         code, params = coded(part)
@@ -367,16 +368,16 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     on = say("decision.on", metric=metric) if metric else ""
     pair = {"a": a.name, "b": b.name, "on": on, "n": numbers.count(view.results.n)}
     for unit in ("examples", "datasets"):
-        params = said.get(f"detectable.difference_and_{unit}")
-        if params is not None:
+        found = said.get(f"detectable.difference_and_{unit}")
+        if found is not None:
             gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
             return say(
-                f"decision.settle_{unit}", **pair, needed=numbers.count(float(str(params["needed"]))), gap=gap
+                f"decision.settle_{unit}", **pair, needed=numbers.count(float(str(found["needed"]))), gap=gap
             )
-    params = said.get("detectable.difference")
-    if params is not None:
+    found = said.get("detectable.difference")
+    if found is not None:
         return say(
-            "decision.settle_detectable", **pair, size=numbers.to_digits(float(str(params["difference"])), 2)
+            "decision.settle_detectable", **pair, size=numbers.to_digits(float(str(found["difference"])), 2)
         )
     return ""
 

@@ -38,13 +38,11 @@ N_COMPANIONS = 3
 MOST_ROWS, MOST_BRACKETS = 20, 3
 EDGE = 3.0
 """Percent of a panel's width that is left free at its sides."""
-LABEL_ROOM = 22.0
-"""Percent of a panel's width that the label of its margin takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A model's difference from the reference as places on the axis, 0 to 100, right is better; ``text`` is its size."""
+    """A model's difference from the reference: places on the axis (0 to 100, right is better); ``text`` is its size."""
 
     text: str
     order: float | None = None
@@ -389,9 +387,9 @@ def _majority(view: View, reference: Model) -> tuple[float | None, str]:
     """Give how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
     own = metric_record(view, reference.id, view.primary)
     for record in view.results.baselines:
-        if MetricKey(record.metric, record.average, record.label) == view.primary and own is not None:
-            if own.value is not None and has_words(record.name):
-                return record.value - own.value, rule_words(view, record.name)
+        same = MetricKey(record.metric, record.average, record.label) == view.primary
+        if same and own is not None and own.value is not None and has_words(record.name):
+            return record.value - own.value, rule_words(view, record.name)
     return None, ""
 
 
@@ -458,10 +456,9 @@ def _panel(
     shown = rule is not None and least <= rule <= most
     band = None if margin is None else (place(-margin), round(place(margin) - place(-margin), 2))
     at = place(rule) if shown and rule is not None else None
-    room = band is None or at is None or at < band[0] + band[1] - 2 * LABEL_ROOM
     return Panel(
         heading, metric, tuple(gap(m, d) for m, d in differences), _ticks(least, most, place), place(0.0), band,
-        say("leaderboard.margin", margin=margin) if band and room else "", at, rule_text if shown else "",
+        say("leaderboard.margin", margin=margin) if band and at is None else "", at, rule_text if shown else "",
     )  # fmt: skip
 
 
