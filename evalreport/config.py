@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeGuard, TypeVar, get_args
 
@@ -141,6 +143,7 @@ class OutputOptions:
     templates: Path | None = _option(None, "path", "DIR", '"templates"')
     template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30")
     title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"')
+    time: str | None = _option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"')
     junit: Path | None = _option(None, "path", "FILE", '"gates.xml"')
     jobs: int = _option(1, "integer", "N", "1")
     memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True)
@@ -202,6 +205,8 @@ def validate_output(options: OutputOptions) -> None:
     check_types(options)
     if options.jobs < 1:
         raise UsageError(f"jobs must be a whole number of at least 1, not {options.jobs}")
+    if options.time is not None:
+        parse_time(options.time)
     if options.template_time < 1:
         raise UsageError(f"template_time must be a whole number of at least 1, not {options.template_time}")
     memory_bytes(options.memory_limit)
@@ -431,3 +436,31 @@ def shown(value: object) -> str:
     """Write a value that came from outside, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def parse_time(text: str) -> datetime:
+    """Read a time; without a zone it is UTC.
+
+    Raises
+    ------
+    UsageError
+        No time in ISO 8601.
+
+    Examples
+    --------
+    >>> parse_time("2025-03-01").isoformat()
+    '2025-03-01T00:00:00+00:00'
+    """
+    try:
+        time = datetime.fromisoformat(text)
+        return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError(f"--time {text!r}: expected ISO 8601, such as 2025-03-01T02:00:00+01:00") from None
+
+
+def run_time(given: str | None) -> datetime:
+    """Return the time of the run in UTC: the one that was given, else SOURCE_DATE_EPOCH, else the clock's."""
+    if given is not None:
+        return parse_time(given)
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)

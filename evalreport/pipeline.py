@@ -20,7 +20,7 @@ from evalreport.comparisons.all_models import (
     one_sample_records,
     variance_records,
 )
-from evalreport.comparisons.effects import agreement_records, disagreements, effects
+from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
@@ -43,6 +43,7 @@ from evalreport.stages import (
     of_each,
     ranked,
     require_analysable,
+    second_verdicts,
 )
 
 DEFAULTS = Options()
@@ -106,7 +107,9 @@ def evaluate(
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
+        unanimity=unanimity(predictions),
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
+        second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
         warnings=all_cautions(
             predictions, samples, family, options, algorithms=algorithms, rows=rows, thresholds=thresholds
         ),

@@ -328,6 +328,19 @@ class AgreementRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnanimityRecord:
+    """On how many examples all models are right, and on how many all are wrong; on the others they disagree.
+
+    ``label`` is the true class, None over all examples.
+    """
+
+    label: str | None
+    n: int
+    all_right: int
+    all_wrong: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DisagreementRecord:
     """One model's answer to one of the examples on which the models disagree most, the widest first.
 

@@ -28,12 +28,19 @@ from evalreport.records import (
     MetricRecord,
     OmnibusRecord,
     RankingRecord,
+    UnanimityRecord,
     VarianceRecord,
     VerdictRecord,
     WarningRecord,
 )
 from evalreport.texts import Message, Text, english, joined, speaking
 
+COMPANIONS: Mapping[str, tuple[str, ...]] = {
+    "binary": ("roc_auc", "recall", "precision", "f1", "average_precision", "log_loss", "mcc", "accuracy"),
+    "multiclass": ("f1", "balanced_accuracy", "log_loss", "mcc", "cohen_kappa", "accuracy"),
+    "regression": ("mae", "r2", "mape", "rmse", "mse"),
+}
+"""What a reader asks for beside the primary metric, by task; the first summary of all has verdicts of its own."""
 SQUARES_OF = {"squared": "values", "brier": "probabilities"}
 """Losses that are squared errors, and of what."""
 
@@ -457,7 +464,10 @@ class Results:
     effects: tuple[EffectRecord, ...] = ()
     agreement: tuple[AgreementRecord, ...] = ()
     disagreements: tuple[DisagreementRecord, ...] = ()
+    unanimity: tuple[UnanimityRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
+    second_verdicts: tuple[VerdictRecord, ...] = ()
+    """The same of the metric that a reader asks for next (``COMPANIONS``): a family of its own, corrected by itself."""
     gates: tuple[GateRecord, ...] = ()
     history: tuple[HistoryRecord, ...] = ()
     audit: tuple[AuditRecord, ...] = ()

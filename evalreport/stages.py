@@ -13,7 +13,7 @@ from evalreport.assembly import bands_found
 from evalreport.comparisons.all_models import rank
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.verdicts import Decision, family_records
+from evalreport.comparisons.verdicts import Decision, decisions_of, family_records, verdict
 from evalreport.config import Options
 from evalreport.data.available_analyses import why_not_analysed
 from evalreport.data.predictions import Predictions
@@ -22,7 +22,7 @@ from evalreport.data.slicing import Division
 from evalreport.engine.draws import MANY_ROWS
 from evalreport.errors import UsageError
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
@@ -30,9 +30,10 @@ from evalreport.records import (
     ComparisonRecord,
     FoundRecord,
     RankingRecord,
+    VerdictRecord,
     WarningRecord,
 )
-from evalreport.results import ResultFields
+from evalreport.results import COMPANIONS, ResultFields
 from evalreport.slices.analysis import Sliced, sliced
 
 T = TypeVar("T")
@@ -51,6 +52,36 @@ def decide(
     rows, decisions = family_records(family, options)
     blocked = any(warning.level == "blocker" for warning in predictions.warnings)
     return rows, [] if blocked else decisions
+
+
+def second_verdicts(
+    compared: Sequence[Comparison],
+    rows: Sequence[ComparisonRecord],
+    decisions: Sequence[Decision],
+    task: str,
+    options: Options,
+) -> tuple[VerdictRecord, ...]:
+    """Decide the pairs on the metric that a reader asks for next, as a family of its own; nothing under a blocker."""
+    primary = decisions[0].comparison.quantity if decisions else None
+    own = replace(options, margin=None)  # a margin is in the primary metric's units
+    p_values = {
+        (row.a, row.b, Quantity(row.metric, row.average, row.label)): row.p_value  # type: ignore[arg-type]
+        for row in rows
+        if row.recommended and row.slice is None
+    }
+    for name in COMPANIONS.get(task, ()) if decisions else ():
+        family = [
+            c
+            for c in compared
+            if c.quantity != primary
+            and c.quantity.metric == name
+            and c.quantity.average in (None, "macro")
+            and definition(c.quantity).headline
+        ]
+        if family:
+            found = decisions_of(family, [p_values.get((c.a, c.b, c.quantity)) for c in family], own)
+            return tuple(verdict(decision, own) for decision in found)
+    return ()
 
 
 def all_sampled(

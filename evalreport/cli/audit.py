@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import click
 from evalreport.cli.configuration import Settings, models_argument, run_options
 from evalreport.cli.messages import State, progress_bar, say, say_found, say_warnings, tell
 from evalreport.cli.run import begin, check_names, check_output, exit_code, say_gates, write
-from evalreport.config import memory_bytes
+from evalreport.config import memory_bytes, parse_time
 from evalreport.errors import HistoryError, OutputError, UsageError
 from evalreport.files import content_of
 from evalreport.texts import Message, parts
@@ -32,9 +32,6 @@ ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
               help="The history: sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
 @click.option("--series", default="default", show_default=True, metavar="NAME",
               help="Keeps suites that share a history apart: runs are compared within a series.")  # fmt: skip
-@click.option("--time", metavar="ISO8601",
-              help="When the predictions were made, such as 2025-03-01T02:00:00+01:00 (default: now; UTC unless it says"
-              " otherwise).")  # fmt: skip
 @click.option("--wait", type=click.FloatRange(min=0), default=WAIT, show_default=True, metavar="SECONDS",
               help="How long to wait for another audit of the series; 0: leave at once.")  # fmt: skip
 @run_options
@@ -46,7 +43,6 @@ def audit_command(
     config: Path | None,
     url: str,
     series: str,
-    time: str | None,
     wait: float,
     **flags: object,
 ) -> int:
@@ -57,7 +53,6 @@ def audit_command(
     or 'forest.accuracy >= last - 0.02' (the last that exited 0). The same predictions under the same options are
     recorded once. Exit codes are those of `evalreport run`.
     """
-    when = None if time is None else parse_time(time)
     settings = begin(context, models, flags, config)
     context.obj["interrupted"] = Message("cli.audit.nothing")
     check_output(settings.output)
@@ -72,29 +67,10 @@ def audit_command(
         audited = _audit(models, settings, history, series)
         failure = write(audited.results, settings.output, context.obj)
         code = exit_code(audited.results.gates, failure)
+        when = None if settings.output.time is None else parse_time(settings.output.time)
         _record(audited, history, when, code, loud=loud, state=context.obj)
     say_gates(audited.results.gates, settings.output)
     return code
-
-
-def parse_time(text: str) -> datetime:
-    """Read a time; without a zone it is UTC.
-
-    Raises
-    ------
-    UsageError
-        No time in ISO 8601.
-
-    Examples
-    --------
-    >>> parse_time("2025-03-01").isoformat()
-    '2025-03-01T00:00:00+00:00'
-    """
-    try:
-        time = datetime.fromisoformat(text)
-        return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise UsageError(f"--time {text!r}: expected ISO 8601, such as 2025-03-01T02:00:00+01:00") from None
 
 
 def _audit(models: tuple[Path, ...], settings: Settings, history: History, series: str) -> Audited:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evalreport.cli.audit import parse_time
 from evalreport.cli.configuration import form_option
 from evalreport.cli.messages import clean, say, tell, tell_json
-from evalreport.config import TEMPLATE_TIME
+from evalreport.config import TEMPLATE_TIME, parse_time
 from evalreport.errors import HistoryError, UsageError
 from evalreport.texts import Message
 

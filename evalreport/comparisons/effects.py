@@ -22,7 +22,7 @@ from evalreport.engine.derivative import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.sample import Sample
-from evalreport.records import AgreementRecord, DisagreementRecord, EffectRecord, Interval
+from evalreport.records import AgreementRecord, DisagreementRecord, EffectRecord, Interval, UnanimityRecord
 from evalreport.texts import Message, Value, parts
 
 Floats = npt.NDArray[np.float64]
@@ -112,6 +112,35 @@ def _widest(spread: Spread, most: int) -> list[int]:
     # Rows stand in the order of their ids, and the sort is stable.
     order = np.lexsort((-spread.then[apart], -spread.size[apart]))
     return [int(row) for row in apart[order][:most]]
+
+
+def unanimity(predictions: Predictions) -> tuple[UnanimityRecord, ...]:
+    """Count on how many examples all models are right, all are wrong, or some of each: over all, and by true class.
+
+    Nothing where the answers are neither right nor wrong, or where `disagreements` gives nothing.
+    """
+    models = [m for m in predictions.models if m.present is None and _answers(m, predictions) is not None]
+    if predictions.design != "test-set" or predictions.n != len(predictions.ids) or len(models) < 2:
+        return ()
+    truth = predictions.y_true if predictions.classes else None
+    answers = [np.asarray(_answers(m, predictions)) for m in models]
+    if truth is None and (
+        predictions.task != "outcome" or not all(np.isin(a, (0, 1)).all() for a in answers)
+    ):
+        return ()
+    right = np.stack([a == (1 if truth is None else truth) for a in answers])
+    every, none = right.all(axis=0), ~right.any(axis=0)
+    parts: list[tuple[str | None, Any]] = [(None, np.ones(predictions.n, dtype=bool))]
+    parts += [] if truth is None else [(name, truth == code) for code, name in enumerate(predictions.classes)]
+    return tuple(
+        UnanimityRecord(
+            label=label,
+            n=int(part.sum()),
+            all_right=int((every & part).sum()),
+            all_wrong=int((none & part).sum()),
+        )
+        for label, part in parts
+    )
 
 
 def _truth(predictions: Predictions, row: int) -> str | None:

@@ -74,20 +74,30 @@ def family_records(
         Records of all tests of the family, equivalence tests included, in order; one decision a pair.
     """
     by_pair = [records(comparison, options, primary=True) for comparison in family]
-    leading = [rows[0] for rows in by_pair]
-    known = adjust([row.p_value for row in leading if row.p_value is not None], options.correction)
-    adjusted = iter(known)
-    decisions, written = [], []
-    for comparison, rows in zip(family, by_pair, strict=True):
-        p = None if rows[0].p_value is None else next(adjusted)
+    decisions = decisions_of(family, [rows[0].p_value for rows in by_pair], options)
+    known = [decision.p_adjusted for decision in decisions if decision.p_adjusted is not None]
+    written = []
+    for comparison, decision, rows in zip(family, decisions, by_pair, strict=True):
+        p = decision.p_adjusted
         rows[0] = replace(
             rows[0], p_adjusted=p, correction=options.correction, caution=family_caution(comparison)
         )
-        decisions.append(_decide(comparison, p, known, options))
         written += rows
         if options.margin is not None and comparison.pair is not None:
             written.append(_equivalence_record(rows[0], comparison, comparison.pair, known, options))
     return written, decisions
+
+
+def decisions_of(
+    family: Sequence[Comparison], p_values: Sequence[float | None], options: Options
+) -> list[Decision]:
+    """Decide a family of pairs by the p-values of their recommended tests, one a pair."""
+    known = adjust([p for p in p_values if p is not None], options.correction)
+    adjusted = iter(known)
+    return [
+        _decide(comparison, None if p is None else next(adjusted), known, options)
+        for comparison, p in zip(family, p_values, strict=True)
+    ]
 
 
 def one_intervals(decisions: Sequence[Decision]) -> dict[tuple[str, str], Interval | None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.style import BEHIND, DASHED, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord
 from evalreport.registry import words
 from evalreport.results import CurveRecord, Results
@@ -37,9 +37,11 @@ class Paired:
 
 
 def ranked(results: Results) -> list[str]:
-    """Give the models, the first in rank first; those without a rank follow by name."""
+    """Give the models, the first in rank first; those without a rank follow."""
     rank = {record.model: record.rank for record in results.ranking}
-    return sorted(results.models, key=lambda model: (rank.get(model, len(rank) + 1), model))
+    return sorted(
+        results.models, key=lambda model: (rank.get(model, len(rank) + 1), results.models.index(model))
+    )
 
 
 def place_of_model(results: Results, model: str) -> int:
@@ -347,7 +349,7 @@ def draw_curve(
         area.set_gid(own_id(axes, model.index, "band"))
     look: dict[str, Any] = {"color": mark.colour, "linestyle": mark.dash, "linewidth": 1.7}
     if not model.told:
-        look = {"color": MUTED, "linewidth": 0.7, "alpha": 0.55, "zorder": 1.5}
+        look = {"color": GREY, "linewidth": 0.8, "zorder": 1.5}
     line = axes.plot(curve.x, curve.y, drawstyle=shape, **look)[0]
     line.set_gid(own_id(axes, model.index, "line"))
 
@@ -442,10 +444,10 @@ def _draw_equal_accuracy(axes: Axes, results: Results, model: ShownModel) -> Non
 
 def _draw_point(axes: Axes, x: float, y: float, model: ShownModel) -> None:
     mark, told = mark_of(model.index), model.told
-    size, colour = (7.0, mark.colour) if told else (4.0, MUTED)
+    size, colour = (7.0, mark.colour) if told else (4.0, GREY)
     point = axes.plot(
         [x], [y], marker=mark.marker, color=colour, markersize=size, linestyle="none",
-        markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if told else 1.6, alpha=1.0 if told else 0.6,
+        markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if told else 1.6,
     )[0]  # fmt: skip
     point.set_gid(own_id(axes, model.index, "point"))
 

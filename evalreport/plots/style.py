@@ -26,7 +26,6 @@ class Mark:
     marker: str
     dash: tuple[float, tuple[float, ...]]
     symbol: str
-    token: str
 
 
 SOLID = (0.0, ())
@@ -35,18 +34,19 @@ DASHED = (0.0, (3.0, 2.0))
 P = ParamSpec("P")
 PARAMETERS, EXAMPLES = "\n\nParameters\n----------\n", "\n\nExamples\n--------\n"
 RETURNS = "\n\nReturns\n-------\nmatplotlib.axes.Axes\n    The axes that were drawn on."
-# Five of Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white, then others chosen to stay
-# apart from them and each other however a reader sees colours (tests/plots simulates it). In the order of ranks; the
-# palette's m4 is grey and no model's: grey means clearly behind.
+# By rank. Five of Okabe and Ito's colours, darkened to a contrast of at least 4.5 : 1 on white, then others chosen to
+# stay apart from them and each other however a reader sees colours (tests/plots simulates it). Grey is no model's.
 MARKS = (
-    Mark("#0072b2", "s", SOLID, "■", "m0"),
-    Mark("#a85b00", "o", (0.0, (5.0, 1.6)), "●", "m1"),
-    Mark("#007a5a", "D", (0.0, (5.0, 1.6, 1.2, 1.6)), "◆", "m2"),
-    Mark("#a8437f", "^", (0.0, (1.2, 1.2)), "▲", "m3"),
-    Mark("#7a20d8", "v", (0.0, (2.4, 1.2)), "▼", "m6"),
-    Mark("#701000", ">", (0.0, (3.0, 1.2, 1.2, 1.2, 1.2, 1.2)), "▶", "m5"),
-    Mark("#00263d", "<", (0.0, (9.0, 1.6, 1.2, 1.6)), "◀", "m7"),
+    Mark("#0072b2", "s", SOLID, "■"),
+    Mark("#a85b00", "o", (0.0, (5.0, 1.6)), "●"),
+    Mark("#007a5a", "D", (0.0, (5.0, 1.6, 1.2, 1.6)), "◆"),
+    Mark("#a8437f", "^", (0.0, (2.4, 1.2)), "▲"),
+    Mark("#7a20d8", "v", (0.0, (1.2, 1.2)), "▼"),
+    Mark("#701000", ">", (0.0, (3.0, 1.2, 1.2, 1.2, 1.2, 1.2)), "▶"),
+    Mark("#00263d", "*", (0.0, (9.0, 1.6, 1.2, 1.6)), "★"),
 )
+GREY = "#8b939c"
+"""Clearly behind on the metric that is shown."""
 
 # The page's tokens that charts use, with the values of the light theme; a page replaces them by its own.
 INK, MUTED, GRID, FAINT, PAPER = "#191c20", "#5a6169", "#dfe3e8", "#eceff2", "#ffffff"
@@ -58,10 +58,11 @@ TOKENS: dict[str, str] = {
     GRID: "line",
     FAINT: "faint",
     PAPER: "paper",
+    GREY: "grey",
     BIAS: "part-1",
     VARIANCE: "part-2",
     NOISE: "part-3",
-    **{mark.colour: mark.token for mark in MARKS},
+    **{mark.colour: f"m{i}" for i, mark in enumerate(MARKS)},
 }
 
 BEHIND: Any = {"facecolor": PAPER, "alpha": 0.7, "linewidth": 0, "pad": 0.6}
@@ -97,7 +98,7 @@ SETTINGS: Any = {
 
 
 def mark_of(index: int) -> Mark:
-    """Give the mark of the model at that place in the ranking, from 0 on.
+    """Give the mark of the model at that place of the ranking, from 0.
 
     After seven models the colours come again with other markers and dashes; after 49 all repeat.
     """

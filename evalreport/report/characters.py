@@ -11,7 +11,9 @@ from evalreport.texts import Text
 
 LONGEST_NAME = 40
 LONGEST_RUN = 160
-LEAST_KEPT = 4
+LEAST_KEPT, LEAST_DISTINCT = 4, 3
+SHORT_NAME = 18
+JOINTS = "/-_. "
 JOINERS = "\u200c\u200d"
 # Controls, format characters (bidi overrides, zero width), surrogates, private use, unassigned: no shape.
 SHAPELESS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -103,6 +105,28 @@ def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str,
         taken.add(unicodedata.normalize("NFKC", candidate).strip())
         shown[name] = candidate
     return shown
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Give each name the one short form that a report uses: without what all begin and end with, then cut.
+
+    Up to a joint (``/ - _ .`` or a space) what all share is left out, if three characters or more remain of each;
+    what is then longer than 18 characters is cut in its middle. Two names never look alike.
+
+    Examples
+    --------
+    >>> list(short_names(["runs/resnet-50", "runs/vit-large"]).values())
+    ['resnet-50', 'vit-large']
+    """
+    rest = list(names)
+    for turn in (1, -1):
+        head = os.path.commonprefix([name[::turn] for name in rest])  # noqa: RUF071 - names, not paths
+        joint = max(head.rfind(sign) for sign in JOINTS) + 1
+        shorter = [name[::turn][joint:][::turn] for name in rest]
+        if len(names) > 1 and all(len(name) >= LEAST_DISTINCT for name in shorter):
+            rest = shorter
+    shown = distinct_names(rest, SHORT_NAME)
+    return {name: shown[short] for name, short in zip(names, rest, strict=True)}
 
 
 def without_missing_glyphs(document: str) -> str:

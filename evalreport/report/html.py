@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from evalreport.report.brand import brand_of, running_foot, with_colours
 from evalreport.report.page import (
     breakable,
     colour_class,
+    colour_name,
     environment,
     font_faces,
     for_paper,
@@ -26,7 +28,7 @@ from evalreport.report.page import (
 )
 from evalreport.report.sections import Described
 from evalreport.report.view import View
-from evalreport.texts import group_of, in_words, named, say
+from evalreport.texts import group_of, in_words, say
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -113,6 +115,7 @@ def html_page(
     *,
     title: str | None = None,
     templates: Path | None = None,
+    time: datetime,
 ) -> str:
     """Write the page for browsers.
 
@@ -124,6 +127,8 @@ def html_page(
         The report's title; one is made from the models if None.
     templates
         The user's folder of templates.
+    time
+        Of the run: its day stands at the top.
     """
     env = environment(templates)
     css = with_colours(source(env, "report.css"), brand_of(templates))
@@ -133,7 +138,7 @@ def html_page(
         f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
         "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
     )
-    page = _page(view, sections, figures, title=title, templates=templates, medium="html",
+    page = _page(view, sections, figures, title=title, templates=templates, time=time, medium="html",
                  style=style, script=script, policy=policy)  # fmt: skip
     return with_anchors(page)
 
@@ -146,6 +151,7 @@ def paper_page(
     title: str | None = None,
     templates: Path | None = None,
     brief: bool = True,
+    time: datetime,
 ) -> str:
     """Write the page that becomes the PDF: the same templates, light colours, no script.
 
@@ -156,8 +162,8 @@ def paper_page(
     css = with_colours(source(env, "report.css"), brand)
     style = for_paper(css + source(env, "print.css") + source(env, "brand.css"))
     style += running_foot(brand) + font_faces("ttf")
-    return _page(view, sections, figures, title=title, templates=templates, medium="brief" if brief else "full",
-                 style=style, script="", policy="", colours=light_tokens(css))  # fmt: skip
+    return _page(view, sections, figures, title=title, templates=templates, time=time,
+                 medium="brief" if brief else "full", style=style, script="", policy="", colours=light_tokens(css))  # fmt: skip
 
 
 def _page(
@@ -167,6 +173,7 @@ def _page(
     *,
     title: str | None,
     templates: Path | None,
+    time: datetime,
     medium: str,
     style: str,
     script: str,
@@ -182,7 +189,7 @@ def _page(
     brand = brand_of(templates)
     context = {
         "title": title or say("report.title", n=len(view.models), number=in_words(len(view.models))),
-        "subtitle": subtitle(view),
+        "date": day(time),
         "view": view,
         "sections": sections,
         # These are our own mark-up: the shipped or the user's own files, and drawings whose texts were escaped.
@@ -195,6 +202,7 @@ def _page(
         "brief": medium == "brief",
         "paint": paint,
         "colour_class": colour_class,
+        "colour_name": colour_name,
         "breakable": breakable,
         # A data URI of our own making: as a text it would be cut like any endless word.
         "brand": dataclasses.replace(brand, logo=Markup(brand.logo)),  # noqa: S704
@@ -220,20 +228,9 @@ def _parts(env: Sandbox, context: dict[str, Any], sections: tuple[Described, ...
     return part
 
 
-def subtitle(view: View) -> str:
-    """Say in one line what was evaluated."""
-    results = view.results
-    parts = [
-        named("task", results.task),
-        named("design", results.design),
-        say("report.examples", n=results.n),
-        say("report.models", n=len(results.models)),
-    ]
-    if results.task == "multiclass":
-        parts.append(say("report.classes", n=len(results.classes)))
-    if results.positive is not None:
-        parts.append(say("report.positive", label=results.positive))
-    return " · ".join(parts)
+def day(time: datetime) -> str:
+    """Write the day of the run as people do: ``22 November 2026``."""
+    return f"{time.day} {say(f'month.{time.month}')} {time.year}"
 
 
 def _digest(text: str) -> str:

@@ -10,48 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport import numbers
 from evalreport.report.characters import visible
-from evalreport.report.naming import listed
 from evalreport.report.page import environment, rendered
-from evalreport.report.sections import audit, leaderboard, methods, slices, verdict
-from evalreport.report.view import (
-    View,
-    comparison_between,
-    difference_decimals,
-    ranking_record,
-    verdict_between,
-    view_of,
-)
+from evalreport.report.sections import decision, leaderboard, methods, slices
+from evalreport.report.view import View, comparison_between, difference_decimals, interval_of, view_of
 from evalreport.results import Results
-from evalreport.texts import Message, has, named, say
+from evalreport.texts import Message, named, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-CHIP_STYLES = {
-    "better": "green",
-    "worse": "red",
-    "undecided": "yellow",
-    "equivalent": "cyan",
-    "non-inferior": "cyan",
-    "caution": "red",
-}
+STYLES = {"pass": "green", "fail": "red", "undecided": "yellow"}
+"""Colours of the outcomes of gates in a terminal."""
 
 
 def summary(results: Results) -> RenderableType:
-    """Give the leaderboard, the verdict, the gates and the number of warnings for a terminal."""
+    """Give the leaderboard, the headline, the gates and the number of warnings for a terminal."""
     from rich.console import Group
     from rich.text import Text
 
     view = view_of(results)
-    board, said = leaderboard.describe(view), verdict.describe(view)
-    parts: list[RenderableType] = [] if board is None else [_table(view, board)]
+    said = decision.describe(view)
+    parts: list[RenderableType] = [] if said.board is None else [_table(view, said.board)]
+    if said.board is not None and said.board.panels and said.board.n_brackets:
+        parts.append(Text(say("leaderboard.letters"), style="dim"))
     parts.append(Text(said.headline, style="bold"))
     # Text, never mark-up: a model may be called "[red]".
     parts += [
-        Text.assemble((f"{fact.word}: ", CHIP_STYLES[fact.kind]), fact.text)
-        for fact in (*said.gates, *said.facts)
+        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), f"{gate.asked} {gate.bar} ({gate.text})")
+        for gate in said.gates
     ]
+    parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in said.cautions]
+    if said.settle:
+        parts.append(Text(f"{say('decision.settle')} {said.settle}"))
     if of_slices := slices.summary_line(view):
         parts.append(Text(of_slices))
     n = sum(warning.level != "info" for warning in results.warnings)
@@ -68,82 +59,50 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(say("leaderboard.rank"), justify="right")
     table.add_column(say("table.model"))
-    for heading in board.headings[:1]:
-        level = numbers.percent(view.confidence)
-        table.add_column(Text(say("terminal.heading", metric=heading, level=level)), justify="right")
-    if board.difference_heading is not None:
-        table.add_column(Text(board.difference_heading), justify="right")
-        table.add_column(say("table.group"))
-    for row in board.rows:
-        first, difference = row.cells[0], row.difference
-        cells = [
-            numbers.MISSING if row.rank is None else str(row.rank),
-            row.model.short,
-            f"{first.value} {first.beside}",
-        ]
-        if difference is not None:
-            cells += [f"{difference.value} {difference.beside}", row.letters]
-        table.add_row(*(Text(cell.strip()) for cell in cells))
+    level = numbers.percent(view.confidence)
+    table.add_column(Text(say("terminal.heading", metric=view.primary_label, level=level)), justify="right")
+    if board.panels:
+        table.add_column(Text(difference_heading(board)), justify="right")
+        table.add_column(say("leaderboard.verdict" if view.results.baseline is not None else "table.group"))
+    for line in _lines(view, board):
+        cells = [line.rank, line.model, line.value, *([line.difference, line.group] if board.panels else [])]
+        table.add_row(*(Text(cell) for cell in cells))
     return table
 
 
-def oneliner(results: Results) -> str:
-    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy 0.915 [0.903, 0.925], ...``.
+def difference_heading(board: leaderboard.Leaderboard) -> str:
+    """Name what the differences are taken from: the best model or the baseline."""
+    if board.reference is None:
+        return ""
+    if board.rows[0].word:
+        return say("leaderboard.versus_baseline")
+    return say("leaderboard.versus", model=board.reference.name)
 
-    A model *leads* only where it is better than every other one; else it *is first on* the metric, or shares that.
-    """
+
+def oneliner(results: Results) -> str:
+    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of svm, ..., n = 2,600.``."""
     view = view_of(results)
     outcomes = {gate.outcome for gate in results.gates}
     state = "FAILED" if "fail" in outcomes else "UNDECIDED" if "undecided" in outcomes else "OK"
-    leader = view.models[0]
-    cell = leaderboard.metric_cell(view, leader, view.primary)
-    text = _first(view, f"{cell.value} {cell.beside}".rstrip())
-    return f"[evalreport {state}] {text}{_against(view)}, {say('report.examples', n=results.n)}{_not_beaten(view)}."
-
-
-def _first(view: View, value: str) -> str:
-    """Name who stands first and say how firmly; two models of one value share the place."""
-    leader = view.models[0]
-    if len(view.models) == 1:
-        return say("summary.reaches", model=leader.name, metric=view.primary_words, value=value)
-    shared = [m.name for m in view.models if (r := ranking_record(view, m.id)) is not None and r.rank == 1]
-    if len(shared) > 1:
-        return say("summary.are_first", models=listed(shared, 3), metric=view.primary_words, value=value)
-    verdicts = [verdict_between(view, leader.id, other.id) for other in view.models[1:]]
-    beats_all = all(found is not None and found.verdict == "better" for found in verdicts)
-    key = "summary.leads" if beats_all else "summary.is_first"
-    return say(key, model=leader.name, metric=view.primary_words, value=value)
+    headline = decision.describe(view).headline.rstrip(".")
+    return f"[evalreport {state}] {headline}{_against(view)}, {say('report.examples', n=results.n)}."
 
 
 def _against(view: View) -> str:
-    """Compare the leader with the baseline, else with the runner-up."""
-    if len(view.models) < 2:
+    """Give the interval of the leader's difference from the runner-up, or from the baseline."""
+    if len(view.models) < 2 or view.results.audit:
         return ""
     leader = view.models[0]
     other = view.models[1] if view.results.baseline is None else view.model(view.results.baseline)
     record = None if other is leader else comparison_between(view, view.primary, leader.id, other.id)
-    if record is None or record.difference is None:
+    if record is None or record.difference is None or record.low is None:
         return ""
-    difference = numbers.number(record.difference, difference_decimals(view, view.primary), signed=True)
-    adjusted = record.p_adjusted is not None
-    p = numbers.p_phrase(record.p_adjusted if adjusted else record.p_value)
-    if adjusted and record.correction and has(f"correction.{record.correction}"):
-        p = f"{named('correction', record.correction)} {p}"
-    return ", " + say("summary.versus", difference=difference, model=other.name, p=p)
-
-
-def _not_beaten(view: View) -> str:
-    """Name the models that the first one is not shown to be better than."""
-    leader, said = view.models[0], []
-    for kind, key in (("undecided", "summary.not_distinguishable"), ("equivalent", "summary.equivalent")):
-        names = [
-            model.name
-            for model in view.models[1:]
-            if (found := verdict_between(view, leader.id, model.id)) is not None and found.verdict == kind
-        ]
-        if names:
-            said.append("; " + say(key, leader=leader.name, others=listed(names, 3)))
-    return "".join(said)
+    decimals = difference_decimals(view, view.primary)
+    difference = numbers.number(record.difference, decimals, signed=True)
+    limits = interval_of(view, record, decimals)
+    return ", " + say(
+        "summary.versus", leader=leader.name, other=other.name, difference=difference, interval=limits
+    )
 
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
@@ -159,7 +118,7 @@ class Line:
     model: str
     value: str
     difference: str
-    letters: str
+    group: str
     p: str
 
 
@@ -185,18 +144,19 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         The user's folder of templates.
     """
     named = view.results.primary_metric if title is None else f"{title}\n{view.results.primary_metric}"
-    board, said = leaderboard.describe(view), methods.describe_reproducibility(view)
+    found, said = decision.describe(view), methods.describe_reproducibility(view)
+    board = found.board
     context = {
         "marker": hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()[:12],
         "title": title,
         "view": view,
-        "verdict": verdict.describe(view),
+        "decision": found,
+        "gates": decision.gates_of(view),
         "lines": [] if board is None else _lines(view, board),
         "board": board,
+        "difference_heading": "" if board is None else difference_heading(board),
         "slices": slices.summary_line(view),
         "level": numbers.percent(view.confidence),
-        "history": audit.describe(view),
-        "audit": audit.describe_audit(view),
         "methods": methods.describe(view),
         "reproducibility": said,
         "command": Verbatim(said.command),
@@ -220,22 +180,27 @@ def escaped(value: Any) -> Any:
 
 
 def _lines(view: View, board: leaderboard.Leaderboard) -> list[Line]:
-    reference = leaderboard.reference_model(view)
+    reference = board.reference
+    decimals = difference_decimals(view, view.primary)
     lines = []
     for row in board.rows:
-        first, difference = row.cells[0], row.difference
-        p = ""
+        difference = p = ""
+        record = None
         if reference is not None and row.model is not reference:
             record = comparison_between(view, view.primary, row.model.id, reference.id)
-            if record is not None:
-                p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
+        if reference is not None and row.model is reference:
+            difference = say("leaderboard.reference")
+        if record is not None:
+            size = numbers.number(record.difference, decimals, signed=True)
+            difference = f"{size} {interval_of(view, record, decimals)}".strip()
+            p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
         lines.append(
             Line(
                 rank=numbers.MISSING if row.rank is None else str(row.rank),
                 model=row.model.name,
-                value=f"{first.value} {first.beside}".strip(),
-                difference="" if difference is None else f"{difference.value} {difference.beside}".strip(),
-                letters=row.letters,
+                value=f"{row.value.value} {row.value.beside}".strip(),
+                difference=difference,
+                group=row.word or row.letters,
                 p=p,
             )
         )

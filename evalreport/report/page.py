@@ -14,7 +14,7 @@ import jinja2
 from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from evalreport.plots.style import FONT_FOLDER, TOKENS, mark_of
+from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
 from evalreport.report.brand import TOKEN, TemplateError, check_templates, file_of
 from evalreport.report.characters import visible
 from evalreport.texts import Message, say
@@ -203,4 +203,9 @@ def breakable(name: str) -> Markup:
 
 def colour_class(index: int) -> str:
     """Give the class that colours a model's symbol."""
-    return f"c{mark_of(index).token[1:]}"
+    return f"c{index % len(MARKS)}"
+
+
+def colour_name(index: int) -> str:
+    """Give the token of a model's colour."""
+    return f"m{index % len(MARKS)}"

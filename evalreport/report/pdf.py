@@ -7,10 +7,9 @@ import gc
 import hashlib
 import io
 import logging
-import os
 import warnings
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from evalreport.errors import OutputError
@@ -18,7 +17,6 @@ from evalreport.report.characters import without_missing_glyphs
 
 REMEDY = "on Debian or Ubuntu: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
 # The first moment that every archive format can write: no clock enters a report.
-EPOCH = 315532800
 
 UA_EXTENSION = b"""<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/">\
 <pdfuaid:part>1</pdfuaid:part></rdf:Description>\
@@ -35,16 +33,7 @@ xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http:
 </rdf:li></rdf:Seq></pdfaSchema:property></rdf:li></rdf:Bag></pdfaExtension:schemas></rdf:Description>"""
 
 
-def moment() -> datetime:
-    """Give the date that the PDF bears: SOURCE_DATE_EPOCH, else a fixed one, so that bytes stay."""
-    try:
-        seconds = int(os.environ.get("SOURCE_DATE_EPOCH", EPOCH))
-    except ValueError:
-        seconds = EPOCH
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def pdf_bytes(page: str, attachment: bytes) -> bytes:
+def pdf_bytes(page: str, attachment: bytes, *, time: datetime) -> bytes:
     """Turn a page into a PDF with the results attached.
 
     Parameters
@@ -53,6 +42,8 @@ def pdf_bytes(page: str, attachment: bytes) -> bytes:
         The whole HTML document, its style and fonts inside.
     attachment
         The bytes of results.json.
+    time
+        Of the run: the document bears its day.
 
     Raises
     ------
@@ -60,7 +51,7 @@ def pdf_bytes(page: str, attachment: bytes) -> bytes:
         When a system library is missing that this needs; the message says how to install it.
     """
     weasyprint = _weasyprint()
-    when = moment()
+    when = time.replace(hour=0, minute=0, second=0, microsecond=0)
     fetcher = weasyprint.urls.URLFetcher(allowed_protocols=["data"], allow_redirects=False)
     document = weasyprint.HTML(string=without_missing_glyphs(page), base_url=None, url_fetcher=fetcher)
     data = weasyprint.Attachment(

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import decimals_of, interval
-from evalreport.plots.curves import ranked
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
-from evalreport.report.characters import distinct_names, visible
+from evalreport.report.characters import short_names, visible
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
 from evalreport.texts import Text
 
 if TYPE_CHECKING:
     from evalreport.results import Results
 
-SHORT_NAME = 24
-
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model as the report shows it; ``index`` is its place in the ranking, ``key`` joins its rows,
-    curves and colours, ``short`` is for narrow places.
+    """One model as the report shows it.
+
+    ``name`` is the one short name that the whole report calls it by, ``full`` the whole one. ``index`` is its place in
+    rank order, from 0, by which it has its mark; ``key`` joins its rows, curves and colours.
     """
 
     id: str
@@ -32,6 +32,7 @@ class Model:
     index: int
     symbol: str
     short: str
+    full: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,14 @@ class Table:
 
 def view_of(results: Results) -> View:
     """Look at results from the report's side."""
-    shown, short = distinct_names(results.models), distinct_names(results.models, SHORT_NAME)
+    short = short_names(results.models)
+    rank = {r.model: r.rank for r in results.ranking}
+    ranked = sorted(
+        results.models, key=lambda name: (rank.get(name, len(rank) + 1), results.models.index(name))
+    )
     models = [
-        Model(name, shown[name], f"m{i}", i, mark_of(i).symbol, short[name])
-        for i, name in enumerate(ranked(results))
+        Model(name, short[name], f"m{i}", i, mark_of(i).symbol, short[name], visible(name))
+        for i, name in enumerate(ranked)
     ]
     keys = list(dict.fromkeys(key_of(r) for r in results.metrics))
     primary = find_key(results.primary_metric, keys)
@@ -191,9 +196,14 @@ def _negated(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
-def verdict_between(view: View, a: str, b: str) -> VerdictRecord | None:
-    """Give the verdict of a seen from b, turned round where the results hold b seen from a."""
-    for record in view.results.verdicts:
+def verdict_between(
+    view: View, a: str, b: str, records: tuple[VerdictRecord, ...] | None = None
+) -> VerdictRecord | None:
+    """Give the verdict of a seen from b, turned round where the results hold b seen from a.
+
+    ``records`` are the verdicts to look in: by default those on the primary metric.
+    """
+    for record in view.results.verdicts if records is None else records:
         if record.about == (a, b):
             return record
         if record.about == (b, a):
@@ -214,9 +224,9 @@ def _verdict_turned(record: VerdictRecord) -> VerdictRecord:
 
 
 def text_of(view: View, text: Text) -> str:
-    """Show a sentence from the results with long model names cut as everywhere else."""
-    shown = str(text)
-    for model in view.models:
-        if model.id and model.id != model.name:
-            shown = shown.replace(model.id, model.name)
-    return visible(shown)
+    """Show a sentence from the results with the models called as everywhere else."""
+    shown = {model.id: model.name for model in view.models if model.id and model.id != model.name}
+    if not shown:
+        return visible(text)
+    longest_first = sorted(shown, key=len, reverse=True)
+    return visible(re.sub("|".join(map(re.escape, longest_first)), lambda found: shown[found[0]], str(text)))

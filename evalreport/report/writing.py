@@ -13,12 +13,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from evalreport.config import FILES, OutputOptions
+from evalreport.config import FILES, OutputOptions, parse_time, run_time
 from evalreport.errors import OutputError
 from evalreport.files import Kind, publish
 from evalreport.report.brand import TemplateError, check_templates
@@ -258,6 +259,7 @@ def render(
         When there is no such folder of templates, or a folder stands where a file must go.
     """
     check_templates(options.templates)
+    options = replace(options, time=run_time(options.time).isoformat())  # one time for all documents
     target, data = Path(output), to_json(results)
     made, failures = _made(results, options, data)
     files = {**made, **beside}
@@ -379,7 +381,10 @@ def _ways(
 ) -> Documents:
     return {
         FILES["html"]: (partial(_html, view, sections, svgs, options),),
-        FILES["pdf"]: (partial(_paper, view, svgs, options), partial(_pdf, data)),
+        FILES["pdf"]: (
+            partial(_paper, view, svgs, options),
+            partial(_pdf, data, parse_time(options.time or "")),
+        ),
         FILES["md"]: (partial(_markdown, view, options),),
     }
 
@@ -389,7 +394,16 @@ def _html(
 ) -> bytes:
     from evalreport.report.html import html_page
 
-    return _encoded(html_page(view, sections, svgs, title=options.title, templates=options.templates))
+    return _encoded(
+        html_page(
+            view,
+            sections,
+            svgs,
+            title=options.title,
+            templates=options.templates,
+            time=parse_time(options.time or ""),
+        )
+    )
 
 
 def _paper(view: View, svgs: Mapping[str, str], options: OutputOptions) -> str:
@@ -398,13 +412,14 @@ def _paper(view: View, svgs: Mapping[str, str], options: OutputOptions) -> str:
 
     brief = options.detail == "brief"
     kept = describe(view, brief=brief)
-    return paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief)
+    return paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief,
+                      time=parse_time(options.time or ""))  # fmt: skip
 
 
-def _pdf(data: bytes, page: str) -> bytes:
+def _pdf(data: bytes, time: datetime, page: str) -> bytes:
     from evalreport.report.pdf import pdf_bytes
 
-    return pdf_bytes(page, data)
+    return pdf_bytes(page, data, time=time)
 
 
 def _markdown(view: View, options: OutputOptions) -> bytes:

@@ -59,7 +59,7 @@ def contrast(first: str, second: str) -> float:
 def colours(theme: str) -> list[str]:
     """Return the colours of the models in one theme of the page."""
     css = (template_folder() / "report.css").read_text(encoding="utf-8")
-    pairs = re.findall(r"--m[0-35-9]: light-dark\((#\w{6}), (#\w{6})\)", css)
+    pairs = re.findall(r"--m\d: light-dark\((#\w{6}), (#\w{6})\)", css)
     return [pair[theme == "dark"] for pair in pairs]
 
 

@@ -12,17 +12,18 @@ from typing import Any
 
 from evalreport.report.sections import (
     audit,
+    cases,
     curves,
+    decision,
     decomposition,
     differences,
     estimates,
-    leaderboard,
+    failures,
     methods,
     metrics,
     pairs,
     slices,
     thresholds,
-    verdict,
 )
 from evalreport.report.view import View
 from evalreport.texts import named
@@ -30,43 +31,52 @@ from evalreport.texts import named
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its anchor, template and heading, description; whether a brief PDF has it, and its heading there."""
+    """One section: its anchor, template and heading, description; whether a brief PDF has it, and its heading there.
+
+    What is in the ``appendix`` is folded together at the end of the page.
+    """
 
     name: str
     describe: Callable[[View], Any | None]
     brief: bool = True
     brief_heading: str | None = None
+    appendix: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One section that has something to say."""
+    """One section that has something to say; ``short`` is its title in the bar of sections."""
 
     name: str
     title: str
+    short: str
     content: Any
+    appendix: bool = False
 
 
 SECTIONS = (
-    Section("verdict", verdict.describe),
-    Section("leaderboard", leaderboard.describe),
+    Section("decision", decision.describe),
     Section("history", audit.describe),
     Section("audit", audit.describe_audit),
-    Section("pairs", pairs.describe),
-    Section("omnibus", pairs.describe_omnibus),
-    Section("differences", differences.describe, brief=False),
+    Section("cases", cases.describe),
+    Section("failures", failures.describe),
+    Section("slices", slices.describe),
     Section("curves", curves.describe),
+    Section("pairs", pairs.describe),
     Section("thresholds", thresholds.describe),
-    Section("gains", curves.describe_gains, brief=False),
-    Section("distributions", curves.describe_distributions, brief=False),
-    Section("metrics", metrics.describe, brief_heading="key_metrics"),
-    Section("confusion", metrics.describe_confusion, brief=False),
-    Section("slices", slices.describe, brief=False),
     Section("estimates", estimates.describe),
     Section("learning", estimates.describe_learning),
     Section("decomposition", decomposition.describe),
     Section("methods", methods.describe),
-    Section("reproducibility", methods.describe_reproducibility),
+    Section("metrics", metrics.describe, brief_heading="key_metrics", appendix=True),
+    Section("confusion", metrics.describe_confusion, brief=False, appendix=True),
+    Section("differences", differences.describe, brief=False, appendix=True),
+    Section("omnibus", pairs.describe_omnibus, brief=False, appendix=True),
+    Section("gains", curves.describe_gains, brief=False, appendix=True),
+    Section("distributions", curves.describe_distributions, brief=False, appendix=True),
+    Section("cautions", methods.describe_cautions, appendix=True),
+    Section("glossary", methods.describe_glossary, brief=False, appendix=True),
+    Section("reproducibility", methods.describe_reproducibility, appendix=True),
 )
 
 
@@ -77,7 +87,9 @@ def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
         content = section.describe(view) if section.brief or not brief else None
         if content is not None:
             key = section.brief_heading if brief and section.brief_heading else section.name
-            # A section that is about one of two things is headed by what it found.
-            heading = getattr(content, "heading", "") or named("heading", key)
-            described.append(Described(section.name, heading, content))
+            # A section is headed by what it found, where it says so.
+            plain = named("heading", key)
+            heading = getattr(content, "heading", "") or plain
+            short = named("nav", section.name, plain)
+            described.append(Described(section.name, heading, short, content, section.appendix))
     return tuple(described)

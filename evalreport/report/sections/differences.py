@@ -11,17 +11,15 @@ from statistics import fmean, stdev
 from evalreport import numbers
 from evalreport.plots.pairs import Strip, strip
 from evalreport.records import AgreementRecord, EffectRecord
-from evalreport.report.characters import shorten
 from evalreport.report.figures import Figure
-from evalreport.report.naming import entry, listed
+from evalreport.report.naming import entry
 from evalreport.report.view import Cell, Model, Row, View, metric_decimals, text_of
-from evalreport.texts import coded, group_of, has, named, say
+from evalreport.texts import group_of, has, named, say
 
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
 SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap"})
 """Designs whose fits share training data."""
-MOST_PAIRS, MOST_TABLES, MOST_STRIPS, MOST_COLUMNS = 45, 15, 15, 12
-LONGEST_CELL = 40
+MOST_PAIRS, MOST_TABLES, MOST_STRIPS = 45, 15, 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +31,6 @@ class Agreement:
     words: tuple[str, str]
     rows: tuple[tuple[Cell, ...], ...]
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One model's answer to an example; ``wrong`` where it is known to be."""
-
-    text: str
-    wrong: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One example on which the models disagree."""
-
-    id: str
-    truth: str
-    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +46,13 @@ class Differences:
     fit_title: str
     fit_heads: tuple[str, ...]
     fits: tuple[Row, ...]
-    answering: tuple[Model, ...]
-    examples: tuple[Example, ...]
-    examples_note: str
 
 
 def describe(view: View) -> Differences | None:
     """Lay out the section; nothing where no pair has a size and no model has several fits."""
     effects, heads, sizes = _sizes(view)
     fit_heads, fits = _fits(view)
-    answering, examples, note = _examples(view)
-    if not (sizes or fits or examples):
+    if not (sizes or fits):
         return None
     kind = named("differences.fits", view.results.design, say("differences.fits.other"))
     return Differences(
@@ -88,9 +65,6 @@ def describe(view: View) -> Differences | None:
         fit_title=say("differences.fits_title", kind=kind),
         fit_heads=fit_heads,
         fits=fits,
-        answering=answering,
-        examples=examples,
-        examples_note=note,
     )
 
 
@@ -255,34 +229,3 @@ def _strip(a: Model, b: Model, folds: dict[str, Values]) -> Strip:
     both = ((x, folds[b.id][fit]) for fit, x in folds[a.id].items())
     differences = tuple(x - y for x, y in both if x is not None and y is not None)
     return Strip(f"{a.short} − {b.short}", differences, a.index, f"{a.key}_{b.key}")
-
-
-# --- examples -------------------------------------------------------------------------------------------------------
-
-
-def _examples(view: View) -> tuple[tuple[Model, ...], tuple[Example, ...], str]:
-    """Lay out the examples on which the models disagree most; the columns are the models in rank order."""
-    records = view.results.disagreements
-    held = {r.model for r in records}
-    models = tuple(m for m in view.models if m.id in held)[:MOST_COLUMNS]
-    examples = []
-    for _, of_one in groupby(records, key=lambda r: r.id):
-        by_model = {r.model: r for r in of_one}
-        first = next(iter(by_model.values()))
-        answers = tuple(
-            Answer(shorten(by_model[m.id].answer, LONGEST_CELL), by_model[m.id].correct is False)
-            for m in models
-        )
-        truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
-        examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
-    if not records:
-        return (), (), ""
-    measure = records[0].measure
-    if coded(measure)[0] == "spread.disagreeing_pairs":
-        note = say("differences.furthest_pairs", measure=measure)
-    else:
-        note = say("differences.furthest", measure=measure)
-    left_out = [m.name for m in view.models if m.id in held and m not in models]
-    if left_out:
-        note += " " + say("report.left_out", names=listed(left_out))
-    return models, tuple(examples), note

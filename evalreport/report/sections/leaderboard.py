@@ -1,14 +1,18 @@
-"""The leaderboard: models in rank order, the primary metric and up to three others with their intervals."""
+"""The leaderboard: models in rank order, how far each is from the best (or the baseline), and who is told apart."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from evalreport import numbers
+from evalreport.records import ComparisonRecord, VerdictRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
-    family_words,
+    greater_is_better,
+    in_sentence,
     label_of,
     level_of_pairs,
     metric_label,
@@ -20,81 +24,175 @@ from evalreport.report.view import (
     View,
     comparison_between,
     difference_decimals,
-    interval_of,
     key_of,
     metric_decimals,
     metric_record,
     overall_keys,
     ranking_record,
+    verdict_between,
 )
-from evalreport.texts import say
+from evalreport.results import COMPANIONS
+from evalreport.texts import in_words, named, say
 
-# What a reader asks for next, by task; the first three that the results hold are shown.
-COMPANIONS = {
-    "binary": ("roc_auc", "f1", "average_precision", "log_loss", "balanced_accuracy", "mcc", "accuracy"),
-    "multiclass": ("f1", "balanced_accuracy", "log_loss", "mcc", "cohen_kappa", "accuracy"),
-    "regression": ("mae", "r2", "mape", "rmse", "mse"),
-}
-N_COMPANIONS = 2
+N_COMPANIONS = 3
+MOST_ROWS, MOST_BRACKETS = 20, 3
+EDGE = 3.0
+"""Percent of a panel's width that is left free at its sides."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """An interval as places on a scale from 0 to 100."""
+class Gap:
+    """A model's difference from the reference: places on the axis (0 to 100, right is better); ``text`` is its size."""
 
-    low: float
-    width: float
-    value: float
     text: str
+    order: float | None = None
+    at: float | None = None
+    low: float | None = None
+    width: float = 0.0
+    behind: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One metric's differences on one axis; ``band`` is the margin, ``rule`` what a rule that needs no model has."""
+
+    heading: str
+    metric: str
+    gaps: tuple[Gap, ...]
+    ticks: tuple[tuple[float, str], ...]
+    zero: float
+    band: tuple[float, float] | None = None
+    band_text: str = ""
+    rule: float | None = None
+    rule_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One model's row."""
+    """One model's row; ``pieces`` are those of the brackets beside it, ``word`` its verdict beside a baseline."""
 
     model: Model
     rank: int | None
-    letters: str
+    value: Cell
     cells: tuple[Cell, ...]
-    bar: Bar | None
-    difference: Cell | None
+    behind: bool
+    edge: bool
+    pieces: tuple[str, ...]
+    letters: str
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The table; ``headings`` are those of the metrics, ``abouts`` what each of them is."""
+    """The board: a panel of the primary metric, a second one where the models differ on another metric only."""
 
-    headings: tuple[str, ...]
-    abouts: tuple[str, ...]
-    bar_heading: str
-    difference_heading: str | None
+    title: str
+    heading: str
+    about: str
+    other_headings: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    second: tuple[Cell, ...]
     rows: tuple[Place, ...]
+    bracket_word: str
+    n_brackets: int
+    reference: Model | None
+    more: str
     note: str
 
 
 def describe(view: View) -> Leaderboard | None:
-    """Lay out the leaderboard."""
+    """Lay out the leaderboard; nothing where nothing has a value, or a single model stands beside nothing."""
     keys = key_metrics(view)
     if not keys:
         return None
     reference = reference_model(view)
-    bars = _bars(view)
-    rows = tuple(_row(view, model, keys, bars.get(model.id), reference) for model in view.models)
+    second = conflict(view)
+    shown = view.models[: max(MOST_ROWS, len(leading(view)))]
+    others = [key for key in keys[1:] if second is None or key != second.key]
+    others = others[: N_COMPANIONS if second is None else N_COMPANIONS - 1]
+    panels = (
+        *_primary_panel(view, shown, reference),
+        *([] if second is None else [_panel_of(view, shown, second)]),
+    )
+    brackets = _brackets(view, shown) if view.results.baseline is None else []
+    rows = tuple(_row(view, shown, i, others, brackets, reference) for i in range(len(shown)))
     return Leaderboard(
-        headings=tuple(metric_label(key) for key in keys),
-        abouts=tuple(_about(key) for key in keys),
-        bar_heading=say("leaderboard.bar", metric=view.primary_label),
-        difference_heading=None if reference is None else _difference_heading(view, reference),
+        title=_title(view, second),
+        heading=_heading(view, view.primary),
+        about=_about(view.primary),
+        other_headings=tuple(_heading(view, key) for key in others),
+        panels=panels,
+        second=() if second is None else tuple(metric_cell(view, m, second.key) for m in shown),
         rows=rows,
-        note=_note(view),
+        bracket_word=_bracket_word(view),
+        n_brackets=len(brackets),
+        reference=reference,
+        more=_more(view, shown, reference),
+        note=_note(view, panels, reference, brackets=bool(brackets)),
     )
 
 
-def _about(key: MetricKey) -> str:
-    known = entry("metric", key.metric)
+# --- who leads, and where another metric disagrees ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A metric on which models differ that the primary one does not tell apart: the best on it, and who is behind."""
+
+    key: MetricKey
+    best: Model
+    behind: tuple[tuple[Model, float], ...]
+
+    @property
+    def words(self) -> str:
+        """The metric inside a sentence."""
+        return in_sentence(metric_label(self.key))
+
+
+def leading(view: View) -> tuple[Model, ...]:
+    """Give the models that are not decided to be behind the one that ranks first, that one among them."""
+    first = view.models[0]
     return (
-        "" if known is None else f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.formula}"
+        first,
+        *(
+            m
+            for m in view.models[1:]
+            if (v := verdict_between(view, first.id, m.id)) is None or v.verdict != "better"
+        ),
     )
+
+
+def conflict(view: View) -> Conflict | None:
+    """Find whether contenders that the primary metric leaves together clearly differ on the one asked for next."""
+    group, records = leading(view), view.results.second_verdicts
+    if len(group) < 2 or not records or view.results.baseline is not None:
+        return None
+    key = next((k for k in overall_keys(view.results) if _spelled(k) == records[0].metric), None)
+    values = {
+        m.id: r.value for m in group if key is not None and (r := metric_record(view, m.id, key)) is not None
+    }
+    known = [m for m in group if values.get(m.id) is not None]
+    if key is None or len(known) < 2:
+        return None
+    sign = 1 if greater_is_better(key) else -1
+    best = max(known, key=lambda m: (sign * float(values[m.id] or 0.0), -m.index))
+    behind = []
+    for model in known:
+        found = second_between(view, best.id, model.id)
+        if found is not None and found.verdict == "better":
+            behind.append((model, abs(float(values[best.id] or 0.0) - float(values[model.id] or 0.0))))
+    behind.sort(key=lambda pair: -pair[1])
+    return Conflict(key, best, tuple(behind)) if behind else None
+
+
+def second_between(view: View, a: str, b: str) -> VerdictRecord | None:
+    """Give the verdict of a seen from b on the metric that a reader asks for next."""
+    return verdict_between(view, a, b, view.results.second_verdicts)
+
+
+def _spelled(key: MetricKey) -> str:
+    return key.metric + (f"_{key.average}" if key.average else "")
 
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:
@@ -118,10 +216,7 @@ def reference_model(view: View) -> Model | None:
     return view.models[0] if view.results.baseline is None else view.model(view.results.baseline)
 
 
-def _difference_heading(view: View, reference: Model) -> str:
-    if view.results.baseline is not None:
-        return say("leaderboard.versus_baseline")
-    return say("leaderboard.versus", model=reference.short)
+# --- cells ----------------------------------------------------------------------------------------------------------
 
 
 def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
@@ -135,72 +230,304 @@ def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
     return Cell(numbers.number(record.value, decimals), beside, record.value, record.reason or "")
 
 
-def difference_cell(view: View, model: Model, reference: Model) -> Cell:
-    """Give a model's difference on the primary metric from the reference."""
-    if model is reference:
-        return Cell(say("leaderboard.reference"), order=0.0)
-    record = comparison_between(view, view.primary, model.id, reference.id)
-    if record is None or record.difference is None:
-        return Cell(numbers.MISSING)
-    decimals = difference_decimals(view, view.primary)
-    beside = interval_of(view, record, decimals)
-    return Cell(numbers.number(record.difference, decimals, signed=True), beside, record.difference)
+def _heading(view: View, key: MetricKey) -> str:
+    turned = key == view.primary and not view.greater_is_better
+    return metric_label(key) + (" ↓" if turned or not greater_is_better(key) else "")
 
 
-def _row(
-    view: View, model: Model, keys: tuple[MetricKey, ...], bar: Bar | None, reference: Model | None
-) -> Place:
-    place = ranking_record(view, model.id)
-    return Place(
-        model=model,
-        rank=None if place is None else place.rank,
-        letters="" if place is None else place.letters,
-        cells=tuple(metric_cell(view, model, key) for key in keys),
-        bar=bar,
-        difference=None if reference is None else difference_cell(view, model, reference),
+def _about(key: MetricKey) -> str:
+    known = entry("metric", key.metric)
+    return (
+        "" if known is None else f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.formula}"
     )
 
 
-def _bars(view: View) -> dict[str, Bar]:
-    """Place every model's interval of the primary metric on one scale that just holds them all."""
-    spans = {}
-    for model in view.models:
-        record = metric_record(view, model.id, view.primary)
-        first = record.intervals[0] if record is not None and record.intervals else None
-        if record is None or record.value is None or first is None or first.low is None or first.high is None:
+def _row(
+    view: View,
+    shown: Sequence[Model],
+    i: int,
+    others: Sequence[MetricKey],
+    brackets: Sequence[Sequence[str]],
+    reference: Model | None,
+) -> Place:
+    model, place = shown[i], ranking_record(view, shown[i].id)
+    letters = [_letters(view, m) for m in shown[max(i - 1, 0) : i + 1]]
+    word = ""
+    if view.results.baseline is not None and reference is not None:
+        found = verdict_between(view, model.id, reference.id)
+        word = (
+            say("leaderboard.baseline")
+            if model is reference
+            else named("chip", found.verdict if found else "undecided")
+        )
+    return Place(
+        model=model,
+        rank=None if place is None else place.rank,
+        value=metric_cell(view, model, view.primary),
+        cells=tuple(metric_cell(view, model, key) for key in others),
+        behind=_is_behind(view, model, reference),
+        edge=len(letters) == 2 and not set(letters[0]) & set(letters[1]),
+        pieces=tuple(column[i] for column in brackets),
+        letters=_letters(view, model),
+        word=word,
+    )
+
+
+def _letters(view: View, model: Model) -> str:
+    place = ranking_record(view, model.id)
+    return "" if place is None else place.letters
+
+
+def _is_behind(view: View, model: Model, reference: Model | None) -> bool:
+    if reference is None or model is reference:
+        return False
+    found = verdict_between(view, model.id, reference.id)
+    return found is not None and found.verdict == "worse"
+
+
+# --- brackets -------------------------------------------------------------------------------------------------------
+
+
+def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
+    """Give the brackets, a column each: the piece beside every row of models that share a letter, or nothing."""
+    columns = []
+    for letter in sorted({letter for m in shown for letter in _letters(view, m)}):
+        members = [i for i, m in enumerate(shown) if letter in _letters(view, m)]
+        if len(members) < 2:
             continue
-        spans[model.id] = (first.low, record.value, first.high)
-    if not spans:
-        return {}
-    least, most = min(s[0] for s in spans.values()), max(s[2] for s in spans.values())
+        pieces = [""] * len(shown)
+        for i in range(members[0], members[-1] + 1):
+            pieces[i] = (
+                "top"
+                if i == members[0]
+                else "bottom"
+                if i == members[-1]
+                else "middle"
+                if i in members
+                else "gap"
+            )
+        columns.append(pieces)
+    return columns[:MOST_BRACKETS]
+
+
+def _bracket_word(view: View) -> str:
+    """Say what the one bracket stands for where all pairs are equivalent."""
+    if view.results.verdicts and {record.verdict for record in view.results.verdicts} == {"equivalent"}:
+        return say("leaderboard.equivalent", margin=_margin(view) or 0.0)
+    return ""
+
+
+# --- panels ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A model minus the reference with its limits, turned so that greater is better."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    behind: bool = False
+
+
+def _margin(view: View) -> float | None:
+    found = view.results.options.get("margin")
+    return None if found is None else float(found)
+
+
+def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) -> tuple[Panel, ...]:
+    if reference is None:
+        return ()
+    sign = 1 if view.greater_is_better else -1
+    found = [
+        _difference(
+            comparison_between(view, view.primary, m.id, reference.id), sign, _is_behind(view, m, reference)
+        )
+        for m in shown
+    ]
+    key = "leaderboard.gap_baseline" if view.results.baseline is not None else "leaderboard.gap"
+    heading = say(key, metric=view.primary_label, model=reference.name)
+    rule, rule_text = _majority(view, reference)
+    return (
+        _panel(
+            heading, view.primary_label, [(m, d) for m, d in zip(shown, found, strict=True)], reference,
+            decimals=difference_decimals(view, view.primary), margin=_margin(view),
+            rule=None if rule is None else sign * rule, rule_text=rule_text,
+            best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
+        ),
+    )  # fmt: skip
+
+
+def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
+    """Lay out the panel of the metric on which contenders differ."""
+    sign = 1 if greater_is_better(found.key) else -1
+    differences = []
+    for model in shown:
+        record = comparison_between(view, found.key, model.id, found.best.id)
+        verdict = second_between(view, model.id, found.best.id)
+        if record is not None and verdict is not None:
+            record = replace(record, low=verdict.low, high=verdict.high)
+        behind = verdict is not None and verdict.verdict == "worse"
+        differences.append((model, _difference(record, sign, behind)))
+    heading = say("leaderboard.gap", metric=metric_label(found.key), model=found.best.name)
+    decimals = difference_decimals(view, found.key)
+    return _panel(heading, metric_label(found.key), differences, found.best, decimals=decimals)
+
+
+def _difference(record: ComparisonRecord | None, sign: int, behind: bool) -> Difference:
+    if record is None or record.difference is None:
+        return Difference(None)
+    low, high = record.low, record.high
+    if sign < 0:
+        low, high = (None if limit is None else -limit for limit in (record.high, record.low))
+    return Difference(sign * record.difference, low, high, behind)
+
+
+def _majority(view: View, reference: Model) -> tuple[float | None, str]:
+    """Give how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
+    own = metric_record(view, reference.id, view.primary)
+    for record in view.results.baselines:
+        same = MetricKey(record.metric, record.average, record.label) == view.primary
+        if same and own is not None and own.value is not None and has_words(record.name):
+            return record.value - own.value, rule_words(view, record.name)
+    return None, ""
+
+
+def has_words(rule: str) -> bool:
+    """Whether the board shows this rule: always predicting one class, or the mean."""
+    return rule in ("majority_class", "mean_truth")
+
+
+def rule_words(view: View, rule: str) -> str:
+    """Name what the rule always predicts: the most frequent class, or the mean."""
+    return say(f"leaderboard.rule.{rule}", label=majority_label(view))
+
+
+def majority_label(view: View) -> str:
+    """Give the most frequent true class."""
+    totals: dict[str, float] = {}
+    for cell in view.results.confusion:
+        if cell.model == view.results.confusion[0].model:
+            totals[cell.true] = totals.get(cell.true, 0.0) + cell.count
+    return max(totals, key=lambda label: (totals[label], label)) if totals else ""
+
+
+def _panel(
+    heading: str,
+    metric: str,
+    differences: Sequence[tuple[Model, Difference]],
+    reference: Model,
+    *,
+    decimals: int,
+    margin: float | None = None,
+    rule: float | None = None,
+    rule_text: str = "",
+    best: str = "leaderboard.best",
+) -> Panel:
+    found = [d for m, d in differences if m is not reference]
+    ends = [v for d in found for v in (d.value, d.low, d.high) if v is not None and math.isfinite(v)]
+    ends += [0.0] if margin is None else [-margin, 0.0, margin]
+    least, most = min(ends), max(ends)
     width = (most - least) or 1.0
-    decimals = metric_decimals(view, view.primary)
 
     def place(value: float) -> float:
-        return round(2 + 96 * (value - least) / width, 2)
+        return round(EDGE + (100 - 2 * EDGE) * (value - least) / width, 2)
 
-    return {
-        name: Bar(place(low), round(max(place(high) - place(low), 1.0), 2), place(value),
-                  say("report.range", low=numbers.number(low, decimals), high=numbers.number(high, decimals)))
-        for name, (low, value, high) in spans.items()
-    }  # fmt: skip
+    def gap(model: Model, d: Difference) -> Gap:
+        if model is reference:
+            return Gap(say(best), 0.0, place(0.0))
+        if d.value is None:
+            return Gap(numbers.MISSING)
+        text = numbers.number(abs(d.value), decimals)
+        size = (
+            say("leaderboard.tied")
+            if d.value == 0
+            else text
+            if d.value < 0
+            else say("leaderboard.ahead", size=text)
+        )
+        title = numbers.number(d.value, decimals, signed=True)
+        if d.low is None or d.high is None:
+            return Gap(size, d.value, place(d.value), behind=d.behind, title=title)
+        low, high = place(max(d.low, least)), place(min(d.high, most))
+        title += " " + numbers.interval(d.low, d.high, decimals, signed=True)
+        return Gap(size, d.value, place(d.value), low, round(high - low, 2), d.behind, title)
+
+    shown = rule is not None and least <= rule <= most
+    band = None if margin is None else (place(-margin), round(place(margin) - place(-margin), 2))
+    at = place(rule) if shown and rule is not None else None
+    return Panel(
+        heading, metric, tuple(gap(m, d) for m, d in differences), _ticks(least, most, place), place(0.0), band,
+        say("leaderboard.margin", margin=margin) if band and at is None else "", at, rule_text if shown else "",
+    )  # fmt: skip
 
 
-def _note(view: View) -> str:
-    record = metric_record(view, view.models[0].id, view.primary)
-    method = record.intervals[0].method if record is not None and record.intervals else None
-    parts = [say("leaderboard.ranked", metric=view.primary_words)]
-    if method is not None:
-        level = numbers.percent(view.confidence)
-        by = label_of("interval", method)
-        parts.append(say("leaderboard.brackets", level=level, metric=view.primary_words, method=by))
-    if len(view.models) > 1 and any(r.letters for r in view.results.ranking):
-        alpha = f"{1 - view.confidence:.4g}"
-        correction = str(view.results.options.get("correction", "none"))
-        family = family_words(correction, len(view.results.verdicts), alpha)
-        parts.append(f"{say('leaderboard.letters')} ({family}.)")
-    if len(view.results.verdicts) > 1:
-        parts.append(say("leaderboard.differences", level=level_of_pairs(view.results)))
-    if any(0 in (verdict.low, verdict.high) for verdict in view.results.verdicts):
-        parts.append(say("pairs.at_zero"))
+def _ticks(least: float, most: float, place: object) -> tuple[tuple[float, str], ...]:
+    """Put ticks at round numbers, three to six of them, 0 among them; they bear no sign."""
+    assert callable(place)
+    width = (most - least) or 1.0
+    power = 10.0 ** math.floor(math.log10(width / 4))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 4.5)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
+    first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)
+    return tuple(
+        (place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
+        for k in range(first, last + 1)
+    )
+
+
+# --- what stands beside it ------------------------------------------------------------------------------------------
+
+
+def _title(view: View, second: Conflict | None) -> str:
+    n = len(leading(view))
+    if second is not None:
+        return say(
+            "leaderboard.title_conflict",
+            metric=view.primary_label,
+            number=in_words(n),
+            second=metric_label(second.key),
+        )
+    return say("leaderboard.title", metric=view.primary_words)
+
+
+def _more(view: View, shown: Sequence[Model], reference: Model | None) -> str:
+    rest = view.models[len(shown) :]
+    if not rest or reference is None:
+        return ""
+    gaps = [abs(r.difference) for m in rest if (r := comparison_between(view, view.primary, m.id, reference.id))
+            and r.difference is not None]  # fmt: skip
+    size = numbers.to_digits(min(gaps), 2) if gaps else numbers.MISSING
+    return say("leaderboard.more", n=len(rest), size=size)
+
+
+def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brackets: bool) -> str:
+    panels = tuple(panels)
+    if reference is None or not panels:
+        return _value_note(view)
+    against = "leaderboard.minus_baseline" if view.results.baseline is not None else "leaderboard.minus_best"
+    parts = [say(against, level=level_of_pairs(view.results))]
+    gaps = [gap for panel in panels for gap in panel.gaps]
+    if any(gap.behind for gap in gaps):
+        parts.append(say("leaderboard.grey"))
+    if brackets:
+        parts.append(say("leaderboard.bracket"))
+    if panels[0].band is not None:
+        parts.append(say("leaderboard.shaded", margin=_margin(view) or 0.0))
+    if panels[0].rule is not None:
+        parts.append(say("leaderboard.dotted", rule=panels[0].rule_text))
+    if (
+        _margin(view) is None
+        and view.results.verdicts
+        and any(r.verdict == "undecided" for r in view.results.verdicts)
+    ):
+        parts.append(say("leaderboard.no_margin"))
     return " ".join(parts)
+
+
+def _value_note(view: View) -> str:
+    record = metric_record(view, view.models[0].id, view.primary)
+    if record is None or not record.intervals:
+        return ""
+    by = label_of("interval", record.intervals[0].method)
+    return say("leaderboard.interval", level=numbers.percent(view.confidence), method=by)

@@ -1,4 +1,4 @@
-"""Methods and limits, why each test was chosen, and what it takes to make this report again."""
+"""How this was decided; the appendix with cautions, definitions and what it takes to make this report again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from evalreport.plots.pictures import count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import entry, label_of, summary_of
-from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.naming import entry, label_of, level_of_pairs, summary_of
+from evalreport.report.sections.leaderboard import conflict, key_metrics
 from evalreport.report.view import View, key_of, text_of
 from evalreport.texts import coded, has, joined, named, say
 
@@ -151,14 +151,27 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """What the section says."""
+    """What the section says: one paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cautions:
+    """What was found in the files, and all that limits the verdict."""
 
     found: tuple[tuple[str, str, str], ...]
+    warnings: tuple[Warned, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """How to read intervals and tests, and every metric, interval and test that a number was made by."""
+
     principles: tuple[str, ...]
     metrics: tuple[Method, ...]
     intervals: tuple[Method, ...]
     tests: tuple[Method, ...]
-    warnings: tuple[Warned, ...]
     figures: tuple[Figure, ...] = ()
 
 
@@ -175,6 +188,51 @@ SCOPES = {
 
 
 def describe(view: View) -> Methods:
+    """Say how this was decided: the test, the correction, the interval, and what the verdict is about."""
+    results = view.results
+    parts = []
+    leading = next(
+        (r for r in results.comparisons if r.recommended and r.slice is None and key_of(r) == view.primary),
+        None,
+    )
+    if leading is not None and results.verdicts:
+        parts.append(_deciding(view, leading.test, view.primary_words, len(results.verdicts)))
+        if results.options.get("margin") is not None:
+            parts.append(say("methods.equivalence", margin=f"{results.options['margin']:g}"))
+        if leading.interval_method:
+            by = label_of("interval", leading.interval_method)
+            parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
+        second = conflict(view)
+        test = None if second is None else next(
+            (r.test for r in results.comparisons if r.recommended and r.slice is None and key_of(r) == second.key), None
+        )  # fmt: skip
+        if second is not None and test is not None:
+            parts.append(_deciding(view, test, second.words, len(results.second_verdicts)))
+    parts.append(say(SCOPES.get(results.design, "methods.conditional")))
+    if any(record.verdict == "undecided" for record in results.verdicts):
+        parts.append(say("methods.not_equal"))
+    return Methods(" ".join(parts))
+
+
+def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
+    """Say which test decides the pairs on a metric, why, and how its p-values are adjusted."""
+    correction = str(view.results.options.get("correction", "none"))
+    adjusted = ""
+    if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):
+        adjusted = say("methods.adjusted", correction=named("correction", correction), n=n_pairs)
+    why = named("reasons.why", test) if has(f"reasons.why.{test}") else ""
+    text = say("methods.decided_by", n=n_pairs, metric=metric, test=label_of("test", test), adjusted=adjusted)
+    return text + (f" {why[:1].upper()}{why[1:]}." if why else "")
+
+
+def describe_cautions(view: View) -> Cautions | None:
+    """Lay out what was found and warned of."""
+    found = tuple((_called(f.what), text_of(view, f.value), text_of(view, f.why)) for f in view.results.found)
+    warnings = _warnings(view)
+    return Cautions(found, warnings) if found or warnings else None
+
+
+def describe_glossary(view: View) -> Glossary:
     """Describe every method that a number of this report was made by."""
     results = view.results
     metrics = dict.fromkeys(r.metric for r in results.metrics)
@@ -182,17 +240,12 @@ def describe(view: View) -> Methods:
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     tests = dict.fromkeys([*(r.test for r in results.comparisons), *(r.test for r in results.omnibus)])
     short = {key.metric for key in key_metrics(view)}
-    scope = say(SCOPES.get(results.design, "methods.conditional"))
-    apart = results.options.get("join") == "independent"
-    overlap = say("methods.overlap_apart" if apart else "methods.overlap")
-    principles = [say("methods.not_equal"), overlap, scope, say("methods.exploratory")]
-    return Methods(
-        found=tuple((_called(f.what), text_of(view, f.value), text_of(view, f.why)) for f in results.found),
-        principles=tuple(principles if len(view.models) > 1 else [scope]),
+    overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
+    return Glossary(
+        principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
         metrics=tuple(_method("metric", name, ("formula", "source"), name in short) for name in metrics),
         intervals=tuple(_method("interval", name, ("formula", "source")) for name in intervals),
         tests=tuple(_test(view, name) for name in tests),
-        warnings=_warnings(view),
         figures=_pictures(view),
     )
 

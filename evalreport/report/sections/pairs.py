@@ -51,7 +51,7 @@ class PairRow:
 class Pairs:
     """What the section shows: a table of models by models, or of very many pairs a list."""
 
-    finding: str
+    heading: str
     columns: tuple[Model, ...]
     rows: tuple[PairRow, ...]
     heads: tuple[str, ...]
@@ -87,7 +87,14 @@ def describe(view: View) -> Pairs | None:
         for column, c in zip(columns, row.cells, strict=True)
         if c is not None
     )
-    return Pairs(_finding(view), columns, made, heads, pairs if many else (), _notes(view))
+    return Pairs(
+        say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view)),
+        columns,
+        made,
+        heads,
+        pairs if many else (),
+        _notes(view),
+    )
 
 
 def _cell(view: View, row: Model, column: Model) -> PairCell | None:

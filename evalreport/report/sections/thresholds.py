@@ -12,7 +12,7 @@ from evalreport.report.view import Model, Row, View, text_of
 from evalreport.results import OperatingPointRecord
 from evalreport.texts import has, say
 
-MOST_SENTENCES, LONGEST = 12, 20
+MOST_SENTENCES, LONGEST, COUNTS = 12, 20, ("TP", "FP", "FN", "TN")
 COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
             ("fixed_recall", 0.9, ""))  # fmt: skip
 """The criteria that have a column, by name, rate and metric; all others stand in the folded table."""
@@ -41,7 +41,7 @@ class FoundRow:
 class Thresholds:
     """What the section shows; ``every`` and what follows it are folded away."""
 
-    finding: str
+    heading: str
     heads: tuple[str, ...]
     rows: tuple[FoundRow, ...]
     note: str
@@ -69,12 +69,11 @@ def describe(view: View) -> Thresholds | None:
     label = shorten(visible(view.results.positive or ""), LONGEST)
     fixed = {m: p for (m, *key), p in known.items() if tuple(key) == READ}
     return Thresholds(
-        finding=_finding(view, fixed),
+        heading=_heading_of(view, fixed),
         heads=(say("evidence.as_given"), *(_heading(key) for key in keys)),
         rows=rows,
         note=say("evidence.thresholds", label=label, positives=round(positives), negatives=round(negatives)),
-        every_heads=tuple(say(f"thresholds.{name}") for name in ("chosen_by", "threshold", "value"))
-        + ("TP", "FP", "FN", "TN"),
+        every_heads=(*(say(f"thresholds.{name}") for name in ("chosen_by", "threshold", "value")), *COUNTS),
         every=tuple(_every(view, p) for m in models for p in points if p.model == m.id),
         every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
         curves=_first([text_of(view, r.text) for r in view.results.dominance]),
@@ -88,7 +87,7 @@ def _first(sentences: Sequence[str]) -> tuple[str, ...]:
     return (*sentences[:MOST_SENTENCES], *more)
 
 
-def _finding(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
+def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
     """Say who finds most within the rate of false alarms that is read off."""
     order = sorted((m for m in view.models if m.id in fixed), key=lambda m: -fixed[m.id].tp)
     if not order:
@@ -97,12 +96,14 @@ def _finding(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
     total = round(fixed[order[0].id].tp + fixed[order[0].id].fn)
     said = {"rate": READ[1], "first": order[0].short, "found": found[0], "total": total}
     if len(order) == 1:
-        return say("finding.threshold_one", **said)
-    if found[0] == found[-1]:
-        return say("finding.threshold_same", **said)
-    if len(order) == 2 or found[1] == found[-1]:
-        return say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].short, **said)
-    return say("finding.threshold", low=found[-1], high=found[1], **said)
+        finding = say("finding.threshold_one", **said)
+    elif found[0] == found[-1]:
+        finding = say("finding.threshold_same", **said)
+    elif found[1] == found[-1]:
+        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].short, **said)
+    else:
+        finding = say("finding.threshold", low=found[-1], high=found[1], **said)
+    return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
 
 
 def _as_given(view: View, model: Model) -> Found:

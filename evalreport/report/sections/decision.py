@@ -1,0 +1,389 @@
+"""The decision: a headline, the gates, at most two cautions, the leaderboard, and what would settle what is open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from evalreport import numbers
+from evalreport.records import VerdictRecord
+from evalreport.report.naming import entry, listed
+from evalreport.report.sections import audit
+from evalreport.report.sections.leaderboard import (
+    Conflict,
+    Leaderboard,
+    conflict,
+    has_words,
+    leading,
+    metric_cell,
+    rule_words,
+    second_between,
+)
+from evalreport.report.sections.leaderboard import describe as describe_board
+from evalreport.report.view import (
+    Model,
+    View,
+    comparison_between,
+    metric_record,
+    text_of,
+    verdict_between,
+)
+from evalreport.texts import Text, coded, in_words, joined, named, say
+
+MOST_CAUTIONS = 2
+MOST_PASSES = 6
+LONGEST_HEADLINE = 110
+OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
+"""Designs whose verdict is about training again."""
+OF_THE_TEST = frozenset(
+    {
+        "few_errors_of_a_class",
+        "few_flagged",
+        "few_clusters",
+        "unequal_weights",
+        "few_large_losses",
+        "few_seeds",
+    }
+    | {"short_interval", "short_difference_interval", "folds_taken_as_independent", "trained_on_test"}
+)
+"""Cautions about the error rate of the verdict's own test or interval: they come first."""
+OUTCOMES = ("fail", "undecided", "pass")
+SIGNS = {">=": "≥", "<=": "≤"}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One gate: its outcome and the word for it, what was asked of what, and what was found."""
+
+    outcome: str
+    word: str
+    asked: str
+    found: str
+    bar: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the first screen says; ``tone`` is the kind that a frame is coloured by: alarm, quiet, or nothing."""
+
+    headline: str
+    about: str
+    tone: str
+    gates: tuple[Gate, ...]
+    passed: int
+    cautions: tuple[str, ...]
+    more_cautions: int
+    board: Leaderboard | None
+    settle: str
+
+
+def describe(view: View) -> Decision:
+    """Say what the decisions allow to say."""
+    changed = audit.headline(view)
+    headline = changed.text if changed is not None else _headline(view)
+    failed = sum(gate.outcome == "fail" for gate in view.results.gates)
+    if failed and (changed is None or not changed.alarm):
+        headline += " " + say("decision.gates_fail", n=failed, number=in_words(failed).capitalize())
+    gates = gates_of(view)
+    passes = [gate for gate in gates if gate.outcome == "pass"]
+    few = len(gates) <= MOST_PASSES
+    cautions = [] if changed is not None and not changed.alarm else _cautions(view)
+    return Decision(
+        headline=headline,
+        about=about(view) if changed is None else changed.about,
+        tone="" if changed is None else "alarm" if changed.alarm else "quiet",
+        gates=tuple(gate for gate in gates if few or gate.outcome != "pass"),
+        passed=0 if few else len(passes),
+        cautions=tuple(cautions[:MOST_CAUTIONS]),
+        more_cautions=max(len(cautions) - MOST_CAUTIONS, 0),
+        board=describe_board(view),
+        settle=_settle(view) if changed is None or changed.alarm else "",
+    )
+
+
+# --- the headline ---------------------------------------------------------------------------------------------------
+
+
+def _headline(view: View) -> str:
+    if len(view.models) == 1:
+        return _single(view)
+    if not view.results.verdicts:
+        return say("decision.no_verdict", metric=view.primary_words)
+    if view.results.baseline is not None:
+        return _against_baseline(view, view.model(view.results.baseline))
+    if len(view.models) == 2:
+        return _of_two(view)
+    return _of_many(view)
+
+
+def _single(view: View) -> str:
+    model = view.models[0]
+    record = metric_record(view, model.id, view.primary)
+    if record is None or record.value is None:
+        return say("decision.no_verdict", metric=view.primary_words)
+    known = entry("metric", view.primary.metric)
+    rule = next(
+        (r for r in view.results.baselines if r.metric == view.primary.metric and has_words(r.name)), None
+    )
+    if known is None or not known.share_of_right or rule is None:
+        value = metric_cell(view, model, view.primary).value
+        return say("decision.reaches", model=model.name, metric=view.primary_words, value=value)
+    points = 100 * (record.value - rule.value)
+    return say(
+        "decision.single_more" if points >= 0 else "decision.single_fewer",
+        model=model.name,
+        share=numbers.share(record.value, 1.0),
+        points=numbers.number(abs(points), 1),
+        rule=rule_words(view, rule.name),
+    )
+
+
+def _of_two(view: View) -> str:
+    """Say how the leader of two models stands to the other."""
+    leader, other = view.models
+    verdict = verdict_between(view, leader.id, other.id)
+    kind = "undecided" if verdict is None else verdict.verdict
+    if kind == "worse":
+        kind = "undecided"
+    known = {"leader": leader.name, "other": other.name, "metric": view.primary_words}
+    if kind == "better":
+        again = "_again" if view.results.design in OF_ALGORITHMS else ""
+        return say(f"decision.two_better{again}", **known, gap=_gap(view, leader, other), n=_n_fits(view))
+    turned = verdict_between(view, other.id, leader.id)
+    if kind == "undecided" and turned is not None and turned.verdict == "non-inferior":
+        kind, known = "non-inferior", known | {"leader": other.name, "other": leader.name}
+    text = say(f"decision.two_{kind.replace('-', '_')}", **known, margin=_margin(view))
+    return text + _conflict_clause(view, conflict(view))
+
+
+def _of_many(view: View) -> str:
+    leader, group = view.models[0], leading(view)
+    behind = [m for m in view.models if m not in group]
+    n, found = len(view.models), conflict(view)
+    kinds = {record.verdict for record in view.results.verdicts}
+    known = {"metric": view.primary_words, "number": in_words(n), "n": n, "leader": leader.name}
+    if not behind:
+        if kinds == {"equivalent"}:
+            head = say("decision.all_equivalent", **known, margin=_margin(view))
+        elif all(
+            (v := verdict_between(view, leader.id, m.id)) and v.verdict == "equivalent" for m in group[1:]
+        ):
+            head = say("decision.equivalent_to_leader", **known, margin=_margin(view))
+        elif found is None:
+            return say("decision.none_told_apart", **known, examples=numbers.count(view.results.n))
+        else:
+            head = say("decision.too_close", **known)
+        return head + _conflict_clause(view, found)
+    least = min((_gap_size(view, leader, m) or 0.0 for m in behind), default=0.0)
+    if len(group) == 1:
+        again = "_again" if view.results.design in OF_ALGORITHMS else ""
+        nearest = min(behind, key=lambda m: _gap_size(view, leader, m) or 0.0)
+        gap = _gap(view, leader, nearest)
+        return say(f"decision.leads{again}", **known, gap=gap, next=nearest.name, fits=_n_fits(view))
+    pairs = combinations(group, 2)
+    alike = all((v := verdict_between(view, a.id, b.id)) and v.verdict == "equivalent" for a, b in pairs)
+    names = listed([m.name for m in group], 3) if len(group) <= 3 else say(
+        "decision.leader_and", leader=leader.name, n=len(group) - 1, number=in_words(len(group) - 1)
+    )  # fmt: skip
+    parts = {"names": names, "size": numbers.to_digits(least, 2), "margin": _margin(view)}
+    rest = say("decision.behind", n=len(behind), number=in_words(len(behind)), model=behind[0].name, **parts)
+    return say("decision.lead_equivalent" if alike else "decision.lead_together", **known, **parts, rest=rest)
+
+
+def _against_baseline(view: View, baseline: Model) -> str:
+    others = [m for m in view.models if m is not baseline]
+    verdicts = {m: v.verdict for m in others if (v := verdict_between(view, m.id, baseline.id)) is not None}
+    better = [m for m in others if verdicts.get(m) == "better"]
+    worse = [m for m in others if verdicts.get(m) == "worse"]
+    known = {"baseline": baseline.name, "metric": view.primary_words}
+    if len(better) == 1:
+        return say(
+            "decision.one_beats_baseline", **known, model=better[0].name, gap=_gap(view, better[0], baseline)
+        )
+    if better:
+        return say("decision.some_beat_baseline", **known, models=listed([m.name for m in better], 3))
+    if len(worse) == len(others):
+        return say("decision.all_behind_baseline", **known, n=len(others), model=others[0].name)
+    if len(others) == 1:
+        kind = verdicts.get(others[0], "undecided").replace("-", "_")
+        known |= {"leader": others[0].name, "other": baseline.name}
+        return say(f"decision.two_{kind}", **known, margin=_margin(view))
+    text = say("decision.none_beats_baseline", **known)
+    if worse:
+        number = in_words(len(worse))
+        text = say(
+            "decision.some_behind",
+            text=text.removesuffix("."),
+            n=len(worse),
+            number=number,
+            model=worse[0].name,
+        )
+    return text
+
+
+def _conflict_clause(view: View, found: Conflict | None) -> str:
+    """Say on which other metric the contenders clearly differ, and who is furthest behind on it."""
+    if found is None:
+        return "."
+    model, size = found.behind[0]
+    known = {
+        "metric": found.words,
+        "model": model.name,
+        "size": numbers.to_digits(size, 2),
+        "best": found.best.name,
+    }
+    whole = say("decision.but_not_on" if len(view.models) > 2 else "decision.but_ahead_on", **known)
+    return whole
+
+
+def _gap_size(view: View, a: Model, b: Model) -> float | None:
+    record = comparison_between(view, view.primary, a.id, b.id)
+    return None if record is None or record.difference is None else abs(record.difference)
+
+
+def _gap(view: View, a: Model, b: Model) -> str:
+    size = _gap_size(view, a, b)
+    return numbers.MISSING if size is None else numbers.to_digits(size, 2)
+
+
+def _margin(view: View) -> str:
+    margin = view.results.options.get("margin")
+    return "" if margin is None else f"{margin:g}"
+
+
+def _n_fits(view: View) -> int:
+    return len({(fold.repeat, fold.fold) for fold in view.results.folds})
+
+
+def about(view: View) -> str:
+    """Say in one line what was evaluated: how many examples of what, by which metric, on what each model was judged."""
+    results = view.results
+    n = numbers.count(results.n)
+    parts = [say("report.examples", n=results.n)]
+    first = results.confusion[0].model if results.confusion else None
+    positives = sum(c.count for c in results.confusion if c.model == first and c.true == results.positive)
+    if results.positive is not None and positives:
+        share = numbers.share(positives, sum(c.count for c in results.confusion if c.model == first))
+        parts = [
+            say(
+                "decision.positives",
+                n=n,
+                positives=numbers.count(positives),
+                label=results.positive,
+                share=share,
+            )
+        ]
+    elif results.task == "multiclass":
+        parts = [say("decision.of_classes", n=n, classes=len(results.classes))]
+    if results.design != "test-set":
+        fits = _n_fits(view)
+        parts.append(
+            named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
+        )
+    if len(view.models) > 1:
+        parts.append(say("decision.ranked_by", metric=view.primary_words))
+        same = (
+            "decision.own_examples"
+            if results.options.get("join") == "independent"
+            else "decision.same_examples"
+        )
+        parts.append(say(same))
+    return " · ".join(parts)
+
+
+# --- gates and cautions ---------------------------------------------------------------------------------------------
+
+
+def gates_of(view: View) -> list[Gate]:
+    """Give the gates, failures first; each says what was asked and what was found."""
+    gates = []
+    for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
+        asked, sign, bar = (*re.split(r"\s*(>=|<=|>|<)\s*", gate.gate, maxsplit=1), "", "")[:3]
+        found = "" if gate.value is None else numbers.to_digits(gate.value, 4)
+        if gate.outcome != "pass" and gate.low is not None and gate.high is not None:
+            found += f" [{numbers.to_digits(gate.low, 3)}, {numbers.to_digits(gate.high, 3)}]"
+        bar = text_of(view, f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
+        word, text = named("gate", gate.outcome), text_of(view, gate.text)
+        gates.append(Gate(gate.outcome, word, text_of(view, asked), found, bar, text))
+    return gates
+
+
+def _cautions(view: View) -> list[str]:
+    """Give what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
+    metric, contenders = entry("metric", view.primary.metric), {m.id for m in leading(view)}
+    known = {m.id for m in view.models}
+    texts: dict[str, str] = {}
+    order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
+    for warning in order:
+        named_models = known & set(warning.about)
+        if warning.level == "info" or (named_models and not named_models & contenders):
+            continue  # it changes no reading of the verdict
+        if warning.code == "majority_class" and metric is not None and not metric.share_of_right:
+            continue  # it says that other metrics than the share of right answers tell more
+        texts.setdefault(warning.code, text_of(view, warning.text))
+    return list(texts.values())
+
+
+# --- what would settle it -------------------------------------------------------------------------------------------
+
+
+def _settle(view: View) -> str:
+    """Say how many examples would settle the foremost open pair; nothing where none is open."""
+    found = conflict(view)
+    if found is None:
+        open_pair = _foremost_open(view, view.models)
+        return "" if open_pair is None else _needed(view, *open_pair, metric="")
+    behind = {model.id for model, _ in found.behind}
+    for model in leading(view):
+        if model is not found.best and model.id not in behind:
+            record = second_between(view, found.best.id, model.id)
+            if record is not None and record.verdict == "undecided":
+                return _needed(view, found.best, model, record, metric=found.words)
+    return ""
+
+
+def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, VerdictRecord] | None:
+    if view.results.baseline is not None:
+        baseline = view.model(view.results.baseline)
+        pairs = [(m, baseline) for m in models if m is not baseline]
+    else:
+        pairs = [(models[0], m) for m in leading(view)[1:]]
+    for a, b in pairs:
+        record = verdict_between(view, a.id, b.id)
+        if record is not None and record.verdict in ("undecided", "non-inferior"):
+            return a, b, record
+    return None
+
+
+def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: str) -> str:
+    """Read from the verdict which difference the test could show, and how many examples would show this one."""
+    further: tuple[Text, ...] = ()
+    for part in joined(record.text):
+        code, params = coded(part)
+        further += tuple(params.get("further", ())) if code == "verdict.undecided" else ()  # type: ignore[arg-type]
+    said = {coded(part)[0]: coded(part)[1] for part in further}
+    on = say("decision.on", metric=metric) if metric else ""
+    pair = {"a": a.name, "b": b.name, "on": on, "n": numbers.count(view.results.n)}
+    for unit in ("examples", "datasets"):
+        found = said.get(f"detectable.difference_and_{unit}")
+        if found is not None:
+            gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
+            return say(
+                f"decision.settle_{unit}", **pair, needed=numbers.count(float(str(found["needed"]))), gap=gap
+            )
+    found = said.get("detectable.difference")
+    if found is not None:
+        return say(
+            "decision.settle_detectable", **pair, size=numbers.to_digits(float(str(found["difference"])), 2)
+        )
+    return ""
+
+
+def _observed(view: View, a: Model, b: Model, metric: str) -> float | None:
+    found = conflict(view)
+    key = view.primary if not metric or found is None else found.key
+    record = comparison_between(view, key, a.id, b.id)
+    return None if record is None else record.difference
