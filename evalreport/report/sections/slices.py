@@ -1,269 +1,78 @@
-"""Slices: values by subgroup, which differ from the rest, which are too small to be judged."""
+"""Slices: one row each, the worst first; which differ from the rest, which are too small to be judged."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.curves import with_limits
-from evalreport.plots.pictures import Draw
-from evalreport.plots.slices import SliceValue, slice_values
 from evalreport.records import DisparityRecord, MetricRecord
-from evalreport.report.characters import distinct_names, shorten, visible
-from evalreport.report.figures import Figure
+from evalreport.report.characters import distinct_names, visible
 from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
 from evalreport.report.sections.leaderboard import key_metrics
-from evalreport.report.view import Model, View, key_of, metric_decimals, metric_record, text_of
+from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
 from evalreport.texts import Text, named, say
 
-Panel = tuple[Model, tuple[SliceValue, ...]]
-
-MOST_PANELS = 6
-PANELS_A_ROW = 3
-LONGEST_LABEL = 26
-
-
-def figures_of(
-    view: View,
-    column: str,
-    place: int,
-    names: Mapping[str, str],
-    found: tuple[Sequence[MetricRecord], Sequence[DisparityRecord]],
-) -> tuple[Figure, ...]:
-    """Describe the figures of one column on the primary metric, each a row of panels: no figure outgrows a page.
-
-    Parameters
-    ----------
-    names
-        The slices' names as they are shown, by value, in order.
-    found
-        The metrics within the slices, and their tests against the other examples.
-    """
-    records, rest = found
-    of_primary = {(r.model, r.slice.value): r for r in records if r.slice and key_of(r) == view.primary}
-    if all(r.value is None for r in of_primary.values()):
-        return ()
-    tested = {(r.model, r.slice.value): r for r in rest}
-    shown = view.models[:MOST_PANELS]
-    panels = [(model, _rows(view, model, names, of_primary, tested)) for model in shown]
-    limits = _limits(view, panels)
-    caption = say("slices.figure")
-    if len(view.models) > len(shown):
-        caption += " " + say("report.first_of", shown=len(shown), n=len(view.models))
-    starts = range(0, len(panels), PANELS_A_ROW)
-    return tuple(
-        _figure(view, column, f"slices-{place}-{row}", panels[i : i + PANELS_A_ROW], limits,
-                caption if i + PANELS_A_ROW >= len(panels) else "")
-        for row, i in enumerate(starts)
-    )  # fmt: skip
-
-
-def _figure(
-    view: View,
-    column: str,
-    name: str,
-    panels: Sequence[Panel],
-    limits: tuple[float, float] | None,
-    caption: str,
-) -> Figure:
-    title = say("slices.by", metric=view.primary_label, column=shorten(column))
-    draw = tuple(_panel(view, model, rows, limits, labelled=i == 0) for i, (model, rows) in enumerate(panels))
-    # The last row has as many places as the others, so that all panels have one size.
-    columns = min(len(view.models), PANELS_A_ROW)
-    n_rows = len(panels[0][1])
-    return Figure(
-        name=name,
-        title=title,
-        description=_description(title, panels),
-        caption=caption,
-        draw=draw,
-        width={1: 5.0, 2: 7.0, 3: 9.0}[columns],
-        height=0.85 + 0.185 * n_rows,
-        columns=columns,
-    )
-
-
-def _rows(
-    view: View,
-    model: Model,
-    names: Mapping[str, str],
-    records: dict[tuple[str, str], MetricRecord],
-    tested: dict[tuple[str, str], DisparityRecord],
-) -> tuple[SliceValue, ...]:
-    found = []
-    for value, name in names.items():
-        record, test = records.get((model.id, value)), tested.get((model.id, value))
-        found_value, low, high = with_limits(record)
-        word = ""
-        if test is not None and test.flagged and test.difference:
-            word = named("chip", "better" if (test.difference > 0) == view.greater_is_better else "worse")
-        found.append(
-            SliceValue(
-                label=name,
-                value=found_value,
-                low=low,
-                high=high,
-                word=word,
-                judged=test is None or test.p_value is not None or not test.reason,
-            )
-        )
-    return tuple(found)
-
-
-def _limits(view: View, panels: Sequence[tuple[Model, Sequence[SliceValue]]]) -> tuple[float, float] | None:
-    """Return one scale for all panels, so that they can be compared."""
-    ends = [
-        end for _, rows in panels for row in rows for end in (row.value, row.low, row.high) if end is not None
-    ]
-    ends += [
-        record.value
-        for model, _ in panels
-        if (record := metric_record(view, model.id, view.primary)) is not None and record.value is not None
-    ]
-    if not ends:
-        return None
-    low, high = min(ends), max(ends)
-    margin = 0.04 * (high - low) or 0.05 * (abs(high) or 1.0)
-    return low - margin, high + margin
-
-
-def _panel(
-    view: View,
-    model: Model,
-    rows: tuple[SliceValue, ...],
-    limits: tuple[float, float] | None,
-    *,
-    labelled: bool,
-) -> Draw:
-    return partial(
-        slice_values, rows, index=model.index, key=model.key, title=model.short, axis_label=view.primary_label,
-        whole=with_limits(metric_record(view, model.id, view.primary)), limits=limits, labelled=labelled,
-    )  # fmt: skip
-
-
-def _description(title: str, panels: Sequence[Panel]) -> str:
-    flagged = [
-        say("slices.described_flagged", slice=row.label, word=row.word, model=model.short)
-        for model, rows in panels
-        for row in rows
-        if row.word
-    ]
-    said = say("curves.described", title=title, names=listed([model.short for model, _ in panels], 12))
-    flags = (
-        say("slices.described_flags", slices=listed(flagged, 12)) if flagged else say("slices.described_none")
-    )
-    return f"{said} {flags}"
-
-
-MOST_SENTENCES = 8
-MOST_SMALL = 12
-MOST_NAMED = 4
-MODELS_ON_PAPER = 4
-MOST_ROWS_ON_PAPER = 24
-MOST_SLICES_ON_PAPER = 12
-"""Of columns with more slices a PDF shows the primary metric only."""
+MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
+EDGE = 6.0
+"""Percent of a panel that stay free at either side."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One model's value in one slice; ``tone`` colours it and ``word`` says the same."""
+class Gap:
+    """How far a slice lies from the rest: places in percent of the panel, None where there is no value or interval."""
 
-    value: str
-    beside: str = ""
-    word: str = ""
-    tone: str = ""
-    order: float | None = None
-    note: str = ""
+    at: float | None
+    low: float | None
+    width: float
+    text: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One slice; ``n`` is its number of examples, ``note`` why it is not judged."""
+class Value:
+    """One model's value in a slice; ``tone`` colours one that differs and ``word`` says the same."""
+
+    text: str
+    word: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRow:
+    """One slice; ``note`` says why it is not judged."""
 
     name: str
     n: str
-    cells: tuple[Cell, ...]
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One metric by slice; on paper ``parts`` hold a few models each."""
-
-    title: str
-    models: tuple[Model, ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def parts(self) -> tuple[Table, ...]:
-        """The same table, a few models at a time, so that each fits a page."""
-        count = -(-len(self.models) // MODELS_ON_PAPER)
-        size = -(-len(self.models) // count)
-        return tuple(
-            Table(
-                self.title,
-                self.models[i : i + size],
-                tuple(Row(r.name, r.n, r.cells[i : i + size], r.note) for r in self.rows),
-            )
-            for i in range(0, len(self.models), size)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceRow:
-    """How one slice differs, for one model on the primary metric."""
-
-    name: str
-    model: Model
-    rest: Cell
-    p: str
-    best: Cell
-    ratio: Cell
-    remark: str
-    flagged: bool
+    gap: Gap
+    values: tuple[Value, ...]
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column that was sliced by."""
+    """One column that was sliced by: the panel of the model that ranks first, and every model's values."""
 
     title: str
     how: str
-    figures: tuple[Figure, ...]
-    flags: tuple[str, ...]
-    more: str
-    small: tuple[str, ...]
     turned: tuple[str, ...]
-    primary: Table
-    others: tuple[Table, ...]
-    differences: tuple[DifferenceRow, ...]
-
-    @property
-    def on_paper(self) -> tuple[DifferenceRow, ...]:
-        """The rows that stand in a PDF: flagged ones first."""
-        return tuple(sorted(self.differences, key=lambda row: not row.flagged))[:MOST_ROWS_ON_PAPER]
-
-    @property
-    def others_on_paper(self) -> tuple[Table, ...]:
-        """The other metrics that stand in a PDF."""
-        return self.others if len(self.primary.rows) <= MOST_SLICES_ON_PAPER else ()
+    model: Model
+    models: tuple[Model, ...]
+    rows: tuple[SliceRow, ...]
+    zero: float
+    ticks: tuple[tuple[float, str], ...]
+    note: str
+    details: tuple[Table, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Slices:
     """What the section shows."""
 
+    heading: str
     columns: tuple[Column, ...]
     note: str
-    small_note: str
-    differences_note: str
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """All figures, in order."""
-        return tuple(figure for column in self.columns for figure in column.figures)
 
 
 def describe(view: View) -> Slices | None:
@@ -272,9 +81,235 @@ def describe(view: View) -> Slices | None:
     names = list(dict.fromkeys(r.slice.column for r in sliced if r.slice is not None))
     if not names:
         return None
-    columns = tuple(_column(view, name, place, sliced) for place, name in enumerate(names))
-    family = [r for r in view.results.disparities if r.reference == "rest"]
-    return Slices(columns, _note(view, family), say("slices.small"), say("slices.differences"))
+    family = [r for r in view.results.disparities if r.reference == "rest" and _is_primary(view, r)]
+    columns = tuple(_column(view, name, sliced) for name in names)
+    return Slices(_heading(view, family), columns, _note(view, family))
+
+
+def _heading(view: View, family: Sequence[DisparityRecord]) -> str:
+    """Name the worst slice that differs, of the model that ranks first if it has one; or say that none is shown to."""
+    tested = [r for r in family if r.p_adjusted is not None]
+    if not tested or _blocked(view):
+        return say("heading.slices")
+    worse = [r for r in tested if word_of(view, r) == "worse"]
+    own = [r for r in worse if r.model == view.models[0].id] or worse
+    if not own:
+        key = "slices_better" if any(r.flagged for r in tested) else "slices_none"
+        return say("evidence.headed", section=say("heading.slices"), finding=say(f"finding.{key}"))
+    worst = max(own, key=lambda r: abs(r.difference or 0.0))
+    value = next(
+        (r.value for r in view.results.metrics
+         if r.slice == worst.slice and r.model == worst.model and key_of(r) == view.primary), None,
+    )  # fmt: skip
+    if value is None or worst.difference is None:
+        return say("heading.slices")
+    finding = say(
+        "finding.slices_worst", column=visible(worst.slice.column), value=visible(worst.slice.value),
+        metric=view.primary_words, model=view.model(worst.model).short, here=value, rest=value - worst.difference,
+        decimals=min(metric_decimals(view, view.primary), 3),
+    )  # fmt: skip
+    return say("evidence.headed", section=say("heading.slices"), finding=finding)
+
+
+def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
+    records = [r for r in sliced if r.slice is not None and r.slice.column == name]
+    values = list(dict.fromkeys(r.slice.value for r in records if r.slice is not None))
+    own = [r for r in view.results.disparities if r.slice.column == name and _is_primary(view, r)]
+    rest = {(r.slice.value, r.model): r for r in own if r.reference == "rest"}
+    first, models = view.models[0], view.models[:MOST_MODELS]
+    sign = 1.0 if view.greater_is_better else -1.0
+    # The worst first; those that are not judged, then those without a value, at the end.
+    behind = {
+        v: (r.p_value is None, sign * r.difference)
+        for v in values
+        if (r := rest.get((v, first.id))) is not None and r.difference is not None
+    }
+    order = sorted(values, key=lambda v: behind.get(v, (True, math.inf)))
+    shown = order[:MOST_ROWS]
+    ends = [
+        end
+        for v in shown
+        if (r := rest.get((v, first.id))) is not None
+        for end in (r.difference, r.low, r.high)
+        if end is not None
+    ]
+    scale = _Scale([sign * end for end in ends])
+    names = distinct_names(values, LONGEST)
+    known = {
+        (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
+    }
+    notes = [
+        say("evidence.slices", model=first.short, metric=view.primary_words),
+        say("evidence.slices_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
+        say("evidence.models_cut", shown=len(models), n=len(view.models))
+        if len(models) < len(view.models)
+        else "",
+        " ".join((say("slices.small"), "; ".join(small) + "."))
+        if (small := _small(view, list(rest.values()), names))
+        else "",
+    ]
+    return Column(
+        title=visible(name),
+        how=visible(next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")),
+        turned=tuple(
+            text_of(view, w.text)
+            for w in view.results.warnings
+            if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
+        ),
+        model=first,
+        models=models,
+        rows=tuple(_row(view, v, names[v], models, known, rest, scale) for v in shown),
+        zero=scale.place(0.0),
+        ticks=scale.ticks(),
+        note=" ".join(filter(None, notes)),
+        details=(
+            _differences(view, own, names),
+            *(_values(view, key, names, records) for key in key_metrics(view)),
+        ),
+    )
+
+
+class _Scale:
+    """The axis of a panel: what lies at which percent of its width; 0 is always on it."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.low, self.high = min([0.0, *values]), max([0.0, *values])
+        if self.low == self.high:
+            self.low, self.high = -1.0, 1.0
+
+    def place(self, value: float) -> float:
+        """Give the percent at which a value stands."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(EDGE + (100 - 2 * EDGE) * share, 2)
+
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        """Give round numbers and where they stand; they bear no sign, for the sides are named."""
+        step = 10.0 ** math.floor(math.log10((self.high - self.low) / 2))
+        step *= next(k for k in (1, 2, 5, 10) if (self.high - self.low) / (k * step) <= 5)
+        places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+        return tuple((self.place(k * step), f"{abs(k * step):.6g}") for k in places)
+
+
+def _row(
+    view: View,
+    value: str,
+    name: str,
+    models: Sequence[Model],
+    known: Mapping[tuple[str, str], MetricRecord],
+    rest: Mapping[tuple[str, str], DisparityRecord],
+    scale: _Scale,
+) -> SliceRow:
+    counts = sorted({r.n for (v, _), r in known.items() if v == value})
+    n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
+    decimals = metric_decimals(view, view.primary)
+    cells = []
+    for model in models:
+        record, tone = known.get((value, model.id)), word_of(view, rest.get((value, model.id)))
+        text = numbers.MISSING if record is None else numbers.number(record.value, decimals)
+        cells.append(Value(text, named("chip", tone) if tone else "", tone))
+    note = next((t.reason for (v, _), t in rest.items() if v == value and t.p_value is None and t.reason), "")
+    return SliceRow(name, n, _gap(view, rest.get((value, models[0].id)), scale), tuple(cells), visible(note))
+
+
+def _gap(view: View, record: DisparityRecord | None, scale: _Scale) -> Gap:
+    """Place the difference from the other examples, turned so that right is better."""
+    if record is None or record.difference is None:
+        return Gap(None, None, 0.0, numbers.MISSING, "")
+    sign = 1.0 if view.greater_is_better else -1.0
+    limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
+    decimals = numbers.decimals_of([(limits[1] - limits[0]) / 4] if len(limits) == 2 else [])
+    text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
+    title = f"{text} {numbers.interval(*limits, decimals, signed=True)}" if len(limits) == 2 else text
+    if record.p_adjusted is not None:
+        title += f", {numbers.p_phrase(record.p_adjusted)}"
+    low, high = (scale.place(end) for end in limits) if len(limits) == 2 else (None, 0.0)
+    return Gap(scale.place(sign * record.difference), low, round(high - (low or 0.0), 2), text, title)
+
+
+def _values(view: View, key: MetricKey, names: Mapping[str, str], records: Sequence[MetricRecord]) -> Table:
+    """Give one metric by slice and model, each with its interval."""
+    decimals, models = metric_decimals(view, key), view.models[:MOST_MODELS]
+    found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
+
+    def cell(record: MetricRecord | None) -> Cell:
+        if record is None or record.value is None:
+            return Cell(numbers.MISSING, note="" if record is None else record.reason or "")
+        first = record.intervals[0] if record.intervals else None
+        beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
+        return Cell(numbers.number(record.value, decimals), beside, record.value, record.reason or "")
+
+    rows = tuple(
+        Row(None, tuple(cell(found.get((value, m.id))) for m in models), name)
+        for value, name in names.items()
+    )
+    return Table(metric_label(key), tuple(m.short for m in models), rows)
+
+
+def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str, str]) -> Table:
+    """Give how each slice differs from the rest and from the best one, for every model on the primary metric."""
+    by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
+    for record in own:
+        by_place.setdefault((record.model, record.slice.value), {})[record.reference] = record
+    decimals = numbers.decimals_of(
+        (r.high - r.low) / 4 for r in own if r.low is not None and r.high is not None
+    )
+
+    def cell(record: DisparityRecord | None, places: int, of: str = "") -> Cell:
+        if record is None:
+            return Cell(numbers.MISSING)
+        value, low, high = (
+            (record.ratio, record.ratio_low, record.ratio_high)
+            if of
+            else (record.difference, record.low, record.high)
+        )
+        beside = numbers.interval(low, high, places, signed=not of)
+        return Cell(numbers.number(value, places, signed=not of), beside, value)
+
+    rows = []
+    for model in view.models:
+        for value, name in names.items():
+            found = by_place.get((model.id, value))
+            if found is None:
+                continue
+            rest, best = found.get("rest"), found.get("best")
+            p = "" if rest is None or rest.p_adjusted is None else numbers.p_value(rest.p_adjusted)
+            word = word_of(view, rest)
+            reason = "" if rest is None or rest.p_value is not None else visible(rest.reason or "")
+            own_best = best is None and rest is not None and rest.p_value is not None
+            against_best = Cell(say("slices.the_best")) if own_best else cell(best, decimals)
+            cells = (name, cell(rest, decimals), p, against_best, cell(best, 2, "ratio"),
+                     named("chip", word) if word else reason)  # fmt: skip
+            rows.append(Row(model, cells))
+    heads = (say("table.slice"), say("slices.others"), say("table.adjusted"), say("slices.best"), say("slices.ratio"),
+             say("table.remark"))  # fmt: skip
+    return Table("", heads, tuple(rows), say("slices.differences"))
+
+
+def _is_primary(view: View, record: DisparityRecord) -> bool:
+    return MetricKey(record.metric, record.average, record.label) == view.primary
+
+
+def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the slices that are too small to be judged, each once, with the first model's reason."""
+    reasons: dict[str, list[Text]] = {}
+    for record in rest:
+        if record.p_value is None and record.reason:
+            reasons.setdefault(record.slice.value, []).append(record.reason)
+    found = []
+    for value, given in reasons.items():
+        text = f"{names[value]}: {visible(given[0])}"
+        if len(given) < len(view.models):
+            text = say("slices.some_models", text=text, some=len(given), n=len(view.models))
+        found.append(text)
+    more = len(found) - MOST_SMALL
+    return (*found[:MOST_SMALL], *([say("slices.more_small", n=more)] if more > 0 else []))
+
+
+def word_of(view: View, tested: DisparityRecord | None) -> str:
+    """Say of a flagged slice whether it is ``better`` or ``worse`` than the rest; empty where it is not flagged."""
+    if tested is None or not tested.flagged or not tested.difference:
+        return ""
+    return "better" if (tested.difference > 0) == view.greater_is_better else "worse"
 
 
 def summary_line(view: View) -> str:
@@ -307,148 +342,6 @@ def summary_line(view: View) -> str:
         len(shown) - MOST_NAMED,
     )
     return say(key, metric=view.primary_words, slices="; ".join(shown[:MOST_NAMED]), n=more)
-
-
-def _column(view: View, name: str, place: int, sliced: Sequence[MetricRecord]) -> Column:
-    records = [r for r in sliced if r.slice is not None and r.slice.column == name]
-    values = list(dict.fromkeys(r.slice.value for r in records if r.slice is not None))
-    disparities = [r for r in view.results.disparities if r.slice.column == name and _is_primary(view, r)]
-    rest = [r for r in disparities if r.reference == "rest"]
-    flagged = sorted((r for r in rest if r.flagged), key=lambda r: -abs(r.difference or 0.0))
-    found = next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")
-    names = distinct_names(values)
-    tables = [_table(view, key, names, records, rest) for key in key_metrics(view)]
-    more = len(flagged) - MOST_SENTENCES
-    return Column(
-        title=visible(name),
-        how=visible(found),
-        figures=figures_of(
-            view, visible(name), place, distinct_names(values, LONGEST_LABEL), (records, rest)
-        ),
-        flags=tuple(text_of(view, r.text or "") for r in flagged[:MOST_SENTENCES]),
-        more=say("slices.more_flagged", n=more) if more > 0 else "",
-        small=_small(view, rest, names),
-        turned=tuple(
-            text_of(view, w.text)
-            for w in view.results.warnings
-            if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
-        ),
-        primary=tables[0],
-        others=tuple(tables[1:]),
-        differences=_differences(view, disparities, names),
-    )
-
-
-def _is_primary(view: View, record: DisparityRecord) -> bool:
-    return MetricKey(record.metric, record.average, record.label) == view.primary
-
-
-def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the slices that are too small to be judged, each once, with the first model's reason."""
-    reasons: dict[str, list[Text]] = {}
-    for record in rest:
-        if record.p_value is None and record.reason:
-            reasons.setdefault(record.slice.value, []).append(record.reason)
-    found = []
-    for value, given in reasons.items():
-        text = f"{names[value]}: {visible(given[0])}"
-        if len(given) < len(view.models):
-            text = say("slices.some_models", text=text, some=len(given), n=len(view.models))
-        found.append(text)
-    more = len(found) - MOST_SMALL
-    return (*found[:MOST_SMALL], *([say("slices.more_small", n=more)] if more > 0 else []))
-
-
-def _table(
-    view: View,
-    key: MetricKey,
-    names: Mapping[str, str],
-    records: Sequence[MetricRecord],
-    rest: Sequence[DisparityRecord],
-) -> Table:
-    decimals = metric_decimals(view, key)
-    of_key = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
-    tested = {(r.slice.value, r.model): r for r in rest} if key == view.primary else {}
-    rows = []
-    for value, name in names.items():
-        found = {m.id: of_key.get((value, m.id)) for m in view.models}
-        cells = tuple(_cell(view, found[m.id], tested.get((value, m.id)), decimals) for m in view.models)
-        counts = sorted({r.n for r in found.values() if r is not None})
-        n = "" if not counts else "–".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1]))))
-        note = next(
-            (t.reason for (v, _), t in tested.items() if v == value and t.p_value is None and t.reason), ""
-        )
-        rows.append(Row(name, n, cells, visible(note)))
-    return Table(metric_label(key), view.models, tuple(rows))
-
-
-def _cell(view: View, record: MetricRecord | None, tested: DisparityRecord | None, decimals: int) -> Cell:
-    if record is None or record.value is None:
-        return Cell(numbers.MISSING, note="" if record is None else visible(record.reason or ""))
-    first = record.intervals[0] if record.intervals else None
-    beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
-    tone = word_of(view, tested)
-    word = named("chip", tone) if tone else ""
-    note = visible(record.reason or "")
-    return Cell(numbers.number(record.value, decimals), beside, word, tone, record.value, note)
-
-
-def word_of(view: View, tested: DisparityRecord | None) -> str:
-    """Say of a flagged slice whether it is ``better`` or ``worse`` than the rest; empty where it is not flagged."""
-    if tested is None or not tested.flagged or not tested.difference:
-        return ""
-    return "better" if (tested.difference > 0) == view.greater_is_better else "worse"
-
-
-def _differences(
-    view: View, disparities: Sequence[DisparityRecord], names: Mapping[str, str]
-) -> tuple[DifferenceRow, ...]:
-    by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
-    for record in disparities:
-        by_place.setdefault((record.slice.value, record.model), {})[record.reference] = record
-    decimals = numbers.decimals_of(
-        (r.high - r.low) / 4 for r in disparities if r.low is not None and r.high is not None
-    )
-    models = {m.id: m for m in view.models}
-    return tuple(
-        _difference_row(view, models[model], names[value], found, decimals)
-        for (value, model), found in by_place.items()
-        if model in models
-    )
-
-
-def _difference_row(
-    view: View, model: Model, name: str, found: Mapping[str, DisparityRecord], decimals: int
-) -> DifferenceRow:
-    rest, best = found.get("rest"), found.get("best")
-    nothing = Cell(numbers.MISSING)
-    own_best = best is None and rest is not None and rest.p_value is not None
-    return DifferenceRow(
-        name=name,
-        model=model,
-        rest=nothing if rest is None else _difference(rest, decimals),
-        p="" if rest is None or rest.p_adjusted is None else numbers.p_value(rest.p_adjusted),
-        best=Cell(say("slices.the_best"))
-        if own_best
-        else nothing
-        if best is None
-        else _difference(best, decimals),
-        ratio=nothing if best is None else _ratio(best),
-        remark=(named("chip", word) if (word := word_of(view, rest)) else "")
-        or ("" if rest is None or rest.p_value is not None else visible(rest.reason or "")),
-        flagged=rest is not None and rest.flagged,
-    )
-
-
-def _difference(record: DisparityRecord, decimals: int) -> Cell:
-    text = numbers.number(record.difference, decimals, signed=True)
-    beside = numbers.interval(record.low, record.high, decimals, signed=True)
-    return Cell(text, beside, order=record.difference)
-
-
-def _ratio(record: DisparityRecord) -> Cell:
-    beside = numbers.interval(record.ratio_low, record.ratio_high, 2)
-    return Cell(numbers.number(record.ratio, 2), beside, order=record.ratio)
 
 
 def _note(view: View, family: Sequence[DisparityRecord]) -> str:
