@@ -21,7 +21,7 @@ ax
 axis_label
     What stands below the horizontal axis; the metric of the results if empty.
 index, key
-    The model's place in canonical order, and what names the drawn parts so that a page can hide them.
+    The model's place in the ranking, from 0, and what names the drawn parts so that a page can hide them.
 name
     What stands above; the model's name if None.
 title
@@ -29,9 +29,10 @@ title
 names
     What is said for a model; its name if None.
 legend
-    Whether there is one.
+    Whether the models are named: beside the ends of their lines, in colour the contenders, the others as a number.
 highlight
-    The models that are drawn in colour; of more than six the first four in rank, and the baseline, if None.
+    The models that are drawn in colour; those that are not clearly behind on the metric of the chart if None, of more
+    than six models at most four of them; and the baseline.
 """
 
 from __future__ import annotations
@@ -43,7 +44,6 @@ from typing import Any
 _CHARTS = {
     "values": ("slices", "values"),
     "forest": ("pairs", "forest"),
-    "p_values": ("pairs", "p_values"),
     "fold_differences": ("pairs", "strip"),
     "critical_differences": ("pairs", "critical_differences"),
     "roc": ("curves", "roc"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import name_of, place_of_model, ranked, write_title
 from evalreport.plots.pairs import lay_rows, name_parts, write_beside
-from evalreport.plots.style import INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import BIAS, INK, MUTED, NEW_AXES, NOISE, PAPER, VARIANCE, chart, mark_of
 from evalreport.registry import words
 from evalreport.results import DecompositionRecord, Results
 from evalreport.texts import say
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-BIAS, VARIANCE, NOISE = mark_of(0).colour, mark_of(1).colour, mark_of(4).colour
 FEW_BETWEEN = 10.0
 """From this ratio of the largest to the smallest value on, an axis is logarithmic."""
 

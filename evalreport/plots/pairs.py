@@ -1,16 +1,14 @@
-"""Pairs of models: differences, p-values, average ranks, values of single fits."""
+"""Pairs of models: differences, average ranks, values of single fits."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import decimals_of, number, p_value
+from evalreport.numbers import decimals_of, number
 from evalreport.plots.curves import (
-    Paired,
     is_metric,
     name_of,
     paired_on_primary,
@@ -20,7 +18,7 @@ from evalreport.plots.curves import (
 )
 from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, chart, mark_of
 from evalreport.results import Results
-from evalreport.texts import named, say
+from evalreport.texts import say
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -34,7 +32,7 @@ MOST_PAIRS = 15
 class Difference:
     """One row: what is compared, the difference, its interval, its text.
 
-    ``index`` is the place in canonical order of the model whose mark the row bears; ``key`` names the
+    ``index`` is the place in the ranking of the model whose mark the row bears; ``key`` names the
     drawn parts, so that a page can hide them.
     """
 
@@ -130,64 +128,9 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
     return sorted(rows, key=lambda row: -abs(row.difference))
 
 
-STRONGEST = 4.0
-"""From p = 10^-4 on a cell is as dark as it gets."""
-
-MOST_WRITTEN = 14
-
-
-@chart
-def p_values(results: Results, ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None) -> None:
-    """Draw the adjusted p-value of every pair on the primary metric: the darker, the smaller; the word is the verdict.
-
-    The word is about the row's model seen from the column's; "n.d.": not distinguishable. Models stand in rank order.
-
-    Examples
-    --------
-    >>> import evalreport as er
-    >>> from evalreport import plots
-    >>> labels = {"forest": {"y_pred": [1, 0, 1, 1]}, "logreg": {"y_pred": [0, 0, 1, 0]}}
-    >>> results = er.evaluate(labels, truth=[1, 0, 1, 0], resamples=100)
-    >>> [text.get_text().split() for text in plots.p_values(results).texts]
-    [['n.d.', '1']]
-    """
-    models = ranked(results)
-    last = len(models) - 1
-    for i, row in enumerate(models[1:]):
-        for j, column in enumerate(models[: i + 1]):
-            paired = paired_on_primary(results, row, column)
-            key = "_".join(f"m{place_of_model(results, model)}" for model in (row, column))
-            _cell(ax, i, j, key, paired, written=len(models) <= MOST_WRITTEN)
-    ax.set(xlim=(-0.5, max(last, 1) - 0.5), ylim=(max(last, 1) - 0.5, -0.5))
-    shown = [name_of(names, model) for model in models]
-    ax.set_yticks(range(last), shown[1:], parse_math=False)
-    ax.set_xticks(range(last), shown[:last], parse_math=False)
-    for text in ax.get_xticklabels():
-        text.set(rotation=35, ha="right", rotation_mode="anchor")
-    ax.tick_params(axis="both", labelcolor=INK)
-    ax.grid(visible=False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_visible(False)
-
-
-def _cell(axes: Axes, i: int, j: int, key: str, paired: Paired | None, *, written: bool) -> None:
-    colour, alpha, text, ink = FAINT, 1.0, say("chart.no_test"), MUTED
-    if paired is not None and paired.p is not None:
-        strength = min(-math.log10(max(paired.p, 1e-300)), STRONGEST) / STRONGEST
-        colour, alpha, ink = mark_of(0).colour, round(0.04 + 0.46 * strength, 3), INK
-        word = named("chart.pair", paired.verdict or "", "")
-        text = f"{word}\n{p_value(paired.p)}" if word else p_value(paired.p)
-    cell = axes.fill_between([j - 0.48, j + 0.48], i - 0.48, i + 0.48, color=colour, alpha=alpha, linewidth=0)
-    cell.set_gid(f"{key}--p")
-    if written:
-        label = axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=ink,
-                          linespacing=1.3, clip_on=True, parse_math=False)  # fmt: skip
-        label.set_gid(f"{key}--p-text")
-
-
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One model: its average rank (1 the best), its label, its place in canonical order, the key of its parts."""
+    """One model: its average rank (1 the best), its label, its place in the ranking, the key of its parts."""
 
     label: str
     rank: float
@@ -295,7 +238,7 @@ def groups_of(results: Results) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One row: its label, the differences on the single fits, its model's place in canonical order, its key."""
+    """One row: its label, the differences on the single fits, its model's place in the ranking, its key."""
 
     label: str
     differences: tuple[float, ...]

@@ -1,9 +1,8 @@
-"""Values by slice: a dot and its interval for each slice of a column, the value over all examples as a line."""
+"""Values of models, and of one model by slice; confusion matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ from evalreport.plots.curves import (
 )
 from evalreport.plots.pairs import lay_rows, name_parts, write_beside
 from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.records import MetricRecord
 from evalreport.registry import words
 from evalreport.results import Results
 from evalreport.texts import say
@@ -29,99 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, slots=True)
-class SliceValue:
-    """One slice of one model.
-
-    Attributes
-    ----------
-    label
-        The slice's name as it is to be shown.
-    value, low, high
-        The value and its interval; None where there is none.
-    word
-        What stands beside a flagged slice (``worse``, ``better``); empty: not flagged.
-    judged
-        False for a slice that is too small: drawn hollow.
-    """
-
-    label: str
-    value: float | None
-    low: float | None
-    high: float | None
-    word: str = ""
-    judged: bool = True
-
-
-@chart
-def slice_values(
-    rows: Sequence[SliceValue],
-    ax: Axes = NEW_AXES,
-    *,
-    index: int = 0,
-    key: str = "m0",
-    whole: tuple[float | None, float | None, float | None] = (None, None, None),
-    title: str = "",
-    axis_label: str = "",
-    limits: tuple[float, float] | None = None,
-    labelled: bool = True,
-) -> None:
-    """Draw one model's values by slice from top to bottom.
-
-    Parameters
-    ----------
-    whole
-        Value, low and high over all examples: a line and a shaded band.
-    limits
-        Of the horizontal axis, so that several models can be compared.
-    labelled
-        Whether the slices' names stand on the left.
-    """
-    value, low, high = whole
-    if low is not None and high is not None:
-        ax.axvspan(low, high, color=FAINT, linewidth=0, zorder=0)
-    if value is not None:
-        ax.axvline(value, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
-    for place, row in enumerate(rows):
-        name_parts(_draw_row(ax, row, place, index), f"{key}--slice-{place}")
-    if limits is not None:
-        ax.set_xlim(*limits)
-    ax.set_ylim(max(len(rows), 1) - 0.4, -0.6)
-    ax.set_yticks(
-        range(len(rows)), [row.label for row in rows] if labelled else [""] * len(rows), parse_math=False
-    )
-    ax.tick_params(axis="y", labelcolor=INK)
-    ax.spines["left"].set_visible(False)
-    ax.grid(visible=False, axis="y")
-    ax.set_title(title, fontsize=9, loc="left", parse_math=False)
-    ax.set_xlabel(axis_label, parse_math=False)
-
-
-def _draw_row(axes: Axes, row: SliceValue, place: int, index: int) -> list[Artist]:
-    if row.value is None:
-        return [axes.text(0.01, place, say("chart.no_value"), color=MUTED, va="center", fontsize=7, parse_math=False,
-                          transform=axes.get_yaxis_transform())]  # fmt: skip
-    mark = mark_of(index)
-    colour = mark.colour if row.judged else MUTED
-    width = 2.0 if row.word else 1.2 if row.judged else 0.8
-    parts: list[Artist] = []
-    if row.low is not None and row.high is not None:
-        parts += axes.plot(
-            [row.low, row.high], [place] * 2, color=colour, linewidth=width, solid_capstyle="butt"
-        )
-    parts += axes.plot(
-        [row.value], [place], marker=mark.marker, markersize=6.2 if row.word else 4.6, linestyle="none",
-        markerfacecolor=mark.colour if row.judged else PAPER, markeredgecolor=colour, markeredgewidth=0.9,
-    )  # fmt: skip
-    if row.word:
-        parts.append(
-            axes.annotate(row.word, (1.0, place), xycoords=axes.get_yaxis_transform(), xytext=(2, 0),
-                          textcoords="offset points", va="center", fontsize=7.5, color=INK, annotation_clip=False,
-                          parse_math=False)
-        )  # fmt: skip
-    return parts
 
 
 @chart
@@ -150,21 +57,39 @@ def by_slice(
     columns = [record.slice.column for record in own if record.slice is not None]
     chosen = column if column is not None else (columns[0] if columns else "")
     flagged = {
-        r.slice.value: r
+        r.slice.value
         for r in results.disparities
         if (r.model, r.slice.column, r.reference) == (model, chosen, "rest") and r.flagged
     }
-    rows = []
-    for record in own:
-        if record.slice is None or record.slice.column != chosen:
-            continue
-        word = "flagged" if record.slice.value in flagged else ""
-        rows.append(SliceValue(name_of(names, record.slice.value), *with_limits(record), word))
+    rows = [(r.slice.value, r) for r in own if r.slice is not None and r.slice.column == chosen]
     index = place_of_model(results, model)
-    slice_values(
-        rows, ax, index=index, key=f"m{index}", title=name_of(None, model), axis_label=words(wanted),
-        whole=with_limits(values_of(results, wanted).get(model)),
-    )  # fmt: skip
+    whole, low, high = with_limits(values_of(results, wanted).get(model))
+    if low is not None and high is not None:
+        ax.axvspan(low, high, color=FAINT, linewidth=0, zorder=0)
+    if whole is not None:
+        ax.axvline(whole, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
+    for place, (value, record) in enumerate(rows):
+        parts = _draw_row(ax, record, place, index)
+        parts.append(write_beside(ax, place, name_of(names, value)))
+        if value in flagged:
+            parts.append(write_beside(ax, place, say("chart.flagged"), right=True))
+        name_parts(parts, f"m{index}--slice-{place}")
+    lay_rows(ax, len(rows), words(wanted))
+    write_title(ax, None, model)
+
+
+def _draw_row(axes: Axes, record: MetricRecord, place: int, index: int) -> list[Artist]:
+    """Draw a value with its first interval."""
+    value, low, high = with_limits(record)
+    mark = mark_of(index)
+    parts: list[Artist] = []
+    if low is not None and high is not None:
+        parts += axes.plot([low, high], [place] * 2, color=mark.colour, linewidth=2.0, solid_capstyle="butt")
+    if value is not None:
+        parts += axes.plot(
+            [value], [place], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none"
+        )
+    return parts
 
 
 @chart
@@ -199,19 +124,11 @@ def values(
     models = [model for model in ranked(results) if model in found]
     for place, model in enumerate(models):
         record, index = found[model], place_of_model(results, model)
-        mark = mark_of(index)
-        parts: list[Artist] = []
         value, low, high = with_limits(record)
-        if low is not None and high is not None:
-            parts += ax.plot(
-                [low, high], [place] * 2, color=mark.colour, linewidth=2.0, solid_capstyle="butt"
-            )
         text = say("chart.no_value")
         if value is not None:
-            parts += ax.plot(
-                [value], [place], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none"
-            )
             text = f"{number(value, decimals)} {interval(low, high, decimals)}"
+        parts = _draw_row(ax, record, place, index)
         parts += [write_beside(ax, place, name_of(names, model)), write_beside(ax, place, text, right=True)]
         for number_of_part, part in enumerate(parts):
             part.set_gid(own_id(ax, index, f"value-{number_of_part}"))

@@ -219,7 +219,11 @@ def _gap(view: View, record: DisparityRecord | None, scale: _Scale) -> Gap:
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
     decimals = numbers.decimals_of([(limits[1] - limits[0]) / 4] if len(limits) == 2 else [])
     text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
-    title = f"{text} {numbers.interval(*limits, decimals, signed=True)}" if len(limits) == 2 else text
+    title = (
+        f"{text} {numbers.interval(limits[0], limits[1], decimals, signed=True)}"
+        if len(limits) == 2
+        else text
+    )
     if record.p_adjusted is not None:
         title += f", {numbers.p_phrase(record.p_adjusted)}"
     low, high = (scale.place(end) for end in limits) if len(limits) == 2 else (None, 0.0)
