@@ -152,7 +152,9 @@ def learning(
     legend: bool = True,
     title: str = "",
 ) -> None:
-    """Draw errors against training size or complexity: test solid with its band, training thin and dotted.
+    """Draw errors against training size or complexity: test solid with its intervals, training thin and dotted.
+
+    A curve that is alone has a band.
 
     A ring marks the point that the models are compared at; what lies beyond the data is dashed.
 
@@ -170,7 +172,7 @@ def learning(
     else:
         curves = source
     for curve in curves:
-        _draw(ax, curve, both=any(c.train for c in curves))
+        _draw(ax, curve, both=any(c.train for c in curves), alone=len(curves) == 1)
     if curves:
         logarithmic(ax, [x for curve in curves for x, *_ in (*curve.test, *curve.ahead[-1:])])
     ax.set_ylim(bottom=0.0)
@@ -189,13 +191,15 @@ def _named(label: str, part: str, both: bool) -> str:
     return ", ".join([text for text in (label, part if both or not label else "") if text])
 
 
-def _draw(axes: Axes, curve: LearningCurve, *, both: bool) -> None:
+def _draw(axes: Axes, curve: LearningCurve, *, both: bool, alone: bool) -> None:
     mark = mark_of(curve.index)
     parts: list[Artist] = []
     banded = [(x, low, high) for x, _, low, high in curve.test if low is not None and high is not None]
-    if len(banded) > 1:
+    if banded and alone:
         along, bottom, top = zip(*banded, strict=True)
         parts.append(axes.fill_between(along, bottom, top, color=mark.colour, alpha=0.13, linewidth=0))
+    elif banded:
+        parts.append(axes.vlines(*zip(*banded, strict=True), color=mark.colour, linewidth=1.0, alpha=0.6))
     parts += axes.plot(
         [p[0] for p in curve.test], [p[1] for p in curve.test], color=mark.colour, marker=mark.marker,
         linestyle="solid", linewidth=1.5, markersize=4, label=_named(curve.label, say("chart.test"), both),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evalreport.report.sections.verdict import describe
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalreport.comparisons.all_models import CLEAR, Drawn, dominance
-from evalreport.report.sections.verdict import describe
 from evalreport.report.view import view_of
 
 from .sources import evaluated, rows, rungs

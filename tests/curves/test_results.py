@@ -259,7 +259,7 @@ DRAWINGS = {
     "precision_recall": curves.precision_recall,
     "error_rates": lambda r, ax: thresholds.error_rates(r, HOSTILE, ax),
     "sweep": lambda r, ax: thresholds.sweep(r, ax, metric="mcc"),
-    "reliability": lambda r, ax: thresholds.reliability(r, HOSTILE, ax),
+    "reliability": lambda r, ax: thresholds.reliability(r, ax, highlight=[HOSTILE]),
     "accuracy_rejection": thresholds.accuracy_rejection,
     "gain": thresholds.gain,
     "lift": thresholds.lift,
@@ -273,7 +273,7 @@ def test_every_chart_draws_on_the_given_axes(name):
     canvas = Canvas()
     axes = canvas.subplots()
     assert DRAWINGS[name](results, axes) is axes
-    index = results.models.index(HOSTILE)
+    index = curves.place_of_model(results, HOSTILE)
     assert any((line.get_gid() or "").startswith(f"m{index}--") for line in axes.get_lines())
     svg = to_svg(canvas, name="x", title="t", description="d")
     assert "<script>" not in svg
@@ -281,16 +281,14 @@ def test_every_chart_draws_on_the_given_axes(name):
     assert len(ids) == len(set(ids))
 
 
-def test_a_band_is_drawn_for_the_first_two_of_many_models():
-    """With more than six models the page would be a blur: the two that rank first keep their bands."""
+def test_only_a_curve_that_is_alone_has_a_band():
+    """Bands of several models lie on each other and cannot be read."""
     truth, scores = two_normals(60)
-    random = np.random.default_rng(0)
-    models = {f"m{i}": rows(truth, score=scores + i * random.normal(size=60)) for i in range(8)}
-    results = evaluated(models)
-    axes = curves.roc(results, Canvas().subplots())
-    bands = {c.get_gid() for c in axes.collections}
-    first = sorted(results.ranking, key=lambda r: (r.rank, r.model))[:2]
-    assert bands == {f"m{results.models.index(r.model)}--band" for r in first}
+    one = {"m0": rows(truth, score=scores)}
+    two = one | {"m1": rows(truth, score=scores[::-1])}
+    for models, expected in ((one, {"m0--band"}), (two, set())):
+        axes = curves.roc(evaluated(models), Canvas().subplots())
+        assert {c.get_gid() for c in axes.collections} == expected
 
 
 def test_scores_near_0_are_drawn_on_a_logarithmic_axis():
@@ -307,28 +305,40 @@ def test_the_sections_say_what_the_results_hold():
     sections = {
         s.name: s.content for s in describe(view_of(two_models(cost_ratio=2.0, what_if_threshold=0.6)))
     }
-    best, fixed = sections["thresholds"].tables
-    assert "Cost by example" in best.headings
-    assert [row.model.id for row in fixed.rows] == [m.id for m in view_of(two_models()).models]
-    assert len(sections["thresholds"].above.pairs) == 1
-    assert len(sections["thresholds"].changes) == 2
+    found = sections["thresholds"]
+    first = view_of(two_models()).models[0]
+    assert found.heading.startswith("Thresholds: within 10 % false alarms")
+    assert [row.model.id for row in found.rows] == [m.id for m in view_of(two_models()).models]
+    assert "Cost by example" in [row.cells[0] for row in found.every]
+    (point,) = (
+        p
+        for p in two_models().operating_points
+        if (p.model, p.criterion, p.at) == (first.id, "fixed_fpr", 0.1)
+    )
+    place = found.heads.index("false alarms \u2264 10 %")
+    cell = found.rows[0].cells[place]
+    assert (cell.found, cell.alarms) == (f"{point.tp:,.0f}", f"{point.fp:,.0f}")
+    assert len(found.curves) == 1
+    assert len(found.changes) == 2
     assert [row.model.id for row in sections["gains"].rows] == ["proba"]
     labels = evaluated({"m": rows([1, 0, 1, 0], y_pred=["1", "0", "0", "1"])})
     assert not {s.name for s in describe(view_of(labels))} & {"thresholds", "gains"}
 
 
 def test_many_models_are_cut_and_said():
-    """Twelve panels and 24 of the 91 pairs at most; the rest is said to stand in results.json."""
+    """Of 14 models at most four are named beside their curves; of 91 sentences twelve stand, the rest is counted."""
     truth, scores = two_normals(40)
     random = np.random.default_rng(1)
     p = {f"m{i:02d}": np.clip(0.5 + scores / 8 + random.normal(size=40) / 9, 0.01, 0.99) for i in range(14)}
     results = evaluated({name: rows(truth, p_1=values) for name, values in p.items()}, resamples=60)
     sections = {s.name: s.content for s in describe(view_of(results))}
-    panels = next(f for f in sections["curves"].wide if f.name == "reliability")
-    assert len(panels.draw) == 12
-    assert "12 of 14 models" in panels.caption
-    assert len(sections["thresholds"].above.pairs) == 24
-    assert "67 more pairs" in sections["thresholds"].above.more
+    roc = next(f for f in sections["curves"].figures if f.name == "roc")
+    axes = Canvas().subplots()
+    roc.draw[0](axes)
+    assert [text.get_text() for text in axes.texts][-1] == "10 others"
+    assert "grey: the others" in roc.caption
+    assert len(sections["thresholds"].curves) == 13
+    assert sections["thresholds"].curves[-1] == "79 more stand in results.json."
 
 
 def test_records_are_flat():

@@ -8,28 +8,30 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport import plots
+from evalreport.plots.curves import contenders, place_of_model
 from evalreport.plots.pictures import panels
-from evalreport.plots.style import MARKS, MUTED, report_style
+from evalreport.plots.style import GREY, mark_of, report_style
 from evalreport.plots.svg import to_svg
 from evalreport.results import Results
 
 from .sources import HOSTILE, KINDS, binary, data_sets, folds, outcomes, regression, replicates, sizes
 
 OF_ONE_MODEL = {
-    "error_rates", "score_histogram", "reliability", "confusion", "predicted_true", "residuals", "value_calibration",
+    "error_rates", "score_histogram", "confusion", "predicted_true", "residuals", "value_calibration",
     "by_slice", "bias_variance_course", "replicates", "count_sets",
 }  # fmt: skip
 OF_NOTHING = {"f1_at_recall"}
 CHARTS = [name for name in plots.__all__ if name != "report_style"]
 # What each chart is made for, and a class of part by which it is seen to have drawn it.
 SERVES: dict[str, Callable[[], Results]] = {
-    "values": binary, "forest": outcomes, "p_values": binary, "fold_differences": folds,
+    "values": binary, "forest": outcomes, "fold_differences": folds,
     "critical_differences": data_sets, "roc": binary, "precision_recall": binary, "error_rates": binary,
     "threshold_sweep": binary, "score_histogram": binary, "reliability": binary, "accuracy_rejection": binary,
     "gain": binary, "lift": binary, "confusion": binary, "predicted_true": regression, "residuals": regression,
@@ -76,7 +78,7 @@ def test_a_chart_draws_the_models_and_a_page_can_hide_them(name: str) -> None:
     svg = drawing(name, results)
     assert svg == drawing(name, results)
     if name not in ("count_sets", "confusion"):
-        index = results.models.index(HOSTILE)
+        index = place_of_model(results, HOSTILE)
         assert re.search(rf'class="series[^"]*\bm{index}\b', svg)
     assert "<script" not in svg
     root = ET.fromstring(svg)  # noqa: S314  made a line above
@@ -91,28 +93,59 @@ def test_a_chart_draws_the_models_and_a_page_can_hide_them(name: str) -> None:
     "name", ["roc", "precision_recall", "gain", "lift", "accuracy_rejection", "threshold_sweep"]
 )
 def test_lines_of_twelve_models_are_no_tangle(name: str) -> None:
-    """Of twelve lines four are in the colours of models, the others grey; the legend names four and counts eight."""
-    axes = call(name, binary(12), Canvas().subplots())
+    """Of twelve lines at most four are in the colours of models, the others grey and counted; names by rank."""
+    results = binary(12)
+    axes = call(name, results, Canvas().subplots())
     lines = [line for line in axes.get_lines() if re.fullmatch(r"m\d+--line", line.get_gid() or "")]
     assert len(lines) == 12
-    coloured = [line for line in lines if line.get_color() != MUTED]
-    assert len(coloured) == 4
-    assert {line.get_color() for line in coloured} <= {mark.colour for mark in MARKS}
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert len(names) == 5
-    assert names[-1] == "8 others"
+    coloured = {line.get_gid(): line.get_color() for line in lines if line.get_color() != GREY}
+    assert 2 <= len(coloured) <= 4
+    assert coloured == {
+        f"m{i}--line": mark_of(i).colour for i in map(int, re.findall(r"m(\d+)--", str(coloured)))
+    }
+    names = [text.get_text() for text in axes.texts]
+    assert len(names) == len(coloured) + 1
+    assert names[-1] == f"{12 - len(coloured)} others"
 
 
 def test_wanted_models_are_highlighted() -> None:
     """``highlight`` names the models in colour."""
     axes = plots.roc(binary(12), Canvas().subplots(), highlight=["model 11"])
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["model 11", "11 others"]
+    assert [text.get_text() for text in axes.texts] == ["model 11", "11 others"]
 
 
-def test_a_model_whose_name_begins_with_an_underscore_stands_in_the_legend() -> None:
-    """Matplotlib would leave it out."""
+def test_names_beside_lines_do_not_lie_on_each_other() -> None:
+    """All curves end in one point; names keep a line's distance, inside of the axes' height."""
+    axes = plots.roc(binary(12), Canvas().subplots(), highlight=[f"model {i:02d}" for i in range(12)])
+    heights = sorted(text.get_position()[1] for text in axes.texts)
+    assert len(heights) == 12
+    assert min(b - a for a, b in pairwise(heights)) > 0.06
+    assert heights[0] >= 0
+    assert heights[-1] <= 1
+
+
+def test_contenders_are_those_not_clearly_behind() -> None:
+    """On the primary metric the verdicts say who is beaten by the first; on another one an interval without 0."""
+    results = binary(12)
+    first, *_ = near = contenders(results)
+    assert set(results.models) - set(near) == {
+        model
+        for v in results.verdicts
+        for model in v.about
+        if first in v.about and v.verdict in ("better", "worse") and model != first
+    }
+    best, *others = contenders(results, "roc_auc")
+    value = {r.model: r.value for r in results.metrics if r.metric == "roc_auc"}
+    assert value[best] == max(value.values())
+    assert best == max(value, key=lambda model: value[model])
+    left = set(value) - {best, *others}
+    assert all(max(value[m] for m in left) < value[other] + 0.05 for other in others) or not left
+
+
+def test_a_model_whose_name_begins_with_an_underscore_is_named() -> None:
+    """Matplotlib would leave it out of a legend."""
     axes = plots.roc(binary(), Canvas().subplots())
-    assert "_hidden" in [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "_hidden" in [text.get_text() for text in axes.texts]
 
 
 def test_charts_are_called_alike() -> None:

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable
 
 import pytest
+from evalreport.report.sections.verdict import MOST_FACTS
 
 from evalreport.records import VerdictRecord
 from evalreport.report.markdown import oneliner
 from evalreport.report.sections import leaderboard, pairs, verdict
-from evalreport.report.sections.verdict import MOST_FACTS
 from evalreport.report.view import verdict_between, view_of
 from evalreport.results import Results
 

@@ -24,9 +24,9 @@ from evalreport.results import Results
 def test_a_plot_draws_on_the_given_axes_and_returns_them(
     simulate: Callable[..., Results], plot: Callable[..., object]
 ) -> None:
-    """Every model has a curve with its own colour and dash, and the axes come back."""
+    """Every model has a curve in the colour of its rank, and the axes come back."""
     axes = Canvas().subplots()
-    assert plot(simulate(), axes) is axes
+    assert plot(simulate(), axes, highlight=simulate().models) is axes
     lines = {line.get_gid(): line for line in axes.get_lines() if (line.get_gid() or "").endswith("--line")}
     assert [lines[f"m{i}--line"].get_color() for i in range(5)] == [mark.colour for mark in MARKS[:5]]
 

@@ -8,11 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as Canvas
 
 import evalreport
-from evalreport.plots.slices import SliceValue, slice_values
-from evalreport.plots.style import MUTED
 from evalreport.records import WarningRecord
 from evalreport.report.sections import slices as section
 from evalreport.report.view import view_of
@@ -28,22 +25,36 @@ def flagged_results(models=2, **options):
     return run(answers(right, group=group.tolist()), slices=["group"], **options)
 
 
-def test_a_panel_shows_every_slice_and_the_whole():
-    """Dots at the values, the interval as a line, the whole as a band; hollow where not judged; the axes come back."""
-    rows = [
-        SliceValue("a", 0.5, 0.4, 0.6, "worse"),
-        SliceValue("b", 0.8, 0.7, 0.9, judged=False),
-        SliceValue("c", None, None, None),
-    ]
-    axes = Canvas().subplots()
-    assert slice_values(rows, axes, whole=(0.75, 0.7, 0.8), limits=(0, 1), key="m3") is axes
-    dots = {line.get_gid(): line for line in axes.get_lines() if line.get_marker() not in ("None", None, "")}
-    assert [line.get_xdata()[0] for line in dots.values()] == [0.5, 0.8]
-    assert [line.get_markeredgecolor() == MUTED for line in dots.values()] == [False, True]
-    assert {text.get_text() for text in axes.texts} == {"worse", "no value"}
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a", "b", "c"]
-    assert axes.patches[0].get_bbox().x0 == 0.7
-    assert all((gid or "").startswith("m3--slice-") for gid in dots)
+def test_the_worst_slice_is_on_top_and_right_is_better():
+    """Rows by the gap to the rest of the model that ranks first, those not judged last; the interval on the panel."""
+    content = section.describe(view_of(flagged_results()))
+    assert content is not None
+    (column,) = content.columns
+    assert column.model.index == 0
+    assert column.rows[0].name == "u"
+    assert column.rows[-1].name == "s"
+    worst = column.rows[0].gap
+    assert worst.at is not None
+    assert worst.low is not None
+    assert worst.low < worst.at < worst.low + worst.width < column.zero
+    assert all(0 <= at <= 100 for at, _ in column.ticks)
+    assert "0" in [text for _, text in column.ticks]
+
+
+def test_of_a_loss_the_gap_is_turned():
+    """Where smaller is better the slice with the larger errors is the worst, and lies left of 0."""
+    random = np.random.default_rng(4)
+    group = ["u"] * 60 + ["v"] * 60
+    truth = random.normal(size=120)
+    off = random.normal(size=120) * np.where(np.array(group) == "u", 3.0, 0.5)
+    rows = {"m": {"y_true": truth.tolist(), "y_pred": (truth + off).tolist(), "group": group}}
+    results = evalreport.evaluate(rows, task="regression", slices=["group"], resamples=60)
+    content = section.describe(view_of(results))
+    assert content is not None
+    (column,) = content.columns
+    assert column.rows[0].name == "u"
+    assert column.rows[0].gap.at is not None
+    assert column.rows[0].gap.at < column.zero
 
 
 def test_the_section_says_what_was_tested_and_what_was_found():
@@ -56,13 +67,14 @@ def test_the_section_says_what_was_tested_and_what_was_found():
     assert "Fisher’s exact test with mid-p" in content.note
     assert "Holm-adjusted over all of them at α = 0.05" in content.note
     assert "None of them differs" not in content.note
-    assert all("group = u" in text and text.endswith("worse.") for text in column.flags[:2])
-    assert column.small == ("s: too small: no outcome of this size could reach the level",)
-    by_name = {row.name: row for row in column.primary.rows}
-    assert [cell.word for cell in by_name["u"].cells] == ["worse", "worse"]
+    assert content.heading.startswith("Slices: mean outcome of m")
+    assert " for group = u, " in content.heading
+    assert "s: too small: no outcome of this size could reach the level." in column.note
+    by_name = {row.name: row for row in column.rows}
+    assert [value.word for value in by_name["u"].values] == ["worse", "worse"]
     assert by_name["s"].note == "too small: no outcome of this size could reach the level"
     assert (by_name["u"].n, by_name["s"].n) == ("100", "2")
-    assert len(column.differences) == 8
+    assert len(column.details[0].rows) == 8
 
 
 def test_where_none_differs_the_section_says_so():
@@ -73,11 +85,13 @@ def test_where_none_differs_the_section_says_so():
     assert content is not None
     assert "On mean outcome 3 slices and models are tested" in content.note
     assert "None of them differs by these tests" in content.note
+    assert content.heading == "Slices: no slice is shown to differ"
     leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
     blocked = dataclasses.replace(plain, warnings=(leak,))
     said = section.describe(view_of(blocked))
     assert said is not None
     assert "None of them differs" not in said.note
+    assert said.heading == "Slices"
     assert section.summary_line(view_of(blocked)) == ""
 
 
@@ -101,14 +115,14 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     )
 
 
-def test_many_models_are_divided_among_figures_and_tables():
-    """Twelve models: six panels in two figures, and three tables of four on paper."""
+def test_of_many_models_and_slices_the_number_shown_is_said():
+    """Twelve models: the values of the first six, and a sentence that says so; every difference stands below."""
     content = section.describe(view_of(flagged_results(12, resamples=20)))
     assert content is not None
     (column,) = content.columns
-    assert [figure.name for figure in content.figures] == ["slices-0-0", "slices-0-1"]
-    assert [len(part.models) for part in column.primary.parts] == [4, 4, 4]
-    assert "The first 6 of 12 models." in content.figures[-1].caption
+    assert len(column.models) == 6
+    assert "The first 6 of 12 models." in column.note
+    assert len(column.details[0].rows) == 48
 
 
 def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path):
@@ -123,16 +137,7 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path):
     assert "&lt;i&gt;x&lt;/i&gt;" in page
     content = section.describe(view_of(results))
     assert content is not None
-    assert len({row.name for row in content.columns[0].primary.rows}) == 2
-    assert sorted(p.name for p in (tmp_path / "figures").glob("slices*")) == ["slices-0-0.svg"]
-
-
-def test_figures_of_an_earlier_run_do_not_stay(tmp_path: Path):
-    """A report without slices leaves none of the figures of one with slices."""
-    evalreport.render(flagged_results(), tmp_path, formats=["html"])
-    assert list((tmp_path / "figures").glob("slices-*.svg"))
-    evalreport.render(run(answers({"a": [1, 0] * 20})), tmp_path, formats=["html"])
-    assert not list(tmp_path.glob("figures/slices-*.svg"))
+    assert len({row.name for row in content.columns[0].rows}) == 2
 
 
 def test_the_words_never_say_more_than_the_test():

@@ -34,6 +34,7 @@ TOLD = ("few_replicates", "noise_exceeds_bias")
 class Decomposition:
     """What the section shows; empty parts are left out."""
 
+    heading: str
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     examples: tuple[Row, ...]
@@ -52,12 +53,32 @@ def describe(view: View) -> Decomposition | None:
         known = any(r.noise is not None for r in records)
         notes.insert(0, say("decomposition.noise_apart" if known else "decomposition.noise_inside"))
     return Decomposition(
+        heading=_heading(view, losses[0]),
         figures=tuple(_figures(view, losses[0])),
         tables=tuple(_table(view, loss) for loss in losses),
         examples=tuple(_examples(view)),
         notes=tuple(notes),
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
     )
+
+
+def _heading(view: View, loss: str) -> str:
+    """Say how much of the expected loss is variance, for each model where its loss is least."""
+    least: dict[Model, DecompositionRecord] = {}
+    for model, record in _of(view, loss):
+        if model not in least or record.expected_loss < least[model].expected_loss:
+            least[model] = record
+    shares = {
+        m: leading_parts(r)[1] / r.expected_loss
+        for m, r in least.items()
+        if r.expected_loss > 0 and loss != "0-1"
+    }
+    if not shares:
+        return say("heading.decomposition")
+    low, high = min(shares, key=lambda m: shares[m]), max(shares, key=lambda m: shares[m])
+    key = "finding.variance_one" if len(shares) == 1 else "finding.variance"
+    finding = say(key, low=shares[low], first=low.short, high=shares[high], last=high.short)
+    return say("evidence.headed", section=say("heading.decomposition"), finding=finding)
 
 
 def _of(view: View, loss: str) -> list[tuple[Model, DecompositionRecord]]:
@@ -259,6 +280,8 @@ def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figu
         width=4.6 if columns == 1 else 3.1 * columns,
         height=3.1 * -(-len(shown) // columns),
         columns=columns,
+        outer=True,
+        shared=True,
     )
 
 
@@ -286,4 +309,6 @@ def _replicates(view: View) -> Figure | None:
         width=4.6 if columns == 1 else 3.1 * columns,
         height=3.0 * -(-len(shown) // columns),
         columns=columns,
+        outer=True,
+        shared=True,
     )

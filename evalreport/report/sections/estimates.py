@@ -364,7 +364,7 @@ def _learning_figure(
         """Return what draws some of the curves onto axes."""
         return partial(
             plot_learning, some if together else [replace(curve, label="") for curve in some], x_label=axis_label,
-            y_label=words if first else "", legend=together or first, title="" if together else some[0].label,
+            y_label=words, legend=together or first, title="" if together else some[0].label,
         )  # fmt: skip
 
     columns = min(len(shown), 3)
@@ -382,6 +382,8 @@ def _learning_figure(
         width=6.0 if columns == 1 else 3.1 * columns,
         height=3.6 if columns == 1 else 3.1 * -(-len(shown) // columns),
         columns=columns,
+        outer=True,
+        shared=True,
     )
 
 

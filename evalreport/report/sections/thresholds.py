@@ -135,14 +135,12 @@ def _heading(key: tuple[str, float | None, str]) -> str:
 
 
 def _every(view: View, point: OperatingPointRecord) -> Row:
-    key = (point.criterion, point.at, point.metric)
-    head = (
-        say(f"thresholds.criterion.{point.criterion}")
-        if has(f"thresholds.criterion.{point.criterion}")
-        else _heading(key)
-    )
-    metric = metric_label(MetricKey(point.metric))
-    value = f"{metric} {numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
+    value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
+    if has(f"thresholds.criterion.{point.criterion}"):
+        head = say(f"thresholds.criterion.{point.criterion}")
+    else:
+        head = _heading((point.criterion, point.at, point.metric))
+        value = f"{metric_label(MetricKey(point.metric))} {value}"
     counts = (numbers.count(n) for n in (point.tp, point.fp, point.fn, point.tn))
     return Row(view.model(point.model), (head, _threshold(view, point), value, *counts))
 
