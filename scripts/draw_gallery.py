@@ -115,7 +115,6 @@ def pictures() -> dict[str, tuple[Draw, float, float, str]]:
     return {
         "values": (lambda ax: plots.values(two, ax), 5.2, 1.9, "Accuracy of four models with intervals"),
         "forest": (lambda ax: plots.forest(two, ax, margin=0.01), 5.2, 2.3, "Paired differences in accuracy"),
-        "p_values": (lambda ax: plots.p_values(two, ax), 4.0, 2.9, "Adjusted p-values of all pairs"),
         "fold_differences": (lambda ax: plots.fold_differences(folds, ax), 5.2, 2.2, "Differences on folds"),
         "critical_differences": (
             lambda ax: plots.critical_differences(sets, ax), 5.2, 2.0, "Average ranks over data sets",
@@ -126,7 +125,7 @@ def pictures() -> dict[str, tuple[Draw, float, float, str]]:
         "error_rates": (lambda ax: plots.error_rates(two, first, ax), 4.4, 3.4, "Error rates by threshold"),
         "threshold_sweep": (lambda ax: plots.threshold_sweep(two, ax), 4.4, 3.4, "F1 by threshold"),
         "score_histogram": (lambda ax: plots.score_histogram(two, first, ax), 4.4, 3.2, "Scores by class"),
-        "reliability": (lambda ax: plots.reliability(two, first, ax), 4.4, 3.6, "Reliability diagram"),
+        "reliability": (lambda ax: plots.reliability(two, ax), 4.4, 3.6, "Reliability diagram"),
         "accuracy_rejection": (lambda ax: plots.accuracy_rejection(two, ax), 4.4, 3.4, "Accuracy and rejection"),
         "gain": (lambda ax: plots.gain(two, ax), 4.4, 3.4, "Cumulative gain"),
         "lift": (lambda ax: plots.lift(two, ax), 4.4, 3.4, "Lift"),
