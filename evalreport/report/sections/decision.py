@@ -10,7 +10,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.records import VerdictRecord, WarningRecord
 from evalreport.report.naming import entry, find_key, listed
-from evalreport.report.sections import audit
+from evalreport.report.sections import change
 from evalreport.report.sections.leaderboard import (
     Conflict,
     Leaderboard,
@@ -51,6 +51,8 @@ OF_THE_TEST = frozenset(
 )
 """Cautions about the error rate of the verdict's own test or interval: they come first."""
 OUTCOMES = ("fail", "undecided", "pass")
+ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
+"""Cautions that the headline of an audit says."""
 SIGNS = {">=": "≥", "<=": "≤"}
 
 
@@ -83,7 +85,7 @@ class Decision:
 
 def describe(view: View) -> Decision:
     """Say what the decisions allow to say."""
-    changed = audit.headline(view)
+    changed = change.headline(view)
     headline = changed.text if changed is not None else _headline(view)
     failed = sum(gate.outcome == "fail" for gate in view.results.gates)
     if failed and (changed is None or not changed.alarm):
@@ -324,7 +326,11 @@ def _cautions(view: View) -> list[str]:
     order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
     for warning in order:
         named_models = known & set(warning.about)
-        if warning.level == "info" or (named_models and not named_models <= contenders):
+        if (
+            warning.level == "info"
+            or warning.code in ALARMS
+            or (named_models and not named_models <= contenders)
+        ):
             continue  # it changes no reading of the verdict
         if warning.level != "blocker" and _about_others(view, warning):
             continue  # the verdict is not about that metric
