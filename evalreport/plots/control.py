@@ -190,7 +190,7 @@ class Nights:
 
 
 @chart
-def audited_values(models: Sequence[Nights], *, metric: str, ax: Axes = NEW_AXES) -> None:
+def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str) -> None:
     """Draw each model's value at the accepted runs (hollow) and at every audit since, labelled at its end."""
     for model in models:
         mark = mark_of(model.index)
