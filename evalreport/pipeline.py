@@ -10,7 +10,6 @@ from evalreport.assembly import (
     confusion_records,
     distribution_fields,
     fold_records,
-    metric_records,
     threshold_fields,
     verdict_records,
 )
@@ -26,7 +25,6 @@ from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.metrics.baselines import baseline_records
-from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.registry import chosen
 from evalreport.provenance import provenance
 from evalreport.results import Results
@@ -36,6 +34,7 @@ from evalreport.stages import (
     Progress,
     all_cautions,
     all_found,
+    all_metrics,
     all_sampled,
     all_sliced,
     analysed,
@@ -89,10 +88,7 @@ def evaluate(
     results = Results(
         **provenance(predictions, quantities[0], options),
         found=all_found(predictions, samples, thresholds, options),
-        metrics=(
-            *of_each(samples, metric_records, options),
-            *criteria_records(loaded, options.metrics, options.confidence),
-        ),
+        metrics=all_metrics(samples, loaded, options),
         baselines=baseline_records(samples[0]) if shared else (),
         folds=of_each(samples, fold_records),
         confusion=of_each(samples, confusion_records),

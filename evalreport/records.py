@@ -11,6 +11,13 @@ from evalreport.texts import Message, Text
 JsonObject = Mapping[str, Any]
 """An object as JSON has it: results that were written, or a part of them."""
 
+COMPANIONS: Mapping[str, tuple[str, ...]] = {
+    "binary": ("roc_auc", "recall", "precision", "f1", "average_precision", "log_loss", "mcc", "accuracy"),
+    "multiclass": ("f1", "balanced_accuracy", "log_loss", "mcc", "cohen_kappa", "accuracy"),
+    "regression": ("mae", "r2", "mape", "rmse", "mse"),
+}
+"""What a reader asks for beside the primary metric, by task; the first summary of all has verdicts of its own."""
+
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 
 

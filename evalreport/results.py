@@ -35,12 +35,6 @@ from evalreport.records import (
 )
 from evalreport.texts import Message, Text, english, joined, speaking
 
-COMPANIONS: Mapping[str, tuple[str, ...]] = {
-    "binary": ("roc_auc", "recall", "precision", "f1", "average_precision", "log_loss", "mcc", "accuracy"),
-    "multiclass": ("f1", "balanced_accuracy", "log_loss", "mcc", "cohen_kappa", "accuracy"),
-    "regression": ("mae", "r2", "mape", "rmse", "mse"),
-}
-"""What a reader asks for beside the primary metric, by task; the first summary of all has verdicts of its own."""
 SQUARES_OF = {"squared": "values", "brier": "probabilities"}
 """Losses that are squared errors, and of what."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from evalreport.algorithms.analysis import require_decomposable
 from evalreport.algorithms.estimates import algorithm_cautions
 from evalreport.algorithms.learning_curves import at_one_point
-from evalreport.assembly import bands_found
+from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.pairs import Comparison
@@ -21,19 +21,22 @@ from evalreport.data.selection import one_value_a_dataset, test_rows
 from evalreport.data.slicing import Division
 from evalreport.engine.draws import MANY_ROWS
 from evalreport.errors import UsageError
+from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
 from evalreport.records import (
+    COMPANIONS,
     ComparisonRecord,
     FoundRecord,
+    MetricRecord,
     RankingRecord,
     VerdictRecord,
     WarningRecord,
 )
-from evalreport.results import COMPANIONS, ResultFields
+from evalreport.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
 
 T = TypeVar("T")
@@ -160,6 +163,14 @@ def of_each(
 ) -> tuple[T, ...]:
     """Return the records of every sample, one after the other."""
     return tuple(record for sample in samples for record in records_of(sample, *args))
+
+
+def all_metrics(samples: Sequence[Sample], loaded: Predictions, options: Options) -> tuple[MetricRecord, ...]:
+    """Return the values of every metric, and the criteria of training rows."""
+    return (
+        *of_each(samples, metric_records, options),
+        *criteria_records(loaded, options.metrics, options.confidence),
+    )
 
 
 def all_found(

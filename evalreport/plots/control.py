@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from evalreport.plots.pairs import name_parts
-from evalreport.plots.style import FAINT, GRID, INK, MUTED, NEW_AXES, chart, mark_of
+from evalreport.plots.style import FAINT, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
@@ -177,3 +177,38 @@ def _make_room(axes: Axes, looks: Sequence[Look], *, strips: int) -> None:
     span = (high - low) or max(abs(high), 1.0) * 0.1
     share = 0.06 + 0.08 * strips
     axes.set_ylim(low - span * share / (1 - share) - 0.02 * span, high + 0.06 * span)
+
+
+@dataclass(frozen=True, slots=True)
+class Nights:
+    """One model's values of one metric: at the accepted runs, then at those since; ``index`` is its place by rank."""
+
+    name: str
+    index: int
+    accepted: tuple[float, ...]
+    since: tuple[float, ...]
+
+
+@chart
+def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str) -> None:
+    """Draw each model's value at the accepted runs (hollow) and at every audit since, labelled at its end."""
+    for model in models:
+        mark = mark_of(model.index)
+        values = (*model.accepted, *model.since)
+        places = list(range(1, len(values) + 1))
+        ax.plot(places, values, color=mark.colour, linewidth=1.2, linestyle=mark.dash)
+        first = len(model.accepted)
+        for part, fill in ((slice(0, first), PAPER), (slice(first, None), mark.colour)):
+            ax.plot(
+                places[part], values[part], color=mark.colour, marker=mark.marker, linestyle="none", markersize=5,
+                markerfacecolor=fill,
+            )  # fmt: skip
+        ax.annotate(
+            model.name, (places[-1], values[-1]), xytext=(8, 0), textcoords="offset points", va="center",
+            color=mark.colour, annotation_clip=False,
+        )  # fmt: skip
+    most = max(len(m.accepted) + len(m.since) for m in models)
+    ax.set_xlim(0.5, most + 0.5)
+    ax.set_xticks(range(1, most + 1, max(1, most // 12)))
+    ax.set_xlabel(say("chart.audit"))
+    ax.set_ylabel(metric)

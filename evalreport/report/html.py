@@ -163,7 +163,8 @@ def paper_page(
     style = for_paper(css + source(env, "print.css") + source(env, "brand.css"))
     style += running_foot(brand) + font_faces("ttf")
     return _page(view, sections, figures, title=title, templates=templates, time=time,
-                 medium="brief" if brief else "full", style=style, script="", policy="", colours=light_tokens(css))  # fmt: skip
+                 medium="brief" if brief else "full", style=style, script="", policy="",
+                 colours=light_tokens(css))  # fmt: skip
 
 
 def _page(

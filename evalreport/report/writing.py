@@ -208,6 +208,7 @@ FIGURE_NAMES = (
     "confusion",
     *("error-rates", "reliability", "rejection", "sweep", "gain", "lift", "p-values"),
     *("scores", "predicted-true", "residuals", "value-calibration", "f1-at-recall", "count-sets"),
+    "audited",
     *("estimates", "learning", "learning-panels", "decomposition", "complexity", "replicates"),
 )
 NUMBERED = re.compile(r"figures/slices-\d+-\d+\.svg")

@@ -82,7 +82,7 @@ SECTIONS = (
 
 def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
     """Describe every section that has something to say."""
-    described = []
+    described: list[Described] = []
     for section in SECTIONS:
         content = section.describe(view) if section.brief or not brief else None
         if content is not None:
@@ -91,5 +91,7 @@ def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
             plain = named("heading", key)
             heading = getattr(content, "heading", "") or plain
             short = named("nav", section.name, plain)
-            described.append(Described(section.name, heading, short, content, section.appendix))
+            # After a quiet audit there is nothing else to read.
+            quiet = bool(described) and getattr(described[0].content, "tone", "") == "quiet"
+            described.append(Described(section.name, heading, short, content, section.appendix or quiet))
     return tuple(described)

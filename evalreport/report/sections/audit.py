@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from evalreport import numbers
+from evalreport.plots.control import Nights, audited_values
 from evalreport.records import HistoryRecord
-from evalreport.report.naming import MetricKey, entry, label_of, metric_label
+from evalreport.report.figures import Figure
+from evalreport.report.naming import MetricKey, label_of, metric_label
+from evalreport.report.sections.change import OF_MODELS, named_alarm
 from evalreport.report.view import Row, View, text_of
 from evalreport.results import AuditRecord
-from evalreport.texts import Message, coded, has, named, say
+from evalreport.texts import has, named, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,78 +56,9 @@ def _row(view: View, record: HistoryRecord) -> Row:
     return Row(None, cells, view.model(record.model).name)
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What an audit has to say first: what changed most since the accepted run, or that nothing did."""
-
-    text: str
-    about: str
-    alarm: bool
-
-
-def headline(view: View) -> Changed | None:
-    """Say what changed since the accepted run; nothing where this is no audit of an accepted run."""
-    records = view.results.audit
-    if not records:
-        return None
-    look = say("audit.look", look=records[0].look, run=records[0].run, examples=numbers.count(view.results.n))
-    alarms = sorted(
-        (r for r in records if r.alarm), key=lambda r: (r.question not in OF_MODELS, r.question != "slice")
-    )
-    if not alarms:
-        return Changed(say("audit.nothing_changed", value=_now(view)), look, False)
-    first = alarms[0]
-    texts = [_change(view, first)]
-    if len(alarms) > 1:
-        texts.append(say("audit.more_alarms", n=len(alarms) - 1))
-    return Changed(" ".join(texts), f"{_now(view)} · {look}", True)
-
-
-def _now(view: View) -> str:
-    """Say where the first model stands now, and where it stood at the accepted run."""
-    found = next((r for r in view.results.history if r.reference == "accepted" and r.value is not None), None)
-    if found is None:
-        return say("report.examples", n=view.results.n)
-    known = {"model": view.model(found.model).name, "metric": view.primary_words}
-    now, then = (_size(view, value) for value in (found.value, found.reference_value))
-    return say("audit.now", now=now, then=then, **known)
-
-
-def _size(view: View, value: float | None) -> str:
-    """Write a share of right answers in percent, any other value with three digits."""
-    if value is None:
-        return numbers.MISSING
-    known = entry("metric", view.primary.metric)
-    of_right = known is not None and known.share_of_right
-    return numbers.share(value, 1.0) if of_right else numbers.to_digits(value)
-
-
-def _change(view: View, record: AuditRecord) -> str:
-    """Say one alarm as a change: from what to what; where the record does not hold both, in its own words."""
-    code, params = coded(record.text)
-    about = record.about.split(" = ")[-1] if record.question == "slice" else record.about
-    now, then = params.get("now"), params.get("then")
-    if code != "slice_since.fell" or not isinstance(now, float) or not isinstance(then, float):
-        return f"{_named(view, record)}: {text_of(view, record.text)}."
-    how = coded(params["how"])[1] if isinstance(params.get("how"), Message) else {}  # type: ignore[arg-type]
-    sizes = [_size(view, value) for value in (then, now)]
-    for i, name in enumerate(("then", "now")):
-        if isinstance(how.get(name), int):
-            sizes[i] += f" (n = {how[name]:,})"
-    many = len({r.about.split(",")[0] for r in view.results.audit if r.question == "slice"}) > 1
-    model = record.about.split(",")[0]
-    return say(
-        "audit.fell_of" if many else "audit.fell",
-        model=text_of(view, model),
-        about=text_of(view, about),
-        then=sizes[0],
-        now=sizes[1],
-    )
-
-
 CHANGES = frozenset({"difference", "from_floor"})
 """Effects in the metric's own units."""
-OF_MODELS = ("worse", "worse_this_run", "slice")
+MOST_LINES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +89,7 @@ class Audit:
 
     headline: str
     loud: tuple[str, ...]
+    figure: Figure | None
     tables: tuple[Table, ...]
     note: str
 
@@ -168,13 +104,36 @@ def describe_audit(view: View) -> Audit | None:
         Table(title, tuple(_line(view, r) for r in records if (r.question in OF_MODELS) == of_models))
         for title, of_models in kinds
     )
-    loud = tuple(f"{_named(view, r)}: {text_of(view, r.text)}" for r in records if r.alarm)
+    loud = tuple(f"{named_alarm(view, r)}: {text_of(view, r.text)}" for r in records if r.alarm)
     headline = "audit.headline_loud" if loud else "audit.headline_quiet"
     return Audit(
         headline=say(headline, n=len(loud), look=records[0].look, run=records[0].run),
         loud=loud,
+        figure=_figure(view),
         tables=tuple(table for table in tables if table.lines),
         note=say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"]))),
+    )
+
+
+def _figure(view: View) -> Figure | None:
+    """Draw the values of the accepted runs and of those since; nothing where there are fewer than three."""
+    models = [
+        Nights(model.name, model.index, record.values_accepted, record.values_since)
+        for record in view.results.evidence
+        for model in view.models
+        if model.id == record.model and len(record.values_accepted) + len(record.values_since) > 2
+    ][:MOST_LINES]
+    if not models:
+        return None
+    names = ", ".join(m.name for m in models)
+    return Figure(
+        name="audited",
+        title=say("audit.values", metric=view.primary_label),
+        description=say("audit.values_described", metric=view.primary_label, names=names),
+        caption=say("audit.values_caption", metric=view.primary_label),
+        draw=(partial(audited_values, models, metric=view.primary_label),),
+        width=8.6,
+        height=2.6,
     )
 
 
@@ -203,9 +162,3 @@ def _test(name: str | None) -> str:
         if name is not None and has(f"audit.test.{name}")
         else label_of("test", name)
     )
-
-
-def _named(view: View, record: AuditRecord) -> str:
-    if record.question in OF_MODELS:
-        return text_of(view, record.about)
-    return f"{named('audit.question', record.question)} {text_of(view, record.about)}".strip()

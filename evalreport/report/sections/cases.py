@@ -50,7 +50,7 @@ def describe(view: View) -> Cases | None:
     """Lay out the counts; nothing where answers are neither right nor wrong, nor off by so much."""
     counts = {m: c for m in view.models if (c := _counts(view, m))}
     if counts and view.results.positive is not None:
-        return _binary(counts, view.results.positive)
+        return _binary(view, counts, view.results.positive)
     if counts:
         return _of_classes(counts)
     return _errors(view) if view.results.task == "regression" else _outcomes(view)
@@ -63,7 +63,7 @@ def _counts(view: View, model: Model) -> Counts:
     return {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
 
 
-def _binary(counts: dict[Model, Counts], positive: str) -> Cases:
+def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     rows, found = [], []
     alarms_of = {m: sum(n for (t, p), n in c.items() if t != positive == p) for m, c in counts.items()}
     most = max(alarms_of.values()) or 1.0
@@ -90,10 +90,11 @@ def _binary(counts: dict[Model, Counts], positive: str) -> Cases:
     known = {"label": label, "n": n, "most": numbers.count(max(found)), "least": numbers.count(min(found))}
     key = "one_finds" if len(rows) == 1 else "all_find" if max(found) == min(found) else "find"
     groups = (say("cases.positives", n=n, label=label), say("cases.negatives", n=numbers.count(totals[1])))
+    note = say("cases.note") + (f" {say('cases.note_fits')}" if sum(totals) > view.results.n else "")
     heads = tuple(
         say(f"cases.{name}") for name in ("found", "missed", "per_1000", "alarms", "per_1000", "cleared")
     )
-    return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), (), say("cases.note"))
+    return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), (), note)
 
 
 def _of_classes(counts: dict[Model, Counts]) -> Cases:
@@ -142,16 +143,18 @@ def _errors(view: View) -> Cases | None:
     if not keys:
         return None
     rows = []
+    # All are in the target's units: they have the decimals of the mean absolute error.
+    decimals = metric_decimals(view, keys[min(1, len(keys) - 1)])
     for model in view.models:
         cells = []
         for key in keys:
             record = metric_record(view, model.id, key)
             value = None if record is None else record.value
-            cells.append(Cell(numbers.number(value, metric_decimals(view, key)), order=value))
+            cells.append(Cell(numbers.number(value, decimals), order=value))
         rows.append(Row(model, tuple(cells)))
     heads = tuple(label_of("metric", key.metric) for key in keys)
     first = metric_record(view, view.models[0].id, keys[0])
-    size = numbers.MISSING if first is None else numbers.number(first.value, metric_decimals(view, keys[0]))
+    size = numbers.MISSING if first is None else numbers.number(first.value, decimals)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     note = " ".join(summary_of("metric", key.metric) for key in keys)
     return Cases(say(text, model=view.models[0].name, size=size), "errors", (), heads, (), tuple(rows), note)

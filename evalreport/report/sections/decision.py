@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.records import VerdictRecord
-from evalreport.report.naming import entry, listed
-from evalreport.report.sections import audit
+from evalreport.records import VerdictRecord, WarningRecord
+from evalreport.report.naming import entry, find_key, listed
+from evalreport.report.sections import change
 from evalreport.report.sections.leaderboard import (
     Conflict,
     Leaderboard,
     conflict,
     has_words,
     leading,
+    majority_label,
     metric_cell,
-    rule_words,
     second_between,
 )
 from evalreport.report.sections.leaderboard import describe as describe_board
@@ -27,6 +27,7 @@ from evalreport.report.view import (
     View,
     comparison_between,
     metric_record,
+    overall_keys,
     text_of,
     verdict_between,
 )
@@ -50,6 +51,8 @@ OF_THE_TEST = frozenset(
 )
 """Cautions about the error rate of the verdict's own test or interval: they come first."""
 OUTCOMES = ("fail", "undecided", "pass")
+ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
+"""Cautions that the headline of an audit says."""
 SIGNS = {">=": "≥", "<=": "≤"}
 
 
@@ -82,7 +85,7 @@ class Decision:
 
 def describe(view: View) -> Decision:
     """Say what the decisions allow to say."""
-    changed = audit.headline(view)
+    changed = change.headline(view)
     headline = changed.text if changed is not None else _headline(view)
     failed = sum(gate.outcome == "fail" for gate in view.results.gates)
     if failed and (changed is None or not changed.alarm):
@@ -137,7 +140,7 @@ def _single(view: View) -> str:
         model=model.name,
         share=numbers.share(record.value, 1.0),
         points=numbers.number(abs(points), 1),
-        rule=rule_words(view, rule.name),
+        rule=say(f"decision.rule.{rule.name}", label=majority_label(view)),
     )
 
 
@@ -177,6 +180,10 @@ def _of_many(view: View) -> str:
         else:
             head = say("decision.too_close", **known)
         return head + _conflict_clause(view, found)
+    if found is not None and len(group) > 1:
+        model, size = found.behind[0]
+        second = {"second": found.words, "model": model.name, "size": numbers.to_digits(size, 2)}
+        return say("decision.lead_but", **known, **second, names=_names(group))
     least = min((_gap_size(view, leader, m) or 0.0 for m in behind), default=0.0)
     if len(group) == 1:
         again = "_again" if view.results.design in OF_ALGORITHMS else ""
@@ -185,12 +192,17 @@ def _of_many(view: View) -> str:
         return say(f"decision.leads{again}", **known, gap=gap, next=nearest.name, fits=_n_fits(view))
     pairs = combinations(group, 2)
     alike = all((v := verdict_between(view, a.id, b.id)) and v.verdict == "equivalent" for a, b in pairs)
-    names = listed([m.name for m in group], 3) if len(group) <= 3 else say(
-        "decision.leader_and", leader=leader.name, n=len(group) - 1, number=in_words(len(group) - 1)
-    )  # fmt: skip
-    parts = {"names": names, "size": numbers.to_digits(least, 2), "margin": _margin(view)}
+    parts = {"names": _names(group), "size": numbers.to_digits(least, 2), "margin": _margin(view)}
     rest = say("decision.behind", n=len(behind), number=in_words(len(behind)), model=behind[0].name, **parts)
     return say("decision.lead_equivalent" if alike else "decision.lead_together", **known, **parts, rest=rest)
+
+
+def _names(group: Sequence[Model]) -> str:
+    """Name up to three models; of more, the first and how many others."""
+    if len(group) <= 3:
+        return listed([m.name for m in group], 3)
+    n = len(group) - 1
+    return say("decision.leader_and", leader=group[0].name, n=n, number=in_words(n))
 
 
 def _against_baseline(view: View, baseline: Model) -> str:
@@ -262,20 +274,15 @@ def about(view: View) -> str:
     """Say in one line what was evaluated: how many examples of what, by which metric, on what each model was judged."""
     results = view.results
     n = numbers.count(results.n)
-    parts = [say("report.examples", n=results.n)]
+    parts = [say("decision.examples", n=results.n)]
     first = results.confusion[0].model if results.confusion else None
+    total = sum(c.count for c in results.confusion if c.model == first)
     positives = sum(c.count for c in results.confusion if c.model == first and c.true == results.positive)
     if results.positive is not None and positives:
-        share = numbers.share(positives, sum(c.count for c in results.confusion if c.model == first))
-        parts = [
-            say(
-                "decision.positives",
-                n=n,
-                positives=numbers.count(positives),
-                label=results.positive,
-                share=share,
-            )
-        ]
+        known = {"label": results.positive, "share": numbers.share(positives, total)}
+        # Over several fits an example is counted more than once.
+        key = "decision.positives" if total == results.n else "decision.share_of_positives"
+        parts = [say(key, n=n, positives=numbers.count(positives), **known)]
     elif results.task == "multiclass":
         parts = [say("decision.of_classes", n=n, classes=len(results.classes))]
     if results.design != "test-set":
@@ -314,17 +321,37 @@ def gates_of(view: View) -> list[Gate]:
 def _cautions(view: View) -> list[str]:
     """Give what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
     metric, contenders = entry("metric", view.primary.metric), {m.id for m in leading(view)}
-    known = {m.id for m in view.models}
+    known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts: dict[str, str] = {}
     order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
     for warning in order:
         named_models = known & set(warning.about)
-        if warning.level == "info" or (named_models and not named_models & contenders):
+        if (
+            warning.level == "info"
+            or warning.code in ALARMS
+            or (named_models and not named_models <= contenders)
+        ):
             continue  # it changes no reading of the verdict
+        if warning.level != "blocker" and _about_others(view, warning):
+            continue  # the verdict is not about that metric
         if warning.code == "majority_class" and metric is not None and not metric.share_of_right:
             continue  # it says that other metrics than the share of right answers tell more
+        if warning.code == "metrics_disagree" and differ:
+            continue  # the headline says it
         texts.setdefault(warning.code, text_of(view, warning.text))
     return list(texts.values())
+
+
+def _about_others(view: View, warning: WarningRecord) -> bool:
+    """Whether a warning is about metrics, none of which the verdict is about."""
+    found = coded(warning.text)[1].get("metric")
+    if found is not None:
+        return view.primary_words not in str(found)
+    names = set(warning.about) - {m.id for m in view.models}
+    metrics = {
+        name for name in names if find_key(name, overall_keys(view.results)) in overall_keys(view.results)
+    }
+    return bool(metrics) and metrics == names and view.results.primary_metric not in metrics
 
 
 # --- what would settle it -------------------------------------------------------------------------------------------

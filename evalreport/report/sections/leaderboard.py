@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
-from evalreport.records import ComparisonRecord, VerdictRecord
+from evalreport.records import COMPANIONS, ComparisonRecord, VerdictRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -31,7 +31,6 @@ from evalreport.report.view import (
     ranking_record,
     verdict_between,
 )
-from evalreport.results import COMPANIONS
 from evalreport.texts import in_words, named, say
 
 N_COMPANIONS = 3
