@@ -15,7 +15,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport import plots
-from evalreport.plots.curves import contenders, place_of_model
+from evalreport.plots.curves import contenders, name_of, place_of_model, ranked
 from evalreport.plots.pictures import panels
 from evalreport.plots.style import GREY, mark_of, report_style
 from evalreport.plots.svg import to_svg
@@ -146,6 +146,19 @@ def test_a_model_whose_name_begins_with_an_underscore_is_named() -> None:
     """Matplotlib would leave it out of a legend."""
     axes = plots.roc(binary(), Canvas().subplots())
     assert "_hidden" in [text.get_text() for text in axes.texts]
+
+
+def test_a_legend_is_in_ranked_order_and_names_the_right_marks() -> None:
+    """The estimates of the model that ranks first bear the first mark, and its name stands beside it."""
+    results = folds()
+    axes = plots.error_estimates(results, Canvas().subplots())
+    first, second = ranked(results)
+    names = dict(zip(results.models, (name_of(None, model) for model in results.models), strict=True))
+    legend = axes.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == [names[first], names[second]]
+    value = next(r.value for r in results.error_estimates if r.model == first and r.value is not None)
+    dots = [line for line in axes.get_lines() if line.get_marker() == mark_of(0).marker]
+    assert value in [line.get_xdata()[0] for line in dots]
 
 
 def test_charts_are_called_alike() -> None:

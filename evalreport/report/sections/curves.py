@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_CLASSES, MOST_MODELS, MOST_CONFUSED, MOST_NAMED, LONGEST = 12, 8, 3, 4, 20
-WIDTH, HEIGHT = 5.2, 3.5
+WIDTH, HEIGHT = 4.8, 3.4
 """Inches of a figure in one of two columns: on a phone its letters are still read."""
 ENDS, ALL_FOUND, AT = (0.1, 0.2, 0.4, 0.6), 0.98, 0.1
 """Where the axis of false positive rates may end, from which recall on, and the rate that is read off."""
