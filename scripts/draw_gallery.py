@@ -132,9 +132,6 @@ def pictures() -> dict[str, tuple[Draw, float, float, str]]:
         "confusion": (lambda ax: plots.confusion(classes, "forest", ax), 3.4, 3.4, "Confusion matrix"),
         "predicted_true": (lambda ax: plots.predicted_true(numbers, "boosting", ax), 4.4, 3.6, "Predicted and true"),
         "residuals": (lambda ax: plots.residuals(numbers, "boosting", ax), 4.4, 3.4, "Residuals"),
-        "value_calibration": (
-            lambda ax: plots.value_calibration(numbers, "ridge", ax), 4.4, 3.6, "Calibration of values",
-        ),
         "by_slice": (lambda ax: plots.by_slice(two, first, ax), 4.6, 1.7, "Accuracy by channel"),
         "error_estimates": (lambda ax: plots.error_estimates(parts, ax), 5.6, 2.6, "Error estimates"),
         "learning_curves": (lambda ax: plots.learning_curves(sizes, ax), 4.6, 3.4, "Learning curves"),

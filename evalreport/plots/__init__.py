@@ -58,7 +58,6 @@ _CHARTS = {
     "confusion": ("slices", "confusion"),
     "predicted_true": ("distributions", "predicted_true"),
     "residuals": ("distributions", "residuals"),
-    "value_calibration": ("distributions", "value_calibration"),
     "by_slice": ("slices", "by_slice"),
     "error_estimates": ("estimates", "estimates"),
     "learning_curves": ("estimates", "learning"),

@@ -110,34 +110,6 @@ def residuals(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | 
     write_title(ax, name, model)
 
 
-@chart
-def value_calibration(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
-    """Draw the mean true value against the mean prediction, in bins of equal size, each with its interval.
-
-    On the dashed diagonal predictions are right on average, whatever they are.
-    """
-    record = _record(results, model)
-    if record is not None:
-        index = place_of_model(results, model)
-        mark = mark_of(index)
-        draw_diagonal(ax, [*record.bin_predicted, *record.bin_true], zorder=1)
-        limits = [
-            (x, a, b)
-            for x, a, b in zip(record.bin_predicted, record.bin_low, record.bin_high, strict=True)
-            if a is not None and b is not None
-        ]
-        if limits:
-            bars = ax.vlines(*zip(*limits, strict=True), color=mark.colour, linewidth=1.4)
-            bars.set_gid(own_id(ax, index, "limits"))
-        line = ax.plot(
-            record.bin_predicted, record.bin_true, color=mark.colour, linewidth=1.2, linestyle=mark.dash,
-            marker=mark.marker, markersize=4.5,
-        )[0]  # fmt: skip
-        line.set_gid(own_id(ax, index, "line"))
-    ax.set(xlabel=say("chart.mean_prediction"), ylabel=say("chart.mean_true"))
-    write_title(ax, name, model)
-
-
 def _record(results: Results, model: str) -> ResidualRecord | None:
     return next((r for r in results.residuals if r.model == model), None)
 

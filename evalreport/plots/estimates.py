@@ -66,7 +66,9 @@ def estimates(
         rows: Sequence[EstimatorRow] = estimator_rows(source, wanted)
         axis_label = axis_label or words(wanted)
         shown = (
-            {i: name_of(names, model) for i, model in enumerate(ranked(source))} if legend is not False else {}
+            {i: name_of(names, model) for i, model in enumerate(ranked(source))}
+            if legend is not False
+            else {}
         )
     else:
         rows = source

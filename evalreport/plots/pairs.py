@@ -47,20 +47,18 @@ class Difference:
 
 @chart
 def forest(
-    source: Results | Sequence[Difference],
+    results: Results,
     ax: Axes = NEW_AXES,
     *,
-    axis_label: str = "",
     margin: float | None = None,
     names: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw paired differences from top to bottom, the largest first, each with its one interval.
+    """Draw the paired differences on the primary metric, better minus worse, the largest first, each with its interval.
+
+    Of very many pairs those with the model that ranks first.
 
     Parameters
     ----------
-    source
-        Results, of which the differences on the primary metric are drawn (of very many pairs those with the model
-        that ranks first); or differences, in the units of ``axis_label``.
     margin
         Half width of the region of practical equivalence; that of the results if None. Shaded where there is one.
 
@@ -73,18 +71,14 @@ def forest(
     >>> plots.forest(results).get_xlabel()
     'Difference in accuracy'
     """
-    if isinstance(source, Results):
-        rows: Sequence[Difference] = difference_rows(source, names)
-        axis_label = axis_label or say("chart.difference", metric=primary_words(source))
-        margin = source.options.get("margin") if margin is None else margin
-    else:
-        rows = source
+    rows = difference_rows(results, names)
+    margin = results.options.get("margin") if margin is None else margin
     if margin is not None:
         ax.axvspan(-margin, margin, color=FAINT, linewidth=0, zorder=0)
     ax.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
     for place, row in enumerate(rows):
         _draw_row(ax, row, place)
-    lay_rows(ax, len(rows), axis_label)
+    lay_rows(ax, len(rows), say("chart.difference", metric=primary_words(results)))
 
 
 def _draw_row(axes: Axes, row: Difference, place: int) -> None:
@@ -102,7 +96,7 @@ def _draw_row(axes: Axes, row: Difference, place: int) -> None:
 
 
 def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
-    """Give the paired differences on the primary metric with their intervals, the largest first."""
+    """Give the paired differences on the primary metric with their intervals, better minus worse, the largest first."""
     order = ranked(results)
     if results.baseline is not None:
         pairs = [(model, results.baseline) for model in order if model != results.baseline]
@@ -116,15 +110,22 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
         None if p.low is None or p.high is None else (p.high - p.low) / 4 for _, _, p in found
     )  # about a standard error
     decimals = decimals_of(widths)
+    values = [record.value for record in results.ranking if record.value is not None]
+    smaller = bool(values) and values[0] < values[-1]  # is better: then a loss is turned
     rows = []
     for a, b, paired in found:
-        text = number(paired.difference, decimals, signed=True)
+        limits = (paired.low, paired.high)
+        difference, low, high = paired.difference, *limits
+        if smaller:
+            difference = 0.0 - difference
+            low, high = (None if end is None else 0.0 - end for end in reversed(limits))
+        text = number(difference, decimals, signed=True)
         if paired.verdict not in (None, "better", "worse"):
             text += f" {say(f'chart.pair.{paired.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
         i, j = place_of_model(results, a), place_of_model(results, b)
         key = f"m{i}" if results.baseline is not None else f"m{i}_m{j}"
-        rows.append(Difference(label, paired.difference, paired.low, paired.high, text, i, key))
+        rows.append(Difference(label, difference, low, high, text, i, key))
     return sorted(rows, key=lambda row: -abs(row.difference))
 
 
@@ -140,33 +141,18 @@ class Ranked:
 
 @chart
 def critical_differences(
-    source: Results | Sequence[Ranked],
+    results: Results,
     ax: Axes = NEW_AXES,
     *,
-    groups: Sequence[Sequence[int]] = (),
-    critical_difference: float | None = None,
     names: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw average ranks after Demsar (2006): the best on the left, labels on both sides.
+    """Draw average ranks on the primary metric after Demsar (2006): the best on the left, labels on both sides.
 
-    Parameters
-    ----------
-    source
-        Results with average ranks on the primary metric; or models in any order.
-    groups
-        Places in the source of those that a bar joins: the models that are not told apart. Those of results are the
-        models that share a letter.
-    critical_difference
-        Drawn as a measure above the axis where given, or where the results hold one.
+    Bars join the models that share a letter: those that are not told apart. On top stands the critical difference.
     """
-    if isinstance(source, Results):
-        models: Sequence[Ranked] = ranks_of(source, names)
-        groups = groups or groups_of(source)
-        records = [r for r in source.average_ranks if r.metric == source.primary_metric]
-        if critical_difference is None and records:
-            critical_difference = records[0].critical_difference
-    else:
-        models = source
+    models, groups = ranks_of(results, names), groups_of(results)
+    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
+    critical_difference = records[0].critical_difference if records else None
     highest = max(len(models), 2)
     ax.set_xlim(1 - 0.05 * (highest - 1), highest + 0.05 * (highest - 1))
     depth = _labels(ax, models) + 0.6 * len(groups)

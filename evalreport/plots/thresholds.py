@@ -98,6 +98,22 @@ def _draw_counts(axes: Axes, x: Sequence[float], counts: Sequence[float]) -> Non
                   color=MUTED)  # fmt: skip
 
 
+def draw_curves(
+    axes: Axes,
+    results: Results,
+    kind: str,
+    names: Mapping[str, str] | None,
+    highlight: Collection[str] | None,
+) -> list[ShownModel]:
+    """Draw a curve of every model that has one, and give the models; a sweep is one of probabilities, in steps."""
+    models, swept = shown_models(results, names, highlight, metric="roc_auc"), kind.startswith("sweep_")
+    for model in models:
+        if not swept or curve_of(results, model.model, "reliability", None) is not None:
+            curve = curve_of(results, model.model, kind, None)
+            draw_curve(axes, curve, model, shape="steps-pre" if swept else "default")
+    return models
+
+
 @chart
 def accuracy_rejection(
     results: Results,
@@ -108,9 +124,7 @@ def accuracy_rejection(
     highlight: Collection[str] | None = None,
 ) -> None:
     """Draw the accuracy on what is kept when the least certain answers are rejected first."""
-    models = shown_models(results, names, highlight, metric="roc_auc")
-    for model in models:
-        draw_curve(ax, curve_of(results, model.model, "accuracy_rejection", None), model)
+    models = draw_curves(ax, results, "accuracy_rejection", names, highlight)
     ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.rejected"), ylabel=say("chart.accuracy_of_rest"))
     if legend:
         label_lines(ax, models)
@@ -210,10 +224,7 @@ def sweep(
     metric
         One that is swept: accuracy, balanced_accuracy, f1 or mcc.
     """
-    models = shown_models(results, names, highlight, metric="roc_auc")
-    for model in models:
-        if curve_of(results, model.model, "reliability", None) is not None:
-            draw_curve(ax, curve_of(results, model.model, f"sweep_{metric}", None), model, shape="steps-pre")
+    models = draw_curves(ax, results, f"sweep_{metric}", names, highlight)
     ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.threshold"), ylabel=words(metric))
     if legend:
         label_lines(ax, models)
@@ -236,9 +247,7 @@ def gain(
     prevalence = prevalence_of(results)
     if prevalence:
         ax.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
-    models = shown_models(results, names, highlight, metric="roc_auc")
-    for model in models:
-        draw_curve(ax, curve_of(results, model.model, "gain", None), model)
+    models = draw_curves(ax, results, "gain", names, highlight)
     ax.set(
         xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel=say("chart.called"), ylabel=say("chart.positives_found"),
     )  # fmt: skip
@@ -257,9 +266,7 @@ def lift(
 ) -> None:
     """Draw how many times as frequent positives are among the highest scores as among all examples."""
     ax.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
-    models = shown_models(results, names, highlight, metric="roc_auc")
-    for model in models:
-        draw_curve(ax, curve_of(results, model.model, "lift", None), model)
+    models = draw_curves(ax, results, "lift", names, highlight)
     ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.called"), ylabel=say("chart.lift"))
     ax.set_ylim(bottom=0)
     if legend:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure as Canvas
 
 from evalreport import plots
 from evalreport.plots.curves import contenders, name_of, place_of_model, ranked
+from evalreport.plots.pairs import difference_rows
 from evalreport.plots.pictures import panels
 from evalreport.plots.style import GREY, mark_of, report_style
 from evalreport.plots.svg import to_svg
@@ -24,7 +25,7 @@ from evalreport.results import Results
 from .sources import HOSTILE, KINDS, binary, data_sets, folds, outcomes, regression, replicates, sizes
 
 OF_ONE_MODEL = {
-    "error_rates", "score_histogram", "confusion", "predicted_true", "residuals", "value_calibration",
+    "error_rates", "score_histogram", "confusion", "predicted_true", "residuals",
     "by_slice", "bias_variance_course", "replicates", "count_sets",
 }  # fmt: skip
 OF_NOTHING = {"f1_at_recall"}
@@ -35,7 +36,7 @@ SERVES: dict[str, Callable[[], Results]] = {
     "critical_differences": data_sets, "roc": binary, "precision_recall": binary, "error_rates": binary,
     "threshold_sweep": binary, "score_histogram": binary, "reliability": binary, "accuracy_rejection": binary,
     "gain": binary, "lift": binary, "confusion": binary, "predicted_true": regression, "residuals": regression,
-    "value_calibration": regression, "by_slice": binary, "error_estimates": folds, "learning_curves": sizes,
+    "by_slice": binary, "error_estimates": folds, "learning_curves": sizes,
     "bias_variance": replicates, "replicates": replicates, "count_sets": binary,
 }  # fmt: skip
 
@@ -159,6 +160,14 @@ def test_a_legend_is_in_ranked_order_and_names_the_right_marks() -> None:
     value = next(r.value for r in results.error_estimates if r.model == first and r.value is not None)
     dots = [line for line in axes.get_lines() if line.get_marker() == mark_of(0).marker]
     assert value in [line.get_xdata()[0] for line in dots]
+
+
+def test_differences_of_a_loss_are_better_minus_worse() -> None:
+    """The model that ranks first has the smaller error, and its difference is drawn right of 0."""
+    (row,) = difference_rows(regression())
+    (verdict,) = regression().verdicts
+    assert row.difference > 0
+    assert {row.low, row.high} == {abs(end) for end in (verdict.low, verdict.high) if end is not None}
 
 
 def test_charts_are_called_alike() -> None:

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport.config import OutputOptions
-from evalreport.plots.pairs import Ranked, Strip, critical_differences, strip
+from evalreport.plots.pairs import Strip, strip
 from evalreport.records import (
     AgreementRecord,
     AverageRankRecord,
@@ -211,8 +211,6 @@ def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results
 def test_plots_draw_on_the_given_axes_and_survive_hostile_labels() -> None:
     """The axes come back, and a label is text, never mathematics."""
     axes = Canvas().subplots()
-    models = [Ranked("$x_1", 1.2, 0, "m0"), Ranked("<b>", 1.8, 1, "m1")]
-    assert critical_differences(models, axes, groups=[[0, 1]], critical_difference=5.0) is axes
     assert strip([Strip("$x - <b>", (0.1, -0.2), 0, "m0_m1")], axes, axis_label="$d") is axes
     axes.figure.canvas.draw()
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport.plots.curves import precision_recall, prevalence_of, roc
-from evalreport.plots.pairs import Difference, forest
+from evalreport.plots.pairs import forest
 from evalreport.plots.slices import confusion
 from evalreport.plots.style import MARKS
 from evalreport.plots.svg import to_svg
@@ -42,10 +42,9 @@ def test_a_model_with_labels_only_is_a_point_in_roc_space(simulate: Callable[...
     assert prevalence_of(found) == 4 / 9
 
 
-def test_forest_marks_zero_and_shades_the_margin() -> None:
+def test_forest_marks_zero_and_shades_the_margin(simulate: Callable[..., Results]) -> None:
     """The declared region of practical equivalence is drawn from -margin to +margin."""
-    row = Difference("a − b", 0.02, -0.01, 0.05, "+0.02", 0, "m0_m1")
-    axes = forest([row], Canvas().subplots(), margin=0.01)
+    axes = forest(simulate(), Canvas().subplots(), margin=0.01)
     box = axes.patches[0].get_bbox()
     assert (box.x0, box.x1) == (-0.01, 0.01)
 
