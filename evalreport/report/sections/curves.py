@@ -83,7 +83,7 @@ def describe(view: View) -> Curves | None:
     figures = []
     if ("roc", None) in kinds:
         figures.append(_roc(view))
-    if any(kind == "reliability" for kind, _ in kinds):
+    if reliable(results):
         figures.append(_reliability(view))
     if ("pr", None) in kinds:
         figures.append(_precision_recall(view))
@@ -205,12 +205,21 @@ def _scores(view: View) -> list[Figure]:
 def _reliability(view: View) -> Figure:
     drawn = [view.model(m.model) for m in reliable(view.results)]
     if view.results.positive is None:
-        title, about = say("finding.confidence"), say("evidence.confidence")
+        title, about = _confidence_title(view, drawn[0]), say("evidence.confidence")
     else:
         title, about = _calibration_title(view, drawn), ""
     first = say("evidence.calibration_first") if len(drawn) < len(view.models) else ""
     caption = [about, say("evidence.calibration", level=numbers.percent(view.confidence)), first]
     return _figure(view, "reliability", title, reliability, caption)
+
+
+def _confidence_title(view: View, model: Model) -> str:
+    """Compare how often the most probable class is the true one with how probable it is said to be, on average."""
+    curve = curve_of(view.results, model.id, "reliability", None)
+    if curve is None or not curve.count:
+        return say("curves.reliability_title")
+    said, right = (float(np.average(values, weights=curve.count)) for values in (curve.x, curve.y))
+    return say("finding.confidence", model=model.short, right=right, said=said)
 
 
 def _calibration_title(view: View, drawn: list[Model]) -> str:
