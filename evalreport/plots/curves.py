@@ -126,6 +126,15 @@ LINE = 0.065
 """The height of a name beside the axes, as a share of theirs."""
 
 
+def compared_on(results: Results, metric: str | None) -> str:
+    """Give the metric by which models are told from each other: the wanted one if pairs were compared on it."""
+    compared = metric is not None and any(
+        r.recommended and r.slice is None and r.low is not None and is_metric(r, metric)
+        for r in results.comparisons
+    )
+    return metric if compared and metric is not None else results.primary_metric
+
+
 def contenders(results: Results, metric: str | None = None) -> list[str]:
     """Give the models that are not clearly behind the best one on a metric, the best first.
 
@@ -135,10 +144,11 @@ def contenders(results: Results, metric: str | None = None) -> list[str]:
     Parameters
     ----------
     metric
-        As the command line spells it, larger is better; the primary metric if None.
+        As the command line spells it, larger is better; the primary metric if None, or where no pair
+        was compared on it.
     """
-    order = ranked(results)
-    if metric is None or metric == results.primary_metric:
+    order, metric = ranked(results), compared_on(results, metric)
+    if metric == results.primary_metric:
         decided = {frozenset(v.about) for v in results.verdicts if v.verdict in ("better", "worse")}
         return [model for model in order if frozenset((model, *order[:1])) not in decided]
     known = {model: record.value for model, record in values_of(results, metric).items()}
@@ -319,7 +329,7 @@ def shown_models(
     six models that are at most four.
     """
     if highlight is None:
-        first = contenders(results, metric) or contenders(results)
+        first = contenders(results, metric)
         told = {*first[: FIRST if len(results.models) > MOST_TOLD else MOST_TOLD], results.baseline}
     else:
         told = {*highlight}

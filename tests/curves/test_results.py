@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from evalreport.metrics.curves import CURVES
 from evalreport.plots import curves, thresholds
 from evalreport.plots.svg import to_svg
 from evalreport.report import render
+from evalreport.report.sections import curves as curves_section
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
 from evalreport.results import to_json
@@ -349,3 +351,60 @@ def test_records_are_flat():
             for name, value in dataclasses.asdict(record).items():
                 plain = isinstance(value, (str, Message, float, int, type(None), tuple, dict))
                 assert plain, (field, name)
+
+
+def test_a_curve_is_headed_by_what_was_compared():
+    """Without a comparison on ROC AUC nothing is claimed of it; with one the model that is behind is named."""
+    truth, scores = two_normals(300)
+    noise = np.random.default_rng(3).normal(size=300)
+    values = {"good": scores, "poor": scores + 6 * noise}
+    results = evaluated({name: rows(truth, p_1=1 / (1 + np.exp(1 - x))) for name, x in values.items()})
+    assert results.primary_metric == "accuracy"
+    told = {f.name: f for f in curves_section.describe(view_of(results)).figures}
+    assert re.search(r"good stays above poor|poor is behind good", told["roc"].title)
+    assert curves.contenders(results, "roc_auc") == ["good"]
+    bare = dataclasses.replace(results, comparisons=())
+    told = {f.name: f for f in curves_section.describe(view_of(bare)).figures}
+    assert told["roc"].title == "ROC curves"
+    assert told["pr"].title == "Precision-recall curves"
+
+
+def test_an_axis_that_is_cut_is_said_to_be():
+    """The curves reach 1 early, so the axis ends before 1, and the caption says where."""
+    truth, scores = two_normals(400)
+    results = evaluated({"m": rows(truth, score=scores + 6 * truth)})
+    figure = curves_section.describe(view_of(results)).figures[0]
+    axes = Canvas().subplots()
+    figure.draw[0](axes)
+    end = axes.get_xlim()[1]
+    assert end < 1
+    assert f"from 0 to {end:g} of 1" in figure.caption
+
+
+def test_miscalibration_is_said_of_the_models_that_an_interval_shows_it_of():
+    """Probabilities that are drawn to one half are underconfident: the slope's interval lies above 1."""
+    random = np.random.default_rng(4)
+    p = random.uniform(0.02, 0.98, size=800)
+    truth = (random.random(800) < p).astype(int)
+    models = {"flat": rows(truth, p_1=0.5 + (p - 0.5) / 3), "fair": rows(truth, p_1=p)}
+    told = {f.name: f.title for f in curves_section.describe(view_of(evaluated(models))).figures}
+    assert told["reliability"].startswith("flat is underconfident (slope ")
+    assert "fair" not in told["reliability"]
+
+
+def test_recall_by_class_is_one_map_with_its_confusions():
+    """By hand: of 4 "a" 1 is found by m and 3 called "b"; "b" and "c" are all found."""
+    truth = list("aaaabbcc")
+    said = list("abbbbbcc")
+    given = {"id": [str(i) for i in range(8)], "y_true": truth}
+    results = evalreport.evaluate(
+        {"m": given | {"y_pred": said}, "n": given | {"y_pred": truth}}, resamples=50
+    )
+    map_ = curves_section.describe(view_of(results)).classes
+    assert [model.id for model in map_.models] == ["n", "m"]
+    assert {row.label: [text for text, _ in row.cells] for row in map_.rows} == {
+        "a": ["100", "25"], "b": ["100", "100"], "c": ["100", "100"]
+    }  # fmt: skip
+    assert [step for _, step in map_.rows[0].cells] == [0, 5]
+    assert map_.confusions == ("“a” called “b” (n = 4): m 3.",)
+    assert "m finds only 25 % of “a”" in map_.title

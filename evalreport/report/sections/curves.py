@@ -13,6 +13,7 @@ from evalreport import numbers
 from evalreport.plots.curves import (
     FIRST,
     MOST_TOLD,
+    compared_on,
     contenders,
     curve_of,
     precision_recall,
@@ -105,12 +106,20 @@ def _values(view: View, metric: str) -> dict[str, float]:
 
 
 def _figure(
-    view: View, name: str, title: str, plot: Callable[..., Axes], caption: list[str], **how: object
+    view: View,
+    name: str,
+    title: str,
+    plot: Callable[..., Axes],
+    caption: list[str],
+    *,
+    about: str = "",
+    **how: object,
 ) -> Figure:
+    """Describe a figure of all models; ``about`` says what is drawn where the title says what it shows."""
     names = {m.id: m.short for m in view.models}
     return Figure(
         name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
-        description=say("curves.described", title=title, names=listed(list(names.values()), 12)),
+        description=say("curves.described", title=about or title, names=listed(list(names.values()), 12)),
         draw=(partial(plot, view.results, names=names, **how),),
     )  # fmt: skip
 
@@ -119,7 +128,10 @@ def _coloured(view: View, metric: str) -> str:
     told = contenders(view.results, metric)
     if len(view.models) == 1 or len(told) == len(view.models) <= MOST_TOLD:
         return ""
-    label = in_sentence(metric_label(MetricKey(metric)))
+    on = compared_on(view.results, metric)
+    label = (
+        view.primary_words if on == view.results.primary_metric else in_sentence(metric_label(MetricKey(on)))
+    )
     if len(view.models) > MOST_TOLD and len(told) > FIRST:
         return say("evidence.coloured_of_many", n=FIRST, metric=label)
     return say("evidence.coloured", metric=label)
@@ -147,17 +159,20 @@ def _roc(view: View) -> Figure:
         _coloured(view, "roc_auc"),
     ]
     alone = view.models[0].id if len(view.models) == 1 else None
-    return _figure(view, "roc", _roc_title(view), roc, caption, upto=upto, annotated=alone)
+    return _figure(view, "roc", _roc_title(view), roc, caption, about=say("curves.roc_title"), upto=upto,
+                   annotated=alone)  # fmt: skip
 
 
 def _roc_title(view: View) -> str:
     values = _values(view, "roc_auc")
     if len(view.models) == 1 and values:
         return say("finding.roc_one", share=next(iter(values.values())))
+    if not values or compared_on(view.results, "roc_auc") != "roc_auc":
+        return say("curves.roc_title")
     near = contenders(view.results, "roc_auc")
     behind = [m for m in values if m not in near]
-    if not near or not behind:
-        return say("finding.roc_open") if values else say("curves.roc_title")
+    if not behind:
+        return say("finding.roc_open")
     first, last = near[0], min(behind, key=lambda m: values[m])
     names = {"first": view.model(first).short, "last": view.model(last).short}
     above, below = (curve_of(view.results, m, "roc", None) for m in (first, last))
@@ -174,8 +189,9 @@ def _roc_title(view: View) -> str:
 def _precision_recall(view: View) -> Figure:
     values, share = _values(view, "average_precision"), prevalence_of(view.results)
     near = [m for m in contenders(view.results, "average_precision") if m in values]
+    compared = len(view.models) == 1 or compared_on(view.results, "average_precision") == "average_precision"
     decimals = min(metric_decimals(view, MetricKey("average_precision")), 3)
-    if not near:
+    if not near or not compared:
         title = say("curves.pr_title")
     elif len(view.models) == 1 and share is not None:
         title = say("finding.pr_one", value=values[near[0]], share=share, decimals=decimals)
@@ -187,7 +203,7 @@ def _precision_recall(view: View) -> Figure:
         low, high = (extreme(values[m] for m in near) for extreme in (min, max))
         title = say("finding.pr_open", low=low, high=high, decimals=decimals)
     caption = [say("evidence.pr", share=share or 0.0), _coloured(view, "average_precision")]
-    return _figure(view, "pr", title, precision_recall, caption)
+    return _figure(view, "pr", title, precision_recall, caption, about=say("curves.pr_title"))
 
 
 def _scores(view: View) -> list[Figure]:
@@ -210,7 +226,7 @@ def _reliability(view: View) -> Figure:
         title, about = _calibration_title(view, drawn), ""
     first = say("evidence.calibration_first") if len(drawn) < len(view.models) else ""
     caption = [about, say("evidence.calibration", level=numbers.percent(view.confidence)), first]
-    return _figure(view, "reliability", title, reliability, caption)
+    return _figure(view, "reliability", title, reliability, caption, about=say("curves.reliability_title"))
 
 
 def _confidence_title(view: View, model: Model) -> str:
@@ -322,7 +338,7 @@ def _confusions(
     names: dict[str, str],
     totals: dict[str, float],
 ) -> tuple[str, ...]:
-    pairs = {pair for own in counts.values() for pair in own if pair[0] != pair[1]}
+    pairs = {pair for own in counts.values() for pair, n in own.items() if n and pair[0] != pair[1]}
     number = {pair: sum(own.get(pair, 0.0) for own in counts.values()) for pair in pairs}
     sentences = []
     for true, predicted in sorted(pairs, key=lambda pair: (-number[pair], pair))[:MOST_CONFUSED]:
