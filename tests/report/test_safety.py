@@ -73,7 +73,7 @@ def test_html_holds_no_mark_up_from_files(folder: Path) -> None:
     assert "<script" not in without_scripts
     assert "<b>bold" not in page
     assert "<i>title" not in page
-    assert "49 " not in re.findall(r"<h1>.*?</h1>", page)[0]
+    assert "49 " not in re.findall(r"<h1[^>]*>.*?</h1>", page)[0]
     assert "{{ 7 * 7 }}" in page
 
 

@@ -60,7 +60,7 @@ def test_a_section_is_left_out_or_added_to_by_its_block(simulate: Callable[..., 
     (mine / "base.html.j2").write_text(
         '{% extends "evalreport/base.html.j2" %}'
         "{% block section_confusion %}{% endblock %}"
-        "{% block section_leaderboard %}{{ super() }}<p>Seen by the board.</p>{% endblock %}"
+        "{% block section_decision %}{{ super() }}<p>Seen by the board.</p>{% endblock %}"
         '{% block after_sections %}<section id="ours"><h2 id="ours-title">Ours</h2></section>{% endblock %}'
     )
     page = page_of(simulate(), mine)
@@ -72,11 +72,11 @@ def test_a_section_is_left_out_or_added_to_by_its_block(simulate: Callable[..., 
 def test_one_section_is_replaced_by_a_file_of_its_name(simulate: Callable[..., Results], mine: Path) -> None:
     """A file in sections/ replaces the built-in one, which can still be included."""
     (mine / "sections").mkdir()
-    (mine / "sections" / "verdict.html.j2").write_text(
-        '<p>Before.</p>{% include "evalreport/sections/verdict.html.j2" %}'
+    (mine / "sections" / "decision.html.j2").write_text(
+        '<p>Before.</p>{% include "evalreport/sections/decision.html.j2" %}'
     )
     page = page_of(simulate(), mine)
-    assert page.index("<p>Before.</p>") < page.index('class="verdict-box')
+    assert page.index("<p>Before.</p>") < page.index('id="decision-title"')
 
 
 def test_the_brand_changes_name_logo_colours_footer_and_language(
@@ -176,8 +176,8 @@ def test_a_mistake_in_a_section_is_found_in_that_section(
 ) -> None:
     """The message names the section's file, not the page that includes it."""
     (mine / "sections").mkdir()
-    (mine / "sections" / "verdict.html.j2").write_text("\n\n{{ content.nothing }}")
-    with pytest.raises(OutputError, match=r"sections/verdict\.html\.j2, line 3: UndefinedError"):
+    (mine / "sections" / "decision.html.j2").write_text("\n\n{{ content.nothing }}")
+    with pytest.raises(OutputError, match=r"sections/decision\.html\.j2, line 3: UndefinedError"):
         page_of(simulate(), mine)
 
 

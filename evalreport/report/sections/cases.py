@@ -88,7 +88,13 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         )  # fmt: skip
     label, n = shorten(visible(positive), LONGEST_LABEL), numbers.count(totals[0])
     known = {"label": label, "n": n, "most": numbers.count(max(found)), "least": numbers.count(min(found))}
-    key = "one_finds" if len(rows) == 1 else "all_find" if max(found) == min(found) else "find"
+    best = max(counts, key=lambda m: found[list(counts).index(m)])
+    known["model"] = best.name
+    key = "find"
+    if max(found) >= totals[0]:
+        key = "finds_all"
+    elif len(rows) == 1 or max(found) == min(found):
+        key = "one_finds" if len(rows) == 1 else "all_find"
     groups = (say("cases.positives", n=n, label=label), say("cases.negatives", n=numbers.count(totals[1])))
     note = say("cases.note") + (f" {say('cases.note_fits')}" if sum(totals) > view.results.n else "")
     heads = tuple(

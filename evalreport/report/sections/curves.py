@@ -323,9 +323,11 @@ def _class_title(models: list[Model], recalls: dict[str, dict[str, float]], name
     lowest = {m.id: recalls[m.id][worst[m.id]] for m in models}
     first, last = models[0], min(models, key=lambda m: lowest[m.id])
     low, label = lowest[first.id], names[worst[last.id]]
+    if lowest[last.id] == 1:
+        return say("finding.classes_all")
     if len(models) == 1:
         return say("finding.classes_one", label=label, low=low)
-    if len(set(worst.values())) == 1:
+    if len(set(worst.values())) == 1 and max(lowest.values()) < 1:
         return say("finding.classes_same", label=label, low=lowest[last.id], high=max(lowest.values()))
     return say(
         "finding.classes", first=first.short, low=low, model=last.short, share=lowest[last.id], label=label

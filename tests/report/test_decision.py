@@ -1,0 +1,267 @@
+"""Headline, board, terminal and summary are read from one decision table: they cannot contradict each other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+import evalreport as er
+from evalreport.numbers import interval
+from evalreport.records import GateRecord, VerdictRecord, WarningRecord
+from evalreport.report.characters import short_names
+from evalreport.report.markdown import oneliner, summary_markdown
+from evalreport.report.sections import cases, decision, failures, leaderboard
+from evalreport.report.view import difference_decimals, verdict_between, view_of
+from evalreport.results import Results
+
+Simulate = Callable[..., Results]
+
+
+def decided(results: Results, kinds: dict[tuple[str, str], str]) -> Results:
+    """Replace the decisions of some pairs."""
+    verdicts = tuple(
+        dataclasses.replace(
+            v, verdict=kinds.get(v.about, v.verdict), text=f"{v.about[0]}, {v.about[1]}: said."
+        )
+        for v in results.verdicts
+    )
+    return dataclasses.replace(results, verdicts=verdicts)
+
+
+def headline(results: Results) -> str:
+    """Give the headline of results."""
+    return decision.describe(view_of(results)).headline
+
+
+def of_margin(results: Results) -> Results:
+    """Declare a margin."""
+    return dataclasses.replace(results, options=dict(results.options) | {"margin": 0.02})
+
+
+def test_nothing_settled_is_said_whatever_the_numbers(simulate: Simulate) -> None:
+    """When the decision table says that nothing is settled, no model leads, is behind or grey."""
+    found = simulate()
+    open_ = decided(found, {v.about: "undecided" for v in found.verdicts})
+    assert headline(open_) == "These 1,200 examples do not show which of five models is better on accuracy."
+    board = leaderboard.describe(view_of(open_))
+    assert board is not None
+    assert not any(row.behind for row in board.rows)
+    assert "do not show which of five models" in oneliner(open_)
+
+
+def test_a_model_leads_only_where_it_beats_every_other(simulate: Simulate) -> None:
+    """The leader is ahead of the next by the smallest of its differences; one open pair takes that away."""
+    found = simulate()
+    leader = view_of(found).models[0].id
+    wins = {
+        v.about: "better" if v.about[0] == leader else "worse" for v in found.verdicts if leader in v.about
+    }
+    assert headline(decided(found, wins)) == "forest leads on accuracy: 0.0033 ahead of the next, boosting."
+    one_open = decided(found, wins | {next(iter(wins)): "undecided"})
+    assert headline(one_open).startswith("forest and boosting lead and cannot be told apart; the other three")
+
+
+def test_all_equivalent_is_said_only_when_every_pair_is(simulate: Simulate) -> None:
+    """All five are equivalent, or all to the leader: a pair that is open between two others is not passed over."""
+    found = of_margin(simulate())
+    every = {v.about: "equivalent" for v in found.verdicts}
+    assert headline(decided(found, every)) == "All five are equivalent on accuracy (within ±0.02)."
+    open_pair = next(v.about for v in found.verdicts if "forest" not in v.about)
+    but_one = decided(found, every | {open_pair: "undecided"})
+    assert headline(but_one) == "All are equivalent to forest on accuracy (within ±0.02)."
+
+
+@pytest.mark.parametrize(
+    "kind, words",
+    [
+        ("better", "forest leads on accuracy: 0.21 ahead of tree."),
+        ("undecided", "forest and tree are too close to call on accuracy."),
+        ("equivalent", "forest and tree are equivalent on accuracy (within ±0.02)."),
+        (
+            "non-inferior",
+            "forest is not worse than tree by more than 0.02 on accuracy; whether it is better is open.",
+        ),
+    ],
+)
+def test_two_models(simulate: Simulate, kind: str, words: str) -> None:
+    """Of two models every verdict has its sentence."""
+    found = of_margin(simulate({"forest": 1.85, "tree": 0.6}))
+    (pair,) = found.verdicts
+    assert headline(decided(found, {pair.about: kind})) == words
+
+
+def test_on_folds_the_headline_is_about_training_again(simulate: Simulate) -> None:
+    """A verdict about algorithms says so."""
+    found = simulate({"forest": 1.85, "tree": 0.6}, design="cross-validation")
+    assert headline(found).startswith("Trained again, forest would beat tree on accuracy")
+
+
+def test_another_metric_on_which_contenders_differ_is_named(simulate: Simulate) -> None:
+    """Where the primary metric leaves models together and the next does not, headline and board say so."""
+    found = simulate()
+    open_ = decided(found, {v.about: "undecided" for v in found.verdicts})
+    second = tuple(
+        dataclasses.replace(
+            v, metric="roc_auc", verdict="better" if v.about == ("boosting", "tree") else "undecided"
+        )
+        for v in found.verdicts
+    )
+    both = dataclasses.replace(open_, second_verdicts=second)
+    said = headline(both)
+    assert said.startswith(
+        "The five are too close to call on accuracy, but not on ROC AUC: tree is behind by 0."
+    )
+    board = leaderboard.describe(view_of(both))
+    assert board is not None
+    assert [panel.metric for panel in board.panels] == ["Accuracy", "ROC AUC"]
+    assert headline(open_).endswith("better on accuracy.")
+
+
+@pytest.mark.parametrize("baseline", ["tree", "forest"])
+def test_against_a_baseline_only_its_pairs_are_spoken_of(simulate: Simulate, baseline: str) -> None:
+    """The headline is about the baseline, differences are taken from it, and words stand in the place of brackets."""
+    found = simulate()
+    kept = tuple(v for v in found.verdicts if baseline in v.about)
+    view = view_of(dataclasses.replace(found, baseline=baseline, verdicts=kept))
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert f"the baseline {baseline}" in decision.describe(view).headline
+    assert board.n_brackets == 0
+    assert [row.model.id for row in board.rows if row.word == "baseline"] == [baseline]
+
+
+def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> None:
+    """The board and the summary give the verdict's limits, turned so that they are of the worse minus the best."""
+    found = simulate({"forest": 1.85, "tree": 0.6}, n=300)
+    (one,) = found.verdicts
+    view = view_of(found)
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert one.low is not None
+    assert one.high is not None
+    turned = interval(-one.high, -one.low, difference_decimals(view, view.primary), signed=True)
+    assert board.panels[0].gaps[1].title.endswith(turned)
+    assert turned.replace("[", "\\[").replace("]", "\\]") in summary_markdown(view)
+
+
+def test_right_is_better_also_for_a_loss() -> None:
+    """On an error the model with the larger one stands left of the best, and the head says which way is better."""
+    truth = [float(i % 7) for i in range(60)]
+    models = {"near": [t + 0.1 * (i % 3) for i, t in enumerate(truth)], "far": [t + 2.0 for t in truth]}
+    view = view_of(er.evaluate(models, truth=truth, metrics=["mae"], resamples=50))
+    board = leaderboard.describe(view)
+    assert board is not None
+    best, behind = board.panels[0].gaps
+    assert best.text == "best"
+    assert best.at is not None
+    assert behind.at is not None
+    assert behind.at < best.at
+    assert board.heading == "MAE ↓"
+
+
+def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
+    """A member that is missing from the middle leaves a gap; a model by itself has no bracket."""
+    found = simulate()
+    letters = {"forest": "a", "boosting": "b", "logreg": "a", "knn": "b", "tree": "c"}
+    ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in found.ranking)
+    board = leaderboard.describe(view_of(dataclasses.replace(found, ranking=ranking)))
+    assert board is not None
+    assert [row.model.id for row in board.rows] == ["forest", "boosting", "logreg", "knn", "tree"]
+    assert [row.pieces for row in board.rows] == [
+        ("top", ""), ("gap", "top"), ("bottom", "gap"), ("", "bottom"), ("", ""),
+    ]  # fmt: skip
+
+
+def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simulate) -> None:
+    """Two at most, those about the verdict's own test first, none about a model that is clearly behind."""
+    warnings = (
+        WarningRecord(code="majority_class", text="About the majority."),
+        WarningRecord(code="constant_scores", text="About tree.", about=("tree",)),
+        WarningRecord(code="few_errors_of_a_class", text="About the test."),
+        WarningRecord(code="few_of_a_class", text="About a class."),
+        WarningRecord(code="tied_scores", text="About ties.", level="info"),
+    )
+    found = simulate(warnings=warnings)
+    said = decision.describe(view_of(found))
+    assert said.cautions == ("About the test.", "About the majority.")
+    assert said.more_cautions == 1
+    other = dataclasses.replace(found, primary_metric="f1")
+    assert "About the majority." not in decision.describe(view_of(other)).cautions
+
+
+def test_gates_stand_first_in_the_order_of_failures(simulate: Simulate) -> None:
+    """Failures, then undecided, then passes; of more than six the passes are one; the headline counts failures."""
+    outcomes = ("pass", "fail", "undecided", "pass", "pass", "pass", "pass")
+    gates = tuple(
+        GateRecord(gate=f"forest.f1 >= 0.{i}", outcome=outcome, value=0.5, low=0.4, high=0.6, text="t")  # type: ignore[arg-type]
+        for i, outcome in enumerate(outcomes)
+    )
+    said = decision.describe(view_of(simulate(gates=gates)))
+    assert [gate.outcome for gate in said.gates] == ["fail", "undecided"]
+    assert said.passed == 5
+    assert said.headline.endswith("One gate fails.")
+    few = decision.describe(view_of(simulate(gates=gates[:3])))
+    assert [gate.outcome for gate in few.gates] == ["fail", "undecided", "pass"]
+    assert (few.gates[0].asked, few.gates[0].bar) == ("forest.f1", "≥ 0.1")
+
+
+def test_one_model_is_held_against_the_rule_that_needs_none() -> None:
+    """A single model's headline says how many points it is ahead of always predicting the most frequent class."""
+    truth = ["a" if i % 4 else "b" for i in range(200)]
+    predicted = [t if i % 10 else "b" for i, t in enumerate(truth)]
+    results = er.evaluate({"only": predicted}, truth=truth, positive="a", metrics=["accuracy"], resamples=50)
+    assert headline(results) == "only is right on 95.0 %, 20.0 points more than always predicting “a”."
+
+
+def test_a_verdict_turned_round(simulate: Simulate) -> None:
+    """Seen from the other model the limits change sign and place, and not worse becomes undecided."""
+    record = VerdictRecord(
+        about=("forest", "knn"),
+        metric="accuracy",
+        verdict="non-inferior",
+        level=0.99,
+        low=-0.01,
+        high=0.03,
+        text="t",
+    )
+    view = view_of(dataclasses.replace(simulate(), verdicts=(record,)))
+    turned = verdict_between(view, "knn", "forest")
+    assert turned is not None
+    assert (turned.verdict, turned.low, turned.high) == ("undecided", -0.03, 0.01)
+
+
+def test_cases_count_what_the_confusion_counts() -> None:
+    """Found and missed make the positives, alarms and cleared the others; per 1,000 is of all examples."""
+    truth = ["ill"] * 40 + ["well"] * 160
+    predicted = ["ill"] * 30 + ["well"] * 10 + ["ill"] * 8 + ["well"] * 152
+    models = {"one": predicted, "two": truth}
+    results = er.evaluate(models, truth=truth, positive="ill", metrics=["accuracy"], resamples=50)
+    said = cases.describe(view_of(results))
+    assert said is not None
+    assert said.heading == "In cases: two finds all 40 “ill”"
+    assert {row.model.id: row.cells for row in said.rows}["one"] == ("30", "10", "50.0", "8", "40.0", "152")
+    (whole, *by_class) = results.unanimity
+    assert (whole.n, whole.all_right, whole.all_wrong) == (200, 182, 0)
+    assert {r.label: (r.n, r.all_right, r.all_wrong) for r in by_class} == {
+        "ill": (40, 30, 0),
+        "well": (160, 152, 0),
+    }
+    missed = failures.describe(view_of(results))
+    assert missed is not None
+    assert missed.text == "The models disagree on 18 of 200 examples. Those on which they disagree most:"
+
+
+@pytest.mark.parametrize(
+    "names, short",
+    [
+        (["runs/forest", "runs/knn"], ["forest", "knn"]),
+        (["model_a", "model_b"], ["model_a", "model_b"]),
+        (["exp-forest-final", "exp-logreg-final"], ["forest", "logreg"]),
+        (["only"], ["only"]),
+    ],
+)
+def test_short_names(names: list[str], short: list[str]) -> None:
+    """What all names share is left out up to a joint, if three characters or more of each remain."""
+    assert list(short_names(names).values()) == short
