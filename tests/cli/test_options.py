@@ -54,6 +54,7 @@ PROMISED = [
     "--detail",
     "--templates",
     "--title",
+    "--time",
     "--jobs",
     "--config",
     "-q",

@@ -25,6 +25,7 @@ FORBIDDEN = {
 # Sentences that speak about such words, not with them.
 ABOUT = (
     "that does not make them equal",
+    "do not mean “no difference”",
     "does not mean that the models are equally good",
     "no difference of nearly equal numbers, so h can be",  # of numbers, in the complex step
 )

@@ -20,11 +20,11 @@ from evalreport.report.notebook import leaderboard_html
 from evalreport.results import Results
 
 HOSTILE = {
-    "<script>alert(1)</script>": 1.9,
+    "<script>alert(1)": 1.9,
     '"><img src=x onerror=alert(2)>': 1.8,
     "{{ 7 * 7 }} {% include 'x' %} $x^2$": 1.4,
-    "a|b\n# *c* @you [x](data:3)": 1.0,
-    "txt\u202eexe\u0000" + "x" * 10_000: 0.6,
+    "|*c* @you [x](d)": 1.0,
+    "txt\u202eexe\u0000\n" + "x" * 10_000: 0.6,
 }
 
 
@@ -163,7 +163,7 @@ def test_terminal_and_notebook_are_escaped(hostile: Results) -> None:
     with console.file:
         console.print(summary(hostile))
         text = console.export_text()
-    assert "<script>alert(1)</script>" in text
+    assert "<script>alert(1)" in text
     assert "\x00" not in oneliner(hostile)
     assert "\n" not in oneliner(hostile)
     assert "<script" not in leaderboard_html(hostile)

@@ -305,7 +305,7 @@ def test_outside_of_a_translation_the_report_speaks_english(simulate: Simulate) 
 
 def test_values_are_filled_in_once_and_escaped(simulate: Simulate, tmp_path: Path) -> None:
     """A model that is called like a placeholder or like mark-up stays a text, in HTML and in Markdown."""
-    assert say("verdict.not_compared", a="{b}", b="{a}") == "{b} and {a} were not compared."
+    assert say("list.and", names="{b}", last="{names}") == "{b} and {names}"
     names = {"<b>{metric}</b>": 1.9, "x|y": 1.0}
     render(simulate(names), tmp_path, options=OutputOptions(formats=("html", "md")))
     page, summary = ((tmp_path / n).read_text() for n in ("report.html", "summary.md"))
@@ -317,7 +317,11 @@ def test_values_are_filled_in_once_and_escaped(simulate: Simulate, tmp_path: Pat
 
 def test_plural_forms_follow_the_number() -> None:
     """English has one and other; a language may also tell 2, and 2 to 4 from the rest."""
-    assert [say("report.models", n=n) for n in (1, 2, 1200)] == ["1 model", "2 models", "1,200 models"]
+    assert [say("decision.examples", n=n) for n in (1, 2, 1200)] == [
+        "one example",
+        "2 examples",
+        "1,200 examples",
+    ]
     slavic = {**english(), "report.models": {"one": "{n} a", "few": "{n} b", "other": "{n} c"}}
     with speaking(slavic):
         assert [say("report.models", n=n) for n in (1, 2, 5, 12, 23)] == ["1 a", "2 b", "5 c", "12 c", "23 b"]

@@ -186,10 +186,16 @@ def _of_many(view: View) -> str:
         return say("decision.lead_but", **known, **second, names=_names(group))
     least = min((_gap_size(view, leader, m) or 0.0 for m in behind), default=0.0)
     if len(group) == 1:
-        again = "_again" if view.results.design in OF_ALGORITHMS else ""
+        again = view.results.design in OF_ALGORITHMS
         nearest = min(behind, key=lambda m: _gap_size(view, leader, m) or 0.0)
         gap = _gap(view, leader, nearest)
-        return say(f"decision.leads{again}", **known, gap=gap, next=nearest.name, fits=_n_fits(view))
+        return say(
+            "decision.leads_again" if again else "decision.leads",
+            **known,
+            gap=gap,
+            next=nearest.name,
+            fits=_n_fits(view),
+        )
     pairs = combinations(group, 2)
     alike = all((v := verdict_between(view, a.id, b.id)) and v.verdict == "equivalent" for a, b in pairs)
     parts = {"names": _names(group), "size": numbers.to_digits(least, 2), "margin": _margin(view)}

@@ -12,7 +12,7 @@ from evalreport.report.view import Model, View
 from evalreport.texts import coded, in_words, say
 
 MOST_COLUMNS = 8
-LONGEST_CELL = 24
+LONGEST_CELL = 40
 
 
 @dataclass(frozen=True, slots=True)

@@ -346,7 +346,7 @@ class Reproducibility:
 def describe_reproducibility(view: View) -> Reproducibility:
     """Say how the report came about."""
     results = view.results
-    names = {m.id: m.name for m in view.models}
+    names = {m.id: m.full for m in view.models}
     inputs = tuple(
         InputRow(
             shorten(visible(i.path), 80),
