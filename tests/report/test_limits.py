@@ -78,7 +78,7 @@ def test_records_are_data_and_none_of_their_functions_is_there(
 ) -> None:
     """A method of a record, or a function that it holds, cannot be called: it could do more than print."""
     view = view_of(simulate())
-    figure = next(s.content.figure for s in describe(view) if getattr(s.content, "figure", None) is not None)
+    figure = next(s.content.figures[0] for s in describe(view) if getattr(s.content, "figures", ()))
     (mine / "attack.j2").write_text(f"{{{{ {attack} }}}}")
     with pytest.raises(TemplateError, match="SecurityError"):
         rendered(environment(mine), "attack.j2", {"view": view, "figure": figure})

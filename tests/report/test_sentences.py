@@ -19,13 +19,12 @@ from evalreport.texts import say
 Simulate = Callable[..., Results]
 
 
-def test_points_without_a_curve_have_no_threshold(simulate: Simulate) -> None:
-    """Label-only models are points: the caption speaks of their decisions, not of a threshold that moves."""
+def test_labels_alone_have_no_curve_and_one_sentence(simulate: Simulate) -> None:
+    """Three points are no curve: where no model gives scores, one sentence says so, and nothing is drawn."""
     section = curves.describe(view_of(dataclasses.replace(simulate(), curves=())))
     assert section is not None
-    (figure,) = section.figures
-    assert figure.caption.startswith(say("curves.roc_points"))
-    assert "threshold" not in figure.caption
+    assert section.figures == ()
+    assert section.notes == (say("evidence.no_curves"),)
 
 
 def test_a_gate_in_the_summary_is_named_once(simulate: Simulate) -> None:

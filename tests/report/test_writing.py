@@ -20,7 +20,7 @@ from evalreport.results import Results, to_json
 
 ALL = {
     *("report.html", "report.pdf", "results.json", "summary.md"),
-    *("forest.svg", "p-values.svg", "pr.svg", "roc.svg", "count-sets.svg", "f1-at-recall.svg"),
+    *("pr.svg", "roc.svg", "count-sets.svg", "f1-at-recall.svg"),
 }
 
 
@@ -152,7 +152,7 @@ def test_every_figure_of_a_report_is_known_as_ours() -> None:
     """A drawing under a name that is not known would never be removed, and stand beside the next report's."""
     sources = [path.read_text() for path in Path(sections.__file__).parent.glob("*.py")]
     names = {name for text in sources for name in re.findall(r'\bname="([a-z0-9-]+)"', text)}
-    assert {"forest", "strip"} <= names
+    assert {"ranks", "strip"} <= names
     assert {name for name in names if not writing.is_ours(f"figures/{name}.svg")} == set()
 
 
