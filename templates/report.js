@@ -371,7 +371,7 @@
   }
   function tools(region, table) {
     var bar = made("div", "tools");
-    if (bodyRows(table).filter(isData).length > 15 && !table.matches(".pairwise, .confusion-table")) {
+    if (bodyRows(table).filter(isData).length > 15 && !table.matches(".confusion-table")) {
       bar.appendChild(filterBox(table));
       bar.classList.add("wide");
     }
