@@ -142,9 +142,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """All warnings of one code."""
+    """All warnings of one code; ``info`` where they change no reading of the verdict."""
 
     code: str
+    info: bool
     texts: tuple[str, ...]
     more: int
 
@@ -298,16 +299,17 @@ def _test(view: View, name: str) -> Method:
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:
-    grouped: dict[str, list[str]] = {}
+    grouped: dict[tuple[str, bool], list[str]] = {}
     for warning in view.results.warnings:
-        grouped.setdefault(warning.code, []).append(text_of(view, warning.text))
+        grouped.setdefault((warning.code, warning.level == "info"), []).append(text_of(view, warning.text))
     return tuple(
         Warned(
             code.replace("_", " ").replace("-", " "),
+            info,
             tuple(texts[:MOST_TEXTS]),
             max(len(texts) - MOST_TEXTS, 0),
         )
-        for code, texts in grouped.items()
+        for (code, info), texts in grouped.items()
     )
 
 
