@@ -150,6 +150,7 @@ def prepare_rows(
         whole = view(predictions, outputs)
         views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
         prepared: dict[object, tuple[object, ...]] = {}
+        of_columns: dict[object, Columns] = {}
         for quantity in quantities:
             metric, key = definition(quantity), (outputs.name, quantity)
             if lacks(outputs, quantity):
@@ -158,7 +159,9 @@ def prepare_rows(
             with np.errstate(over="ignore", invalid="ignore"):
                 if metric.family == "moments":
                     assert metric.columns is not None
-                    columns[key] = metric.columns(whole)
+                    if metric.columns not in of_columns:
+                        of_columns[metric.columns] = metric.columns(whole)
+                    columns[key] = of_columns[metric.columns]
                 elif metric.family == "rows":
                     if metric.prepare not in prepared:
                         prepared[metric.prepare] = _states(metric, views)
