@@ -20,8 +20,8 @@ from evalreport.metrics.units import Units
 
 Floats = npt.NDArray[np.float64]
 
-N, FEW, REPLICATES = 210_000, (2_500, 20_000), 8
-"""Rows beyond which twins are named, rows at which bins begin to give replicates, and beyond the first block."""
+N, FEW, REPLICATES = 210_000, (2_500, 20_000, 50_000), 8
+"""Rows beyond which twins are named; rows at which bins begin, at which draws are made otherwise, and more."""
 
 CASES = (
     "ordinary",

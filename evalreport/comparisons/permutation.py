@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -308,9 +309,9 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
     for k in np.unique(np.diff(change.indptr)[filled]).tolist():
         rows = filled[np.diff(change.indptr)[filled] == k]
         entries = change.indptr[rows][:, None] + np.arange(k)
-        columns, pattern = np.unique(change.indices[entries], axis=0, return_inverse=True)
-        place = np.argsort(pattern.ravel(), kind="stable")
-        of_pattern = np.bincount(pattern.ravel())
+        columns, pattern = _patterns(change.indices[entries])
+        place = np.argsort(pattern, kind="stable")
+        of_pattern = np.bincount(pattern)
         eights = -(-of_pattern // 8)
         # Every pattern's units begin a new table of eight; what is missing of its last one adds nothing.
         first = 8 * (np.cumsum(eights) - eights) - (np.cumsum(of_pattern) - of_pattern)
@@ -326,10 +327,24 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
             block += 1
             looked_up = _sums_of_eights(values[8 * start : 8 * (start + len(some))].reshape(-1, 8, k), drawn)
             begins = np.flatnonzero(np.diff(some, prepend=-1))
-            sums[some[begins]] += np.add.reduceat(looked_up, begins, axis=0)
+            if len(begins) == 1:
+                sums[some[0]] += looked_up.sum(axis=0)
+            else:
+                sums[some[begins]] += np.add.reduceat(looked_up, begins, axis=0)
         for own, of_columns in zip(sums, columns, strict=True):
             found[:, of_columns] += own
     return found
+
+
+def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
+    """Return the distinct rows of a table (m, k) of column numbers in order, and which of them each row is."""
+    codes = np.zeros(len(columns), dtype=np.int64)
+    for column in columns.T:
+        # Numbered anew after each column, so that no product of their numbers is too large.
+        codes = np.unique(codes * (int(column.max()) + 1) + column, return_inverse=True)[1]
+    first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return columns[first].astype(np.int64), codes.astype(np.int16 if len(first) < 1 << 15 else np.int64)
 
 
 def _sums_of_eights(values: Floats, drawn: npt.NDArray[np.uint8]) -> Floats:

@@ -287,7 +287,7 @@ class BinWeights:
     def parts(self) -> Iterator[BinWeights]:
         """Yield a few replicates at a time, so that all that is made of them stays in the processor's cache."""
         b = self.positives.shape[1]
-        step = max(8, min(b, _NUMBERS_AT_ONCE // max(len(self.positives), 1)))
+        step = max(8, -(-b // -(-b * len(self.positives) // _NUMBERS_AT_ONCE)))
         if step >= b:
             yield self
             return

@@ -196,10 +196,13 @@ def _inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> spa
 
 def _negligible(part: sparse.csr_array, whole: sparse.csr_array) -> bool:
     """Say whether no column of a part has a share in the variance of the whole's entries that shows in replicates."""
-    (square, _, _), (of_whole, total, entries) = (
-        (np.asarray((t * t).sum(axis=0)), np.asarray(t.sum(axis=0)), (t != 0).sum(axis=0))
-        for t in (part, whole)
-    )
+    width = whole.shape[1]
+
+    def sums(table: sparse.csr_array, values: Floats | None) -> Floats:
+        return np.bincount(table.indices, weights=values, minlength=width).astype(np.float64)
+
+    square, of_whole = sums(part, part.data**2), sums(whole, whole.data**2)
+    total, entries = sums(whole, whole.data), sums(whole, None)
     variation = np.maximum(of_whole - total * total / np.maximum(entries, 1), 0.0)
     return bool((square <= 2 * NEGLIGIBLE_SHARE * variation).all())
 
