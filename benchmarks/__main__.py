@@ -23,7 +23,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 def main() -> int:
     """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
-    from benchmarks import labels, page, programs, reading, scores, stress
+    from benchmarks import labels, page, programs, reading, runs, scores, stress
+    from benchmarks.timing import Cost
 
     rows: dict[str, Any] = {
         "labels": labels.resampling,
@@ -34,12 +35,14 @@ def main() -> int:
         "reading": reading.two_files,
         "help": programs.help_text,
         "run": programs.whole_run,
+        "default": runs.default_runs,
+        "sizes": runs.by_size,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
     parser.add_argument("--only", choices=rows, action="append", help="repeatable; nothing is written")
     given = parser.parse_args()
-    measured: list[Row | Accuracy] = []
+    measured: list[Row | Accuracy | Cost] = []
     for name in given.only or rows:
         print(f"{name} ...", file=sys.stderr, flush=True)
         for row in rows[name](quick=given.quick):
@@ -48,6 +51,7 @@ def main() -> int:
     if given.quick:
         print("small inputs: the goals are about the full sizes, without --quick", file=sys.stderr)
     if not given.quick and not given.only:
+        runs.draw([row for row in measured if isinstance(row, Cost)], PAGE.with_suffix(".svg"))
         PAGE.write_text(page.page(measured), encoding="utf-8")
     return 0
 

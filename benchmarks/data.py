@@ -10,18 +10,18 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 N_MODELS = 5
 
 
-def binary_models(n: int, *, seed: int = 0) -> Predictions:
-    """Return n examples, 30 % of them positive, and five models whose scores share half their noise."""
+def binary_models(n: int, *, seed: int = 0, count: int = N_MODELS) -> Predictions:
+    """Return n examples, 30 % of them positive, and models whose scores share half their noise."""
     random = np.random.default_rng(seed)
     true = (random.random(n) < 0.3).astype(np.int32)
     shared = random.normal(size=n)
     models = []
-    for j in range(N_MODELS):
+    for j in range(count):
         score = (1.2 + 0.1 * j) * true + 0.7 * shared + 0.7 * random.normal(size=n)
         p = 1 / (1 + np.exp(-(1.5 * score - 2.0)))
         models.append(
             ModelOutputs(
-                f"model{j}",
+                f"model{j}" if count < 10 else f"model{j:02}",
                 y_pred=(p >= 0.5).astype(np.int32),
                 score=p,
                 proba=np.column_stack([1 - p, p]),

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import evalreport
-from benchmarks.timing import Accuracy, Row, Timed
+from benchmarks.timing import Accuracy, Cost, Row, Timed
 
 HEAD = """\
 # Speed
@@ -24,12 +24,37 @@ time: how far the replicates of very many rows, which come from bins, are from t
 """
 
 
-def page(rows: Sequence[Row | Accuracy]) -> str:
+STAGES = """\
+## Where the time goes
+
+CPU seconds of the default run on three binary models with labels and probabilities, by stage and number of
+examples: from arrays in memory to results.json.
+
+![Cost against the number of examples](benchmarks.svg)
+"""
+
+
+def page(rows: Sequence[Row | Accuracy | Cost]) -> str:
     """Return the whole document."""
     heads = ("work", "against", "evalreport", "peer", "ratio", "goal", "met")
-    lines = [heads, tuple("---" for _ in heads), *(_cells(row) for row in rows)]
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    return f"{HEAD}\n{table}\n\n{_circumstances()}\n"
+    table = _table(heads, [_cells(row) for row in rows if not isinstance(row, Cost)])
+    costs = [row for row in rows if isinstance(row, Cost)]
+    stages = f"{STAGES}\n{_by_stage(costs)}\n\n" if costs else ""
+    return f"{HEAD}\n{table}\n\n{stages}{_circumstances()}\n"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _by_stage(costs: Sequence[Cost]) -> str:
+    stages = list(dict.fromkeys(stage for cost in costs for stage in cost.stages))
+    rows = [
+        [f"{cost.n:,}", *(f"{cost.stages.get(stage, 0.0):.3g}" for stage in stages), f"{cost.total:.3g}"]
+        for cost in costs
+    ]
+    return _table(["n", *stages, "in all"], rows)
 
 
 def _cells(row: Row | Accuracy) -> tuple[str, ...]:
@@ -63,8 +88,10 @@ def _goal(row: Row) -> str:
     return "" if row.most_seconds is None else f"< {_seconds(row.most_seconds)}"
 
 
-def line(row: Row | Accuracy) -> str:
+def line(row: Row | Accuracy | Cost) -> str:
     """Return one row as a line for a terminal."""
+    if isinstance(row, Cost):
+        return f"default run, {row.models} models, n = {row.n:,}: {_seconds(row.total)}"
     return "  ".join(cell for cell in _cells(row) if cell)
 
 

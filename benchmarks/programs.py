@@ -38,14 +38,14 @@ def whole_run(*, quick: bool) -> Iterator[Row]:
             "none",
             _wall(command, times),
             None,
-            most_seconds=6.0,
+            most_seconds=4.5,
         )
         yield Row(
             "the same, HTML + JSON alone",
             "none",
             _wall([*command, "-f", "html,json"], times),
             None,
-            most_seconds=2.5,
+            most_seconds=2.0,
         )
 
 

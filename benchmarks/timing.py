@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -73,6 +73,20 @@ class Accuracy:
     def met(self) -> bool:
         """Whether the error is at most what was aimed at."""
         return self.error <= self.most
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """CPU seconds of one default run, by stage."""
+
+    n: int
+    models: int
+    stages: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """Seconds of all stages."""
+        return sum(self.stages.values())
 
 
 def best_of(work: Callable[[], object], times: int = 3) -> Timed:

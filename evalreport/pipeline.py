@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from evalreport.algorithms.analysis import about_algorithms
@@ -24,6 +25,7 @@ from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
+from evalreport.engine.threads import mapped, working
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.registry import chosen
 from evalreport.provenance import provenance
@@ -53,7 +55,7 @@ def evaluate(
     *,
     options: Options = DEFAULTS,
     truth: Any = None,
-    jobs: int = 1,  # noqa: ARG001 - accepted so that callers need not know that nothing is slow enough yet
+    jobs: int = 1,
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -62,7 +64,11 @@ def evaluate(
     A source that is ``Predictions`` already was loaded under these options, and is not read again.
     Every figure of the report comes from here; no figure depends on ``jobs``.
     """
-    say = progress or (lambda _stage, _fraction: None)
+    with working(jobs):
+        return _evaluated(source, options, truth, memory_limit, progress or (lambda _stage, _fraction: None))
+
+
+def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | None, say: Progress) -> Results:
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
@@ -78,8 +84,9 @@ def evaluate(
     compared = compare_all(samples, tested, options)
     family = [c for c in compared if c.quantity == quantities[0]]
     family_rows, decisions = decide(family, predictions, options)
-    others = [row for c in compared if c.quantity != quantities[0] for row in records(c, options)]
-    rows = (*family_rows, *others, *one_sample_records(samples, quantities[0], options))
+    others = [c for c in compared if c.quantity != quantities[0]]
+    exploratory = (row for found in mapped(partial(records, options=options), others) for row in found)
+    rows = (*family_rows, *exploratory, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
     thresholds = threshold_fields(samples, options)
     slices = all_sliced(divisions, predictions, samples, rows, options, say)

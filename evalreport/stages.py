@@ -19,12 +19,11 @@ from evalreport.data.available_analyses import why_not_analysed
 from evalreport.data.predictions import Predictions
 from evalreport.data.selection import one_value_a_dataset, test_rows
 from evalreport.data.slicing import Division
-from evalreport.engine.draws import MANY_ROWS
 from evalreport.errors import UsageError
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, said_of_histograms
+from evalreport.metrics.row_data import said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
 from evalreport.records import (
@@ -91,8 +90,6 @@ def all_sampled(
     predictions: Predictions,
     quantities: Sequence[Quantity],
     options: Options,
-    *,
-    most_exact: int = MOST_EXACT_ROWS,
 ) -> list[Sample]:
     """Return one sample of all models; one a model where each has its own rows.
 
@@ -101,7 +98,7 @@ def all_sampled(
     """
 
     def own(part: Predictions, seed: int) -> Sample:
-        return sampled(part, quantities, options, seed=seed, most_exact=most_exact)
+        return sampled(part, quantities, options, seed=seed)
 
     if options.join == "independent":
         return sampled_apart(predictions, options.seed, own)
@@ -118,12 +115,10 @@ def all_sliced(
     say: Progress,
 ) -> Sliced:
     """Analyse every slice as the whole was analysed, with the run's seed."""
-    # Where the whole's ranks are resampled from a histogram, so are those of its large slices.
-    most_exact = MOST_EXACT_ROWS if predictions.n <= MOST_EXACT_ROWS else MANY_ROWS
 
     def sampler(part: Predictions, quantities: Sequence[Quantity], n_resamples: int) -> list[Sample]:
         own = replace(options, resamples=n_resamples)
-        return all_sampled(part, quantities, own, most_exact=most_exact)
+        return all_sampled(part, quantities, own)
 
     def progress(done: float) -> None:
         say("slices", 0.5 + 0.4 * done)
@@ -137,7 +132,6 @@ def sampled(
     options: Options,
     *,
     seed: int,
-    most_exact: int = MOST_EXACT_ROWS,
 ) -> Sample:
     """Estimate every quantity of every model, on the whole and on every single fit."""
     units = units_of(
@@ -153,7 +147,6 @@ def sampled(
         n_resamples=options.resamples,
         seed=seed,
         exact=options.exact,
-        most_exact=most_exact,
     )
     return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)
 

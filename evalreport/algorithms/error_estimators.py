@@ -32,7 +32,7 @@ from evalreport.metrics.estimate import Estimate, value_range, view
 from evalreport.metrics.fits import fit_values
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.row_estimates import RowData
+from evalreport.metrics.row_data import RowData
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Layout, Parts, Units
 from evalreport.records import JsonObject

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -33,7 +34,7 @@ SWAPS_IN_TAIL = 40
 EXPLORATORY = Message("caution.exploratory")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """One pair on one quantity with everything computed: ``pair`` is None where a model lacks the quantity."""
 
@@ -43,7 +44,7 @@ class Comparison:
     pair: Pair | None
     reason: Text | None
 
-    @property
+    @cached_property
     def recommended_test(self) -> str:
         """The test that leads for this quantity."""
         return test_selection.recommended_test(self.pair, self.quantity)
@@ -164,18 +165,20 @@ def agreement(right: Floats) -> tuple[float, float, float, float]:
 
 
 def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool) -> list[str]:
-    """Return the tests to run on a comparison, the recommended one first: those named, or the ones beside it.
+    """Return the tests to run on a comparison, the recommended one first, then those named.
 
     Parameters
     ----------
     primary
-        Whether tests that are named but lack what they need are kept, to be refused with their reason.
+        Whether it is on the primary metric: where no test is named the ones beside the recommended one are run
+        there, and tests that are named but lack what they need are kept, to be refused with their reason.
     """
     first, pair = comparison.recommended_test, comparison.pair
     if pair is None:
         return [first]
     everything = tuple(named) == ("all",)
-    names = list(TESTS) if everything else list(named) or test_selection.beside(first, pair)
+    others = test_selection.beside(first, pair) if primary and not named else named
+    names = list(TESTS) if everything else others
     kept = [name for name in dict.fromkeys(names) if name != first and _of_a_pair(name, pair)]
     refused = primary and bool(named) and not everything
     return [first, *(name for name in kept if refused or test_selection.lacks(pair, name) is None)]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +67,7 @@ def swap_distributions(
     found: dict[Key, Distribution] = {}
     cells = cache(partial(_cell_swaps, sample.tables, seed))
     histograms = cache(partial(_rank_histograms, sample))
+    moved: dict[tuple[object, ...], Floats] = {}
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
     # known by bins.
     ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many
@@ -80,10 +82,10 @@ def swap_distributions(
                 found[a, b, q] = (
                     partial(_of_cells, sample, a, b, q, cells, draws)
                     if by_cell
-                    else partial(_of_units, sample, a, b, q, draws, seed)
+                    else partial(_of_units, sample, a, b, q, draws, seed, moved)
                 )
             elif family == "moments":
-                found[a, b, q] = partial(_of_units, sample, a, b, q, draws, seed)
+                found[a, b, q] = partial(_of_units, sample, a, b, q, draws, seed, moved)
             elif family == "ranking" and ranked and ranks(q):
                 found[a, b, q] = partial(_of_ranks, sample, a, b, q, histograms, draws, seed)
     return found
@@ -242,22 +244,45 @@ def _every_pattern(which: Codes, count: int) -> Iterator[Floats]:
         yield patterns
 
 
-def _of_units(sample: Sample, a: str, b: str, quantity: Quantity, n_swaps: int, seed: int) -> Swapped:
-    """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums."""
+def _of_units(
+    sample: Sample,
+    a: str,
+    b: str,
+    quantity: Quantity,
+    n_swaps: int,
+    seed: int,
+    moved_sums: dict[tuple[object, ...], Floats],
+) -> Swapped:
+    """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums.
+
+    ``moved_sums`` holds what random swaps move, for quantities of the same columns.
+    """
     function, shape, (one, other) = _columns(sample, quantity, (a, b))
     change = sparse.csr_array(other - one)
-    discordant = np.asarray(abs(change).sum(axis=1)).ravel() > 0
+    change.eliminate_zeros()
+    change.sort_indices()
+    discordant = np.diff(change.indptr) > 0
     patterns, weights = swap_patterns(sample.units, n_swaps, seed, discordant)
     sums = [np.asarray(table.sum(axis=0)).ravel() for table in (one, other)]
     studentised = definition(quantity).smooth and not is_plain_mean(quantity)
     differences, squares = [], []
+
+    def after(moved: Floats) -> list[Floats]:
+        return [(total + side * moved).reshape(-1, *shape) for total, side in zip(sums, (1, -1), strict=True)]
+
+    def of_points(points: Sequence[Floats]) -> Floats:
+        first, second = (np.asarray(function(point)).mean(axis=1) for point in points)
+        return np.asarray(first - second)
+
+    if weights is None and not studentised:
+        columns = a, b, definition(quantity).columns, n_swaps
+        if columns not in moved_sums:
+            moved_sums[columns] = swapped_sums(change, n_swaps, seed)
+        return Swapped(of_points(after(moved_sums[columns])), None, None, int(discordant.sum()))
     for swapped in patterns:
         moved = np.asarray(swapped @ change)
-        points = [
-            (total + side * moved).reshape(-1, *shape) for total, side in zip(sums, (1, -1), strict=True)
-        ]
-        values = [np.asarray(function(point)).mean(axis=1) for point in points]
-        differences.append(values[0] - values[1])
+        points = after(moved)
+        differences.append(of_points(points))
         if studentised:
             slopes = [
                 slopes_at(function, point, len(shape) - 1).reshape(len(moved), -1) / shape[0]
@@ -266,6 +291,70 @@ def _of_units(sample: Sample, a: str, b: str, quantity: Quantity, n_swaps: int, 
             squares.append(_unit_squares(slopes, (one, other), swapped, sample.units.factors))
     errors = np.sqrt(np.concatenate(squares)) if studentised else None
     return Swapped(np.concatenate(differences), errors, weights, int(discordant.sum()))
+
+
+_POSITIONS = 16
+"""Tables of eight units' sums looked up at once, so that they stay in the processor's cache."""
+
+
+def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
+    """Return the sums (b, p) of the rows of a table (units, p) that change sides in each of b random swaps.
+
+    Units that add to the same columns are taken eight at a time: a byte of random bits says which of them swap, and
+    their sum is looked up among the 256 possible ones.
+    """
+    filled = np.flatnonzero(np.diff(change.indptr))
+    found = np.zeros((n_swaps, change.shape[1]))
+    block = 0
+    for k in np.unique(np.diff(change.indptr)[filled]).tolist():
+        rows = filled[np.diff(change.indptr)[filled] == k]
+        entries = change.indptr[rows][:, None] + np.arange(k)
+        columns, pattern = _patterns(change.indices[entries])
+        place = np.argsort(pattern, kind="stable")
+        of_pattern = np.bincount(pattern)
+        eights = -(-of_pattern // 8)
+        # Every pattern's units begin a new table of eight; what is missing of its last one adds nothing.
+        first = 8 * (np.cumsum(eights) - eights) - (np.cumsum(of_pattern) - of_pattern)
+        values = np.zeros((int(eights.sum()) * 8, k))
+        values[np.arange(len(rows)) + np.repeat(first, of_pattern)] = change.data[entries[place]]
+        sums = np.zeros((len(columns), n_swaps, k))
+        owner = np.repeat(np.arange(len(columns)), eights)
+        for start in range(0, len(owner), _POSITIONS):
+            some = owner[start : start + _POSITIONS]
+            drawn = stream(seed, "swap units by eights", block).integers(
+                0, 256, size=(len(some), n_swaps), dtype=np.uint8
+            )
+            block += 1
+            looked_up = _sums_of_eights(values[8 * start : 8 * (start + len(some))].reshape(-1, 8, k), drawn)
+            begins = np.flatnonzero(np.diff(some, prepend=-1))
+            if len(begins) == 1:
+                sums[some[0]] += looked_up.sum(axis=0)
+            else:
+                sums[some[begins]] += np.add.reduceat(looked_up, begins, axis=0)
+        for own, of_columns in zip(sums, columns, strict=True):
+            found[:, of_columns] += own
+    return found
+
+
+def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
+    """Return the distinct rows of a table (m, k) of column numbers in order, and which of them each row is."""
+    codes = np.zeros(len(columns), dtype=np.int64)
+    for column in columns.T:
+        # Numbered anew after each column, so that no product of their numbers is too large.
+        codes = np.unique(codes * (int(column.max()) + 1) + column, return_inverse=True)[1]
+    first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return columns[first].astype(np.int64), codes.astype(np.int16 if len(first) < 1 << 15 else np.int64)
+
+
+def _sums_of_eights(values: Floats, drawn: npt.NDArray[np.uint8]) -> Floats:
+    """Look up the sums (m, b, k) of those of eight rows each, (m, 8, k), whose bits are set in bytes (m, b)."""
+    m, _, k = values.shape
+    table = np.zeros((m, 256, k))
+    for bit in range(8):
+        table[:, 1 << bit : 2 << bit] = table[:, : 1 << bit] + values[:, bit, None]
+    place = drawn + 256 * np.arange(m, dtype=np.intp)[:, None]
+    return table.reshape(m * 256, k).take(place, axis=0)
 
 
 def _columns(

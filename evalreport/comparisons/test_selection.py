@@ -138,6 +138,8 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         return "mcnemar_midp"
     if needs == "swaps" and pair.swapped is None:
         return "bootstrap_difference"
+    if needs == "swaps":
+        return test
     if pair.swapped is not None and (lacks(pair, test) or TESTS[test].function(pair).p_value is None):
         return "permutation"  # nothing to estimate a spread from, as for a perfect and a constant ranking
     return test

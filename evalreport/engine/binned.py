@@ -8,7 +8,7 @@ is left out; where it is not, as in the difference of two models that differ onl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -26,6 +26,13 @@ Codes = npt.NDArray[np.int32]
 
 BINS_BY_CLASS = 2048
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
+
+FIRST_EXAMPLES = 64
+FIRST_POSITIVES = 256
+"""So many examples, and positives, from the top have bins of their own."""
+
+CUT_ERRORS = 4.0
+MOST_AT_CUTS = 1024
 
 CELL_BITS = 7
 ROWS_OF_A_CELL = 1 << CELL_BITS
@@ -76,6 +83,14 @@ class Bins:
         sums = np.bincount(self.code, weights=values, minlength=len(self.examples))
         return np.asarray(sums / self.examples)
 
+    def column_means(self, columns: sparse.csr_array) -> sparse.csr_array:
+        """Return the means (2 G, p) of columns (n, p) over the examples of each code."""
+        n = len(self.code)
+        adder = sparse.csr_array(
+            (1 / self.examples[self.code], (self.code, np.arange(n))), shape=(len(self.examples), n)
+        )
+        return sparse.csr_array(adder @ columns)
+
     @cached_property
     def by_code(self) -> sparse.csc_array:
         """(2 G, n) one at the code of each example, in single precision."""
@@ -94,7 +109,7 @@ class Bins:
         )
 
 
-def bins_of(order: Order, weights: Floats | None = None) -> Bins:
+def bins_of(order: Order, weights: Floats | None = None, edges: npt.NDArray[np.intp] | None = None) -> Bins:
     """Cut a model's sorted scores into bins.
 
     Edges lie at quantiles of the positives *and* of the negatives, spaced by the arcsine of the square root of the
@@ -104,10 +119,14 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     ----------
     weights
         (n,) example weights of the data; None stands for ones.
+    edges
+        Further groups at which bins begin.
     """
     positives, negatives = group_weights(weights, order)
     found, wrong = running_sum(positives), running_sum(negatives)
     starts = _starts((positives, found), (negatives, wrong))
+    if edges is not None:
+        starts = np.union1d(starts, edges)
     g, n = len(starts), len(order.rows)
     sizes = np.diff(order.starts[starts], append=n)
     code = np.repeat(np.arange(g, dtype=np.int32), sizes)
@@ -125,7 +144,7 @@ def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
     """Return the group at which each bin begins, from each class's weights by group and their running sums."""
     quantiles = arcsine_shares(BINS_BY_CLASS)
     groups = len(classes[0][0])
-    edges = [np.zeros(1, dtype=np.intp)]
+    edges = [np.zeros(1, dtype=np.intp), *_at_cuts(*classes)]
     for counts, running in classes:
         # The first group before which there is at least the quantile.
         edges.append(np.searchsorted(running, quantiles * running[-1]) + 1)
@@ -133,6 +152,34 @@ def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
         edges += [large, large + 1]
     starts = np.unique(np.concatenate(edges))
     return np.asarray(starts[starts < groups])
+
+
+def _at_cuts(
+    positive: tuple[Floats, Floats], negative: tuple[Floats, Floats]
+) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the groups that have bins of their own because the order of single examples matters there.
+
+    The first examples, the first positives (precision is anything but a straight line there), and all that
+    replicates may find where the ROC curve meets FPR = FNR, or where as many are called as there are positives:
+    within ``CUT_ERRORS`` standard errors of those places, thinned where they are many.
+    """
+    (positives, found), (_, wrong) = positive, negative
+    called, p, n = found + wrong, found[-1], wrong[-1]
+    yield np.arange(int(np.searchsorted(called, FIRST_EXAMPLES)) + 1)
+    held = np.flatnonzero(positives)
+    first = held[: int(np.searchsorted(found[held], FIRST_POSITIVES))]
+    yield from (first, first + 1)
+    if not p or not n:
+        return
+    beyond = found / p + wrong / n - 1
+    meeting = min(int(np.searchsorted(beyond, 0.0)), len(beyond) - 1)
+    rate = max(wrong[meeting] / n, 4 / min(p, n))
+    near = np.abs(beyond) <= CUT_ERRORS * math.sqrt(rate * (1 / p + 1 / n))
+    missed = 1 - found[min(int(np.searchsorted(called, p)), len(called) - 1)] / p
+    near |= np.abs(called - p) <= CUT_ERRORS * math.sqrt(2 * p * missed) + FIRST_EXAMPLES
+    cut = held[near[held]]
+    cut = cut[:: -(-len(cut) // MOST_AT_CUTS) or 1]
+    yield from (cut, cut + 1)
 
 
 def arcsine_shares(cells: int) -> Floats:
@@ -196,6 +243,7 @@ class BinWeights:
 
     positives: Floats
     negatives: Floats
+    _inside: Floats | None = None
 
     @cached_property
     def found(self) -> Floats:
@@ -206,6 +254,11 @@ class BinWeights:
     def wrong(self) -> Floats:
         """Negatives at or above the lower end of each bin, (G, b)."""
         return running_sums(self.negatives)
+
+    def column_sums(self, means: sparse.csr_array) -> Floats:
+        """Return the sums (b, p) of columns of which the means (2 G, p) by code are given."""
+        g = len(self.positives)
+        return np.asarray(means[:g].T @ self.positives + means[g:].T @ self.negatives).T
 
     def per_pair(self, won: Floats) -> Floats:
         """Divide by the number of (positive, negative) pairs, (b,); nan where a class is missing."""
@@ -218,15 +271,31 @@ class BinWeights:
         return np.where(total > 0, value / np.where(total > 0, total, 1), np.nan)
 
     def precision_inside(self, bins: Bins) -> Floats:
-        """Precision about the middle positive of each bin, (G, b)."""
-        # In place: fresh memory costs more than the arithmetic.
-        found = self.positives * (bins.ahead_positive - 1)[:, None]
-        found += self.found
-        called = self.negatives * (bins.ahead_negative - 1)[:, None]
-        called += self.wrong
-        called += found
-        found /= np.maximum(called, np.finfo(np.float64).tiny, out=called)
-        return found
+        """Return the precision about the middle positive of each bin, (G, b); nobody writes to it."""
+        if self._inside is None:
+            # In place: fresh memory costs more than the arithmetic.
+            found = self.positives * (bins.ahead_positive - 1)[:, None]
+            found += self.found
+            called = self.negatives * (bins.ahead_negative - 1)[:, None]
+            called += self.wrong
+            called += found
+            found /= np.maximum(called, np.finfo(np.float64).tiny, out=called)
+            object.__setattr__(self, "_inside", found)
+        assert self._inside is not None
+        return self._inside
+
+    def parts(self) -> Iterator[BinWeights]:
+        """Yield a few replicates at a time, so that all that is made of them stays in the processor's cache."""
+        b = self.positives.shape[1]
+        step = max(8, -(-b // -(-b * len(self.positives) // _NUMBERS_AT_ONCE)))
+        if step >= b:
+            yield self
+            return
+        for start in range(0, b, step):
+            some = slice(start, start + step)
+            yield BinWeights(
+                np.ascontiguousarray(self.positives[:, some]), np.ascontiguousarray(self.negatives[:, some])
+            )
 
 
 @dataclass(frozen=True)
@@ -296,8 +365,7 @@ def binned_roc_auc(bins: Bins, weights: BinWeights) -> Floats:
 
 def binned_average_precision(bins: Bins, weights: BinWeights) -> Floats:
     """Return the average precision, (b,); nan where no positive is drawn."""
-    precision = weights.precision_inside(bins)
-    precision *= bins.correction[:, None]
+    precision = weights.precision_inside(bins) * bins.correction[:, None]
     return weights.per_positive(np.einsum("gb,gb->b", weights.positives, precision))
 
 
@@ -320,11 +388,17 @@ def binned_area_up_to(bins: Bins, weights: BinWeights, most: float) -> Floats:
     Inside the bin in which the range ends the curve is a parabola through its two corners with the area that the
     full data have there.
     """
-    before_p, before_n = weights.found - weights.positives, weights.wrong - weights.negatives
-    inside = np.clip(most * weights.wrong[-1] - before_n, 0, weights.negatives)
-    share = inside / np.where(weights.negatives > 0, weights.negatives, 1)
-    height = share * (bins.wins[:, None] - (1 - share) / 2)
-    return weights.per_pair((inside * before_p + weights.positives * weights.negatives * height).sum(axis=0))
+    allowed = most * weights.wrong[-1]
+    # Beyond the last bin that begins inside the range in some replicate there is nothing to add.
+    last = 1 + max(
+        int(np.searchsorted(wrong, end)) for wrong, end in zip(weights.wrong.T, allowed, strict=True)
+    )
+    p, n = weights.positives[:last], weights.negatives[:last]
+    before_p, before_n = weights.found[:last] - p, weights.wrong[:last] - n
+    inside = np.clip(allowed - before_n, 0, n)
+    share = inside / np.where(n > 0, n, 1)
+    height = share * (bins.wins[:last, None] - (1 - share) / 2)
+    return weights.per_pair((inside * before_p + p * n * height).sum(axis=0))
 
 
 NEGLIGIBLE_SHARE = 1e-5
@@ -334,6 +408,9 @@ FIRST_ORDER_SHARE = 1e-4
 """Up to so large a share the first order is all that matters: replicates stay within 0.02 standard errors."""
 
 _TILE = 1 << 13
+
+_NUMBERS_AT_ONCE = 1 << 18
+"""Of a histogram's replicates (2 MB)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def one_vs_rest(m: Array) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """The corners of the ROC curve in weights, from none to all: ``found`` and ``wrong``, (g + 1, b) each."""
+    """The corners of the ROC curve in weights, from the first group to all: ``found`` and ``wrong``, (g, b) each."""
 
     found: Floats
     wrong: Floats
@@ -151,7 +151,9 @@ class Steps:
 
     def climb(self, weights: Floats) -> Climb:
         """Return the corners under weights (b, n)."""
-        return self.seen.get(weights, lambda weights: Climb(*running_weights(weights, self.order)))
+        return self.seen.get(
+            weights, lambda weights: Climb(*(sums[1:] for sums in running_weights(weights, self.order)))
+        )
 
 
 def steps_of(score: Floats, positive: npt.NDArray[np.bool_]) -> Steps:

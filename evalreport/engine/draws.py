@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy import special
 
 from evalreport.engine.distributions import exp
+from evalreport.engine.threads import mapped
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -284,15 +285,46 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 def bootstrap_row_bytes(
     n: int, n_resamples: int, *, seed: int, purpose: str = "bootstrap rows"
 ) -> Iterator[Bytes]:
-    """Yield the same draws of at least ``MANY_ROWS`` rows as they are made: (n, b) uint8, replicates side by side.
+    """Yield the draws of at least ``MANY_ROWS`` rows as they are made: (n, b) uint8, replicates side by side.
 
     Every block lies in the same memory: it holds until the next one is asked for.
     """
-    at_most = max(1, min(n_resamples, max(8, min(64, _BYTES_IN_A_BLOCK // n))))
+    at_most, sizes = _byte_blocks(n, n_resamples)
     memory = np.empty(n * at_most, dtype=np.uint8)
-    for block, start in enumerate(range(0, n_resamples, at_most)):
-        size = min(at_most, n_resamples - start)
+    for block, size in sizes:
         yield uniform_multinomial(n, size, stream(seed, purpose, block), out=memory)
+
+
+def _byte_blocks(n: int, n_resamples: int) -> tuple[int, list[tuple[int, int]]]:
+    at_most = max(1, min(n_resamples, max(8, min(64, _BYTES_IN_A_BLOCK // n))))
+    starts = range(0, n_resamples, at_most)
+    return at_most, [(block, min(at_most, n_resamples - start)) for block, start in enumerate(starts)]
+
+
+def of_row_bytes(function: Callable[[Bytes], T], n: int, n_resamples: int, *, seed: int) -> Iterator[T]:
+    """Yield a function of the draws of rows in bytes, (n, b) uint8, block by block, in threads where allowed.
+
+    The memory of a block is used again, so what the function returns must not share it.
+    """
+    at_most, sizes = _byte_blocks(n, n_resamples)
+    spare: list[Bytes] = []
+
+    def few(numbered: tuple[int, int]) -> T:
+        block, size = numbered
+        counts = _counted_rows(n, size, stream(seed, "bootstrap rows", block))
+        return function(np.ascontiguousarray(counts.T, dtype=np.uint8))
+
+    def many(numbered: tuple[int, int]) -> T:
+        block, size = numbered
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = np.empty(n * at_most, dtype=np.uint8)
+        value = function(uniform_multinomial(n, size, stream(seed, "bootstrap rows", block), out=memory))
+        spare.append(memory)
+        return value
+
+    return mapped(few, blocks(n_resamples, n)) if n < MANY_ROWS else mapped(many, sizes)
 
 
 def in_floats(weights: Bytes) -> Iterator[Floats]:
@@ -314,11 +346,14 @@ def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -
             yield from in_floats(weights)
         return
     for block, size in blocks(n_resamples, n):
-        generator = stream(seed, purpose, block)
-        drawn = generator.integers(0, n, size=(size, n))
-        drawn += np.arange(size)[:, None] * n
-        counts = np.bincount(drawn.ravel(), minlength=size * n)
-        yield counts.reshape(size, n).astype(np.float64)
+        yield _counted_rows(n, size, stream(seed, purpose, block)).astype(np.float64)
+
+
+def _counted_rows(n: int, size: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Draw row numbers and count them: (size, n)."""
+    drawn = generator.integers(0, n, size=(size, n))
+    drawn += np.arange(size)[:, None] * n
+    return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
 
 
 def bootstrap_rows_within(strata: npt.NDArray[np.int64], n_resamples: int, *, seed: int) -> Iterator[Floats]:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from evalreport.data.predictions import Predictions
 from evalreport.engine.counts import margins_of
 from evalreport.engine.distributions import column_totals, dot
-from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics.estimate import Estimate, ModelView
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Chosen, Quantity, definition
@@ -132,10 +131,10 @@ def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predicti
     metric, view = definition(quantity), _one_answer(baseline, predictions, units)
     with np.errstate(over="ignore", invalid="ignore"):
         if metric.family == "ranking":
-            assert view.score is not None
-            assert view.true is not None
-            order = descending_order(view.score, view.true == view.positive_code)
-            return float(metric.function(*group_weights(units.base, order)))
+            # All examples are tied: one group.
+            positive = view.true == view.positive_code
+            groups = (np.array([units.base[held].sum()]) for held in (positive, ~positive))
+            return float(metric.function(*groups))
         if metric.family == "moments":
             assert metric.columns is not None
             return float(metric.function(column_totals(units.weight, metric.columns(view))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -100,11 +100,15 @@ def mce(sums: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """Logits of the probabilities (n,), the outcomes (n,), and why there is no fit of one on the other, if so."""
+    """Logits of the probabilities (n,), the outcomes (n,), and why there is no fit of one on the other, if so.
+
+    ``fitted`` holds the last weights and their line: slope and intercept, and their derivatives, share one fit.
+    """
 
     logit: Floats
     y: Floats
     reason: Message | None
+    fitted: list[tuple[Floats, Floats]] = field(default_factory=list)
 
 
 def _logits(view: ModelView) -> Logits:
@@ -137,6 +141,8 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
     weights
         (n,), 0 or more.
     """
+    if state.fitted and np.array_equal(state.fitted[0][0], weights):
+        return state.fitted[0][1]
     line = np.array([0.0, 1.0])  # perfect calibration
     deviance = _deviance(state, weights, line)
     for _ in range(100):
@@ -148,6 +154,7 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
         line, deviance = line + step, tried
         if np.abs(step).max() <= 1e-13 * max(1.0, float(np.abs(line).max())):
             break
+    state.fitted[:] = [(weights, line)]
     return line
 
 

@@ -369,11 +369,16 @@ def lagrange(x: Floats) -> Floats:
     nodes = chebyshev_nodes()
     signs = np.where(np.arange(NODES) % 2, -1.0, 1.0)
     signs[[0, -1]] /= 2
-    apart = x[:, None] - nodes
-    exact = np.less(np.abs(apart), np.finfo(np.float64).tiny)  # 1 by less is infinite
-    terms = signs / np.where(exact, 1, apart)
-    shares: Floats = np.where(exact.any(axis=1, keepdims=True), exact, terms / terms.sum(axis=1)[:, None])
-    return shares
+    terms = x[:, None] - nodes
+    with np.errstate(divide="ignore", over="ignore"):
+        np.divide(signs, terms, out=terms)
+    totals = terms.sum(axis=1)
+    at_node = np.flatnonzero(~np.isfinite(totals))
+    totals[at_node] = 1.0
+    terms /= totals[:, None]
+    # At a node its own polynomial is 1 and all others are 0; so it is where 1 by the distance is infinite.
+    terms[at_node] = np.abs(x[at_node, None] - nodes) < np.finfo(np.float64).tiny
+    return terms
 
 
 @rows(

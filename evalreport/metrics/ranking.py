@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -334,6 +336,7 @@ FIRST_RANKED: Fields = {
 @rows(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
+    binned=lambda _, weights: _eer(Climb(weights.found, weights.wrong)),
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
@@ -345,16 +348,38 @@ def eer(state: Steps, weights: Floats) -> Floats:
     The point lies on the straight line between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
     truth holds one class only.
     """
-    climb = state.climb(weights)
-    fpr, tpr = ratio(climb.wrong, climb.wrong[-1]), ratio(climb.found, climb.found[-1])
-    beyond = fpr + tpr - 1
-    # The sum rises from -1 to 1 along the curve: the first corner at or past 0 ends the piece that is crossed.
-    last = np.maximum((beyond >= 0).argmax(axis=0), 1)[None, :]
-    (h0, h1), (f0, f1) = (
-        (np.take_along_axis(a, last - 1, axis=0)[0], np.take_along_axis(a, last, axis=0)[0])
-        for a in (beyond, fpr)
-    )
-    return np.asarray(f0 + (f1 - f0) * ratio(-h0, h1 - h0))
+    return _eer(state.climb(weights))
+
+
+def _eer(climb: Climb) -> Floats:
+    """Return the error rate where FPR + TPR - 1, which rises from -1 to 1 along the curve, is 0."""
+    p, n = climb.found[-1], climb.wrong[-1]
+
+    def beyond(found: Floats, wrong: Floats) -> Floats:
+        return np.asarray(ratio(wrong, n) + ratio(found, p) - 1)
+
+    (f0, w0), (f1, w1) = _corners(climb, lambda found, wrong: beyond(found, wrong) >= 0)
+    h0, h1 = beyond(f0, w0), beyond(f1, w1)
+    before, after = ratio(w0, n), ratio(w1, n)
+    return np.asarray(before + (after - before) * ratio(-h0, h1 - h0))
+
+
+def _corners(
+    climb: Climb, reached: Callable[[Floats, Floats], npt.NDArray[np.bool_]]
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it.
+
+    Once reached it stays so, so that the place is found by halves.
+    """
+    size, b = climb.found.shape
+    every, low, high = np.arange(b), np.zeros(b, dtype=np.intp), np.full(b, size - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        there = reached(climb.found[middle, every], climb.wrong[middle, every])
+        low, high = np.where(there, low, np.minimum(middle + 1, high)), np.where(there, middle, high)
+    earlier = np.maximum(low - 1, 0)
+    before = [np.where(low > 0, sums[earlier, every], 0.0) for sums in (climb.found, climb.wrong)]
+    return (before[0], before[1]), (climb.found[low, every], climb.wrong[low, every])
 
 
 @rows(
@@ -371,33 +396,51 @@ def max_accuracy(state: Steps, weights: Floats) -> Floats:
     is lower.
     """
     climb = state.climb(weights)
-    right = climb.found - climb.wrong
-    return np.asarray((right.max(axis=0) + climb.wrong[-1]) / (climb.found[-1] + climb.wrong[-1]))
+    right = np.maximum((climb.found - climb.wrong).max(axis=0), 0.0)
+    return np.asarray((right + climb.wrong[-1]) / (climb.found[-1] + climb.wrong[-1]))
 
 
 def _hits(climb: Climb, cut: Floats) -> Floats:
     """Return the positives among the first ``cut`` (b,) examples: those tied at the cut count by their share."""
-    called = climb.found + climb.wrong
-    last = np.maximum((called >= cut * (1 - 1e-12)).argmax(axis=0), 1)[None, :]
-    (c0, c1), (f0, f1) = (
-        (np.take_along_axis(a, last - 1, axis=0)[0], np.take_along_axis(a, last, axis=0)[0])
-        for a in (called, climb.found)
-    )
+    (f0, w0), (f1, w1) = _corners(climb, lambda found, wrong: found + wrong >= cut * (1 - 1e-12))
+    c0, c1 = f0 + w0, f1 + w1
     return np.asarray(f0 + (f1 - f0) * np.minimum(ratio(cut - c0, c1 - c0), 1))
 
 
-def _first_hits(state: Steps, weights: Floats) -> tuple[Floats, Floats]:
+def _first_hits(climb: Climb) -> tuple[Floats, Floats]:
     """Return the positives among the first ten, nan where there are not ten, and all positives."""
-    climb = state.climb(weights)
     enough = climb.found[-1] + climb.wrong[-1] >= FIRST * (1 - 1e-12)
-    hits = _hits(climb, np.full(weights.shape[0], FIRST))
+    hits = _hits(climb, np.full(climb.found.shape[1], FIRST))
     return np.where(enough, hits, np.nan), climb.found[-1]
+
+
+def _precision_at_10(climb: Climb) -> Floats:
+    return np.asarray(_first_hits(climb)[0] / FIRST)
+
+
+def _recall_at_10(climb: Climb) -> Floats:
+    return ratio(*_first_hits(climb))
+
+
+def _f1_at_10(climb: Climb) -> Floats:
+    hits, positives = _first_hits(climb)
+    return ratio(2 * hits, FIRST + positives)
+
+
+def _r_precision(climb: Climb) -> Floats:
+    return ratio(_hits(climb, climb.found[-1]), climb.found[-1])
+
+
+def _of_bins(of_climb: Callable[[Climb], Floats]) -> Callable[[Bins, BinWeights], Floats]:
+    """Take a metric of corners at the ends of bins, which are single groups wherever it may look."""
+    return lambda _, weights: of_climb(Climb(weights.found, weights.wrong))
 
 
 @rows(
     "Precision at 10",
     "positives among the 10 highest scores / 10",
-    proportion=lambda state, weights: (_first_hits(state, weights)[0][0], FIRST),
+    binned=_of_bins(_precision_at_10),
+    proportion=lambda state, weights: (_first_hits(state.climb(weights))[0][0], FIRST),
     undefined=Message("undefined.few_examples"),
     extensive=True,
     **FIRST_RANKED | {"intervals": PROPORTION_INTERVALS},
@@ -409,13 +452,13 @@ def precision_at_10(state: Steps, weights: Floats) -> Floats:
     fewer than ten examples. Its binomial interval is about the ten positions: how often what such scores rank
     first is positive.
     """
-    hits, _ = _first_hits(state, weights)
-    return np.asarray(hits / FIRST)
+    return _precision_at_10(state.climb(weights))
 
 
 @rows(
     "Recall at 10",
     "positives among the 10 highest scores / positives",
+    binned=_of_bins(_recall_at_10),
     undefined=Message("undefined.recall_at_10"),
     extensive=True,
     **FIRST_RANKED,
@@ -426,13 +469,13 @@ def recall_at_10(state: Steps, weights: Floats) -> Floats:
     At most 10 / P with P positives. Ties at the cut count by their expected share. Undefined without a positive
     or with fewer than ten examples.
     """
-    hits, positives = _first_hits(state, weights)
-    return ratio(hits, positives)
+    return _recall_at_10(state.climb(weights))
 
 
 @rows(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
+    binned=_of_bins(_f1_at_10),
     undefined=Message("undefined.few_examples"),
     extensive=True,
     **FIRST_RANKED,
@@ -442,13 +485,13 @@ def f1_at_10(state: Steps, weights: Floats) -> Floats:
 
     Ties at the cut count by their expected share. Undefined with fewer than ten examples.
     """
-    hits, positives = _first_hits(state, weights)
-    return ratio(2 * hits, FIRST + positives)
+    return _f1_at_10(state.climb(weights))
 
 
 @rows(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
+    binned=_of_bins(_r_precision),
     undefined=Message("undefined.no_positive"),
     **FIRST_RANKED,
 )
@@ -457,5 +500,4 @@ def r_precision(state: Steps, weights: Floats) -> Floats:
 
     Ties at the cut count by their expected share. Undefined without a positive.
     """
-    climb = state.climb(weights)
-    return ratio(_hits(climb, climb.found[-1]), climb.found[-1])
+    return _r_precision(state.climb(weights))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,237 +13,25 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.predictions import Predictions
-from evalreport.engine.binned import (
-    FIRST_ORDER_SHARE,
-    NEGLIGIBLE_SHARE,
-    Bins,
-    BinWeights,
-    Cells,
-    Slopes,
-    bin_weights,
-    by_row,
-    shares,
-    slopes_of,
-)
+from evalreport.engine.binned import bin_weights, by_row
 from evalreport.engine.derivative import gradient
 from evalreport.engine.distributions import (
     Columns,
     Pieces,
-    Whole,
-    column_sums,
     column_totals,
     combined,
     piece_sums,
-    weighted_sums,
-    whole_numbers,
 )
-from evalreport.engine.draws import Bytes, bootstrap_row_bytes, in_floats
-from evalreport.engine.ranks import Order, group_weights
+from evalreport.engine.draws import Bytes, in_floats, of_row_bytes
+from evalreport.engine.ranks import group_weights
+from evalreport.engine.threads import mapped
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.row_data import Floats, Key, RowData, binned
 from evalreport.metrics.units import Layout, Parts, Units, by_seed
-from evalreport.records import FoundRecord
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
-Key = tuple[str, Quantity]
-
-
-@dataclass(frozen=True, slots=True)
-class Binned:
-    """What gives the replicates of some quantities.
-
-    Attributes
-    ----------
-    bins, cells
-        By model, of those models that have such a quantity; the cells of all of them.
-    ranked
-        Rank metrics that are functions of the bins.
-    losses
-        Means of losses: the value, and each code's mean derivative (2 G,); None where the model has no bins.
-    inside
-        By key, where the derivative's part inside bins is added: that part as whole numbers, and their unit.
-    """
-
-    bins: Mapping[str, Bins]
-    cells: Cells
-    ranked: tuple[Key, ...]
-    losses: Mapping[Key, tuple[float, Floats | None]]
-    inside: Mapping[Key, tuple[Whole, float]]
-
-    def replicates(self, weights: Bytes) -> dict[Key, Floats]:
-        """Return each quantity's values (b,) under bootstrap counts (n, b)."""
-        found: dict[Key, Floats] = {}
-        if self.bins:
-            for model, by_bin in zip(self.bins, self.cells.weights(weights), strict=True):
-                found |= self._of_model(model, by_bin)
-        flat = {
-            key: np.full(weights.shape[1], value)
-            for key, (value, slope) in self.losses.items()
-            if slope is None
-        }
-        found |= flat
-        if self.inside:
-            added = column_sums([column for column, _ in self.inside.values()], weights)
-            for (key, (_, unit)), of_column in zip(self.inside.items(), added, strict=True):
-                found[key] = found[key] + unit * of_column
-        return found
-
-    def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
-        found = {}
-        for key in self.ranked:
-            if key[0] == model:
-                binned = definition(key[1]).binned
-                assert binned is not None
-                found[key] = binned(self.bins[model], by_bin)
-        for key, (value, slopes) in self.losses.items():
-            if key[0] == model and slopes is not None:
-                g = len(slopes) // 2
-                found[key] = value + weighted_sums(by_bin.positives.T, slopes[:g])
-                found[key] += weighted_sums(by_bin.negatives.T, slopes[g:])
-        return found
-
-
-def can_be_binned(key: Key, bins: Mapping[str, Bins]) -> bool:
-    """Say whether a quantity's replicates follow from bins, or from sums of one column."""
-    metric = definition(key[1])
-    if metric.family == "ranking":
-        return metric.binned is not None and key[0] in bins
-    return metric.family == "moments" and metric.is_mean
-
-
-def binned(bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> Binned:
-    """Prepare the replicates of quantities that ``can_be_binned``; their derivatives are by example."""
-    ranked = tuple(key for key in keys if definition(key[1]).family == "ranking")
-    losses: dict[Key, tuple[float, Floats | None]] = {}
-    added: dict[Key, Floats] = {}
-    for quantity in dict.fromkeys(key[1] for key in keys):
-        own = [key for key in keys if key[1] == quantity]
-        slopes = slopes_of_keys(bins, estimates, own)
-        pairs = zip(own, slopes.means, strict=True)
-        losses |= {key: (estimates[key].value, mean) for key, mean in pairs if key not in ranked}
-        if max(shares(slopes).values()) > NEGLIGIBLE_SHARE:
-            added |= {key: slopes.inside(j) for j, key in enumerate(own)}
-    columns = {key: whole_numbers(part) for key, part in added.items()}
-    used = {model: one for model, one in bins.items() if any(key[0] == model for key in keys)}
-    return Binned(used, Cells(tuple(used.values())), ranked, losses, columns)
-
-
-def slopes_of_keys(
-    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]
-) -> Slopes:
-    """Put the derivatives of one quantity beside the models' bins; without bins all of the variance is inside."""
-    return slopes_of([_derivative(estimates[key]) for key in keys], [bins.get(key[0]) for key in keys])
-
-
-def _derivative(estimate: Estimate) -> Floats:
-    assert estimate.derivative is not None
-    return estimate.derivative
-
-
-Share = tuple[Quantity, str, str]
-"""A quantity and the two models of a difference, or the same model twice."""
-
-
-def shares_of_ranks(
-    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate]
-) -> dict[Share, float]:
-    """Return the share of variance inside bins of each binned rank metric, and of each difference of two models."""
-    found: dict[Share, float] = {}
-    ranked = [key for key in estimates if _is_ranked(key, bins) and estimates[key].derivative is not None]
-    first = {model: parts[0] for model, parts in bins.items()}
-    for quantity in dict.fromkeys(key[1] for key in ranked):
-        own = [key for key in ranked if key[1] == quantity]
-        for (i, j), share in shares(slopes_of_keys(first, estimates, own)).items():
-            found[quantity, own[i][0], own[j][0]] = share
-    return found
-
-
-def said_of_bins(
-    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate], *, single: bool, most_exact: int
-) -> FoundRecord | None:
-    """Say how the rank metrics of very many rows were resampled and what that leaves out.
-
-    ``single``: rows are drawn one by one and make one evaluation, so that shares are known and replicates completed.
-    """
-    ranked = [key for key, e in estimates.items() if e.defined and _is_ranked(key, bins)]
-    if not ranked:
-        return None
-    most = max(len(part.wins) for key in ranked for part in bins[key[0]])
-    why = Message("bins.why", n=most_exact)
-    if single:
-        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(shares_of_ranks(bins, estimates))))
-    return FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why)
-
-
-def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
-    metric = definition(key[1])
-    return key[0] in bins and metric.family == "ranking" and metric.binned is not None
-
-
-def _of_shares(found: Mapping[Share, float]) -> Iterator[Message]:
-    """Say what lies inside bins: left out, added, or more than can be added to first order."""
-    by_quantity: dict[str, list[float]] = {}
-    close: dict[str, list[str]] = {}
-    for (quantity, a, b), share in found.items():
-        by_quantity.setdefault(quantity.spelled, []).append(share)
-        if share > FIRST_ORDER_SHARE:
-            close.setdefault(a if a == b else f"{a} - {b}", []).append(quantity.spelled)
-    left = {name: max(every) for name, every in by_quantity.items() if max(every) <= NEGLIGIBLE_SHARE}
-    yield Message("bins.within")
-    if left:
-        yield Message("bins.left_out", names=tuple(left), share=max(left.values()), digits=1)
-    if added := tuple(name for name in by_quantity if name not in left):
-        yield Message("bins.added", names=added)
-    if close:
-        pairs = [Message("bins.pair", models=models, names=names) for models, names in close.items()]
-        yield Message("bins.close", pairs=pairs)
-
-
-MOST_EXACT_ROWS = 200_000
-"""Up to so many rows the replicates of rank metrics come from the rows themselves."""
-
 TOO_LARGE = Message("undefined.too_large")
-
-
-@dataclass(frozen=True, slots=True)
-class RowData:
-    """What the per-example metrics of a run work on, prepared once.
-
-    Attributes
-    ----------
-    columns
-        (model, quantity) -> (n, p) columns of the family ``moments``, dense or sparse.
-    states
-        (model, quantity) -> what the family ``rows`` prepared, a state for each ranked part.
-    orders
-        model -> its sorted scores, an order for each ranked part.
-    bins
-        model -> the histogram of its scores, one for each ranked part; only where there are very many rows.
-    exact
-        Whether the rows themselves are asked for, however many.
-    many
-        Whether there are so many rows that replicates come from bins where they can.
-    """
-
-    units: Units
-    layout: Layout
-    columns: Mapping[Key, Columns]
-    states: Mapping[Key, tuple[object, ...]]
-    orders: Mapping[str, tuple[Order, ...]]
-    bins: Mapping[str, tuple[Bins, ...]] = field(default_factory=dict)
-    exact: bool = False
-    many: bool = False
-
-    @property
-    def single(self) -> bool:
-        """Whether rows are drawn one by one, weigh the same, and make one evaluation."""
-        parts = self.layout.pooled.count == self.layout.ranked.count == 1
-        return self.units.plain and self.units.strata is None and parts
-
-    def is_binned(self, key: Key) -> bool:
-        """Whether a quantity's replicates come from the histogram instead of the rows themselves."""
-        return key[0] in self.bins and definition(key[1]).binned is not None
 
 
 def row_estimates(
@@ -251,11 +39,22 @@ def row_estimates(
 ) -> dict[Key, Estimate]:
     """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows`` from one set of draws."""
     ranked = [q for q in quantities if definition(q).family == "ranking"]
-    estimates = {key: _of_moments(predictions, data, key) for key in data.columns}
+    estimates: dict[Key, Estimate] = {}
     rarest = _rarest(predictions)
-    for name in data.orders if ranked else ():
-        estimates |= _of_ranks(predictions, data, name, ranked, rarest)
-    estimates |= {key: _of_rows(predictions, data, key, rarest) for key in data.states}
+
+    def of_moments(key: Key) -> Estimate:
+        return _of_moments(predictions, data, key)
+
+    def of_ranks(name: str) -> dict[Key, Estimate]:
+        return _of_ranks(predictions, data, name, ranked, rarest)
+
+    def of_rows(key: Key) -> Estimate:
+        return _of_rows(predictions, data, key, rarest)
+
+    estimates |= zip(data.columns, mapped(of_moments, data.columns), strict=True)
+    for found in mapped(of_ranks, data.orders) if ranked else ():
+        estimates |= found
+    estimates |= zip(data.states, mapped(of_rows, data.states), strict=True)
     drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if not np.isnan(e.value)}
     if not drawn:
         return estimates
@@ -272,22 +71,21 @@ def _replicates(
     data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key], n_resamples: int, seed: int
 ) -> Iterator[dict[Key, Floats]]:
     """Yield the values (b,) of quantities under one block of draws after the other."""
-    if not (data.many and data.single):
+    if not (data.single and (data.bins or data.many)):
         of_floats = _by_floats(data, keys)
-        for multiplicities in data.units.unit_draws(n_resamples, seed=seed):
-            yield of_floats(multiplicities)
+        yield from mapped(of_floats, data.units.unit_draws(n_resamples, seed=seed))
         return
-    first = {name: bins[0] for name, bins in data.bins.items()}
-    chosen = [key for key in keys if can_be_binned(key, first)]
-    prepared = binned(first, estimates, chosen)
-    others = [key for key in keys if key not in chosen and _has_replicates(data, key)]
-    of_floats = _by_floats(data, others)
-    for weights in bootstrap_row_bytes(data.units.n, n_resamples, seed=seed):
-        if chosen:
-            yield prepared.replicates(weights)
-        if others:
-            for multiplicities in in_floats(weights):
-                yield of_floats(multiplicities)
+    prepared = binned(data, estimates, keys)
+    chosen = {*prepared.ranked, *prepared.columns, *prepared.losses}
+    rows = replace(data, bins={})
+    of_floats = _by_floats(rows, others := [k for k in keys if k not in chosen and _has_replicates(rows, k)])
+
+    def values(weights: Bytes) -> dict[Key, Floats]:
+        found = prepared.replicates(weights) if chosen else {}
+        parts = [of_floats(multiplicities) for multiplicities in in_floats(weights)] if others else []
+        return found | {key: np.concatenate([part[key] for part in parts]) for key in others}
+
+    yield from of_row_bytes(values, data.units.n, n_resamples, seed=seed)
 
 
 def _by_floats(data: RowData, keys: Sequence[Key]) -> Callable[[Floats], dict[Key, Floats]]:
@@ -314,7 +112,7 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
     """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
     places = data.layout.ranked.rows()
     found: dict[Key, list[Floats]] = {key: [] for key in keys}
-    exact = {key[0] for key in keys if key[0] not in data.bins}
+    exact = {key[0] for key in keys if definition(key[1]).family == "ranking" and not data.is_binned(key)}
     for j, rows in enumerate(places):
         part = weights if len(places) == 1 else weights[:, rows]
         groups = {
@@ -566,8 +364,3 @@ def _rarest(predictions: Predictions) -> float | None:
         return None
     counts = np.bincount(predictions.y_true)
     return float(counts[counts > 0].min())
-
-
-def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
-    """Say how the rank metrics of very many rows were resampled and how much of their variance that loses."""
-    return said_of_bins(data.bins, estimates, single=data.single, most_exact=MOST_EXACT_ROWS)

@@ -12,10 +12,13 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.binned import bins_of
 from evalreport.engine.distributions import Columns
 from evalreport.engine.ranks import Order, descending_order
+from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
+from evalreport.metrics.calibration import bin_of
 from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
-from evalreport.metrics.row_estimates import MOST_EXACT_ROWS, RowData, row_estimates
+from evalreport.metrics.row_data import MOST_EXACT_ROWS, MOST_RESAMPLED_ROWS, RowData
+from evalreport.metrics.row_estimates import row_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.texts import Message
 
@@ -110,12 +113,14 @@ def estimate_all(
         estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
     by_row = [q for q in quantities if q not in single]
     rows = prepare_rows(predictions, by_row, units, layout)
-    if exact or predictions.n <= most_exact:
-        rows = replace(rows, exact=exact)
+    if exact:
+        rows = replace(rows, exact=True)
     else:
+        many = predictions.n > MOST_RESAMPLED_ROWS
         # Counts of labels need neither scores nor bins.
-        wanted = n_resamples and (rows.columns or rows.orders)
-        rows = _with_bins(rows, predictions) if wanted else replace(rows, many=True)
+        if n_resamples and (many or (rows.single and predictions.n > most_exact)):
+            rows = _with_bins(rows, predictions) if rows.columns or rows.orders else rows
+        rows = replace(rows, many=many)
     estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
 
@@ -150,6 +155,7 @@ def prepare_rows(
         whole = view(predictions, outputs)
         views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
         prepared: dict[object, tuple[object, ...]] = {}
+        of_columns: dict[object, Columns] = {}
         for quantity in quantities:
             metric, key = definition(quantity), (outputs.name, quantity)
             if lacks(outputs, quantity):
@@ -158,7 +164,9 @@ def prepare_rows(
             with np.errstate(over="ignore", invalid="ignore"):
                 if metric.family == "moments":
                     assert metric.columns is not None
-                    columns[key] = metric.columns(whole)
+                    if metric.columns not in of_columns:
+                        of_columns[metric.columns] = metric.columns(whole)
+                    columns[key] = of_columns[metric.columns]
                 elif metric.family == "rows":
                     if metric.prepare not in prepared:
                         prepared[metric.prepare] = _states(metric, views)
@@ -194,11 +202,33 @@ def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
                 orders[outputs.name] = (_order(whole),)
     places = rows.layout.ranked.rows()
+    edges = (
+        {m.name: _calibration_edges(predictions, m, orders) for m in predictions.models}
+        if rows.single
+        else {}
+    )
+    weight = rows.units.weight
     bins = {
-        name: tuple(bins_of(order, rows.units.base[p]) for p, order in zip(places, parts, strict=True))
+        name: tuple(
+            bins_of(order, None if weight is None else weight[p], edges.get(name))
+            for p, order in zip(places, parts, strict=True)
+        )
         for name, parts in orders.items()
     }
-    return replace(rows, bins=bins, many=True)
+    return replace(rows, bins=bins)
+
+
+def _calibration_edges(
+    predictions: Predictions, outputs: ModelOutputs, orders: Mapping[str, tuple[Order, ...]]
+) -> npt.NDArray[np.intp] | None:
+    """Return the groups at which the bins of the calibration errors begin; None where scores order otherwise."""
+    whole = view(predictions, outputs)
+    if outputs.name not in orders or whole.proba is None or whole.positive_code is None:
+        return None
+    order = orders[outputs.name][0]
+    found = bin_of(whole.proba[order.rows[order.starts], whole.positive_code])
+    edges = np.flatnonzero(found[1:] != found[:-1]) + 1
+    return edges if len(edges) < CALIBRATION_BINS else None
 
 
 def _order(part: ModelView) -> Order:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, sparse
+from scipy import sparse
 
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
@@ -97,6 +97,8 @@ def hull_corners(found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
         (g + 1,) running weights from 0; both rise.
     """
     positives, negatives = np.diff(found), np.diff(wrong)
+    from scipy import optimize
+
     held = np.flatnonzero(positives + negatives > 0)
     weights = positives[held] + negatives[held]
     share = positives[held] / weights

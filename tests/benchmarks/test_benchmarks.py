@@ -9,7 +9,8 @@ from sklearn.metrics import f1_score
 from benchmarks import page
 from benchmarks.data import binary_models, labels, truth
 from benchmarks.labels import f1_along, packed_codes
-from benchmarks.timing import Accuracy, Row, Timed, scaled
+from benchmarks.runs import cost
+from benchmarks.timing import Accuracy, Cost, Row, Timed, scaled
 
 
 def test_ratio_and_goal() -> None:
@@ -58,3 +59,16 @@ def test_peers_compute_the_same() -> None:
     packed = packed_codes(true, said)
     for bit, column in enumerate([true, *said]):
         assert np.array_equal((packed >> bit) & 1, column)
+
+
+def test_cost_by_stage_is_written() -> None:
+    """The stages of a run are those it tells, each row of the table ends with their sum, and the picture is named."""
+    found = cost(300)
+    assert list(found.stages)[-1] == "writing results.json"
+    assert {"resampling", "comparing"} <= set(found.stages)
+    text = page.page([Cost(1000, 3, {"resampling": 1.5, "comparing": 0.25})])
+    assert (
+        "| n | resampling | comparing | in all |\n| --- | --- | --- | --- |\n| 1,000 | 1.5 | 0.25 | 1.75 |"
+        in text
+    )
+    assert "](benchmarks.svg)" in text

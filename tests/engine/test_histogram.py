@@ -6,14 +6,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.stress import CASES, METRICS, Found, errors, models, scores
+from benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
 from evalreport.engine.binned import Bins, Cells, bin_weights, bins_of, running_sums, shares, slopes_of
 from evalreport.engine.distributions import column_sums, whole_numbers
 from evalreport.engine.draws import uniform_multinomial
 from evalreport.engine.ranks import descending_order, group_weights
+from evalreport.engine.threads import working
 from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.row_estimates import said_of_histograms
+from evalreport.metrics.row_data import said_of_histograms
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 
@@ -35,6 +36,30 @@ def test_stress_suite(case: str) -> None:
     assert len(found(case)) == len(METRICS) * 6
     assert max(one.error for one in found(case) if not one.named) <= 0.02
     assert sum(one.named for one in found(case)) <= 6
+
+
+@pytest.mark.parametrize("n", FEW)
+@pytest.mark.parametrize("case", CASES)
+def test_where_bins_begin(case: str, n: int) -> None:
+    """From a few thousand rows on bins give every replicate to 0.02 standard errors, differences of twins included."""
+    few = list(errors(case, n, METRICS + AT_CUTS))
+    assert len(few) >= 6 * len(METRICS)
+    assert not any(one.named for one in few)
+    assert max(one.error for one in few) <= 0.02
+
+
+def test_replicates_are_the_same_from_any_number_of_threads() -> None:
+    """Blocks of draws are worked on side by side, and nothing but time depends on it: rows of both ways of drawing."""
+    for n in FEW:
+        predictions, quantities = models("ordinary", n), [Quantity(name) for name in (*METRICS, *AT_CUTS)]
+        found = []
+        for jobs in (1, 3):
+            with working(jobs):
+                found.append(
+                    estimate_all(predictions, quantities, units=Units(n), n_resamples=200, seed=1).estimates
+                )
+        for key, estimate in found[0].items():
+            np.testing.assert_array_equal(estimate.replicates, found[1][key].replicates, str(key))
 
 
 def test_the_report_names_twins() -> None:

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import rankdata
 from sklearn import metrics as sk
 
+import evalreport
+from evalreport.comparisons.permutation import swapped_sums
 from tests.reference.second_round import agrees, each
 
 from .sources import Source, labels, row, run, scores, values
@@ -332,3 +335,41 @@ def test_equal_precision_at_unlike_operating_points_is_not_rejected_too_often() 
         p = row(results, "permutation").p_value
         rejected += p is not None and p <= 0.05
     assert rejected / 200 < 0.11 + 3 * np.sqrt(0.08 * 0.92 / 200) / 2
+
+
+def test_sums_of_swapped_units_have_the_moments_of_fair_coins() -> None:
+    """Equal columns always have equal sums; the mean is half the total, the variance a quarter of the squares.
+
+    20,000 swaps: the mean has a standard error of 0.007 standard deviations, the variance one of 1 %.
+    """
+    random = np.random.default_rng(3)
+    units, swaps = 203, 20_000
+    filled = random.random((units, 4)) < 0.4
+    table = np.where(filled, random.normal(size=(units, 4)), 0.0)
+    table = np.column_stack([table, table[:, 0]])
+    sums = swapped_sums(sparse.csr_array(table), swaps, 1)
+    np.testing.assert_allclose(sums[:, 0], sums[:, 4], rtol=0, atol=1e-12)
+    spread = np.sqrt((table**2).sum(axis=0)) / 2
+    np.testing.assert_allclose((sums.mean(axis=0) - table.sum(axis=0) / 2) / spread, 0, atol=0.03)
+    np.testing.assert_allclose(sums.std(axis=0) / spread, 1, atol=0.03)
+    covariance = np.cov(sums[:, :4].T) / np.outer(spread[:4], spread[:4])
+    expected = table[:, :4].T @ table[:, :4] / 4 / np.outer(spread[:4], spread[:4])
+    np.testing.assert_allclose(covariance, expected, atol=0.03)
+
+
+def test_without_a_named_test_only_the_primary_metric_has_more_than_one() -> None:
+    """Every other metric carries the test that leads alone; `--test all` brings the others back."""
+    random = np.random.default_rng(4)
+    truth = random.integers(0, 2, 80)
+    source = {
+        name: {"y_true": truth, "p_1": np.clip(truth * 0.4 + 0.6 * random.random(80), 0.01, 0.99)}
+        for name in "ab"
+    }
+    plain, every = (evalreport.evaluate(source, resamples=100, **named) for named in ({}, {"tests": ["all"]}))
+    primary = [c.test for c in plain.comparisons if c.metric == "accuracy" and c.b]
+    assert primary[0] == "mcnemar_midp"
+    assert len(primary) > 1
+    others = [c for c in plain.comparisons if c.metric != "accuracy" and c.b]
+    assert others
+    assert all(c.recommended for c in others)
+    assert len(every.comparisons) > 2 * len(plain.comparisons)

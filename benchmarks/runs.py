@@ -1,0 +1,136 @@
+"""A user's whole run, all metrics and the default options: how long at each size, and in which stage."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.data import binary_models, labels, probabilities, truth
+from benchmarks.timing import Cost, Row, Timed, best_of, scaled
+from evalreport.config import Options
+from evalreport.data.predictions import Predictions
+from evalreport.pipeline import evaluate
+from evalreport.results import to_json
+
+SIZES = ((20_000, 3, 40.0, 10), (200_000, 3, 250.0, 2), (4_000, 12, 15.0, 10))
+"""Examples, models, the least ratio that is aimed at, and how many replicates of the loop are timed."""
+
+ON_THE_CURVE = tuple(round(10 ** (k / 2)) for k in range(6, 15))
+BEFORE_AND_AFTER = (2_000, 2_001, 19_999, 20_000, 200_000, 200_001)
+"""Where the way of drawing or of resampling changes."""
+
+MOST_ON_BOTH_SIDES = 1.6
+
+
+def default_runs(*, quick: bool) -> Iterator[Row]:
+    """Time the default run beside a loop that resamples four metrics; then the same on two threads, by the clock."""
+    for n, models, goal, replicates in SIZES[:1] if quick else SIZES:
+        yield _beside_a_loop(binary_models(n, count=models), goal, replicates)
+    predictions = binary_models(20_000 if quick else 200_000, count=3)
+    one, two = (_clock(predictions, jobs) for jobs in (1, 2))
+    yield Row(
+        f"default run, 3 models, n = {predictions.n:,}, --jobs 2, wall time",
+        "--jobs 1",
+        two,
+        one,
+        least_ratio=1.6,
+    )
+
+
+def _beside_a_loop(predictions: Predictions, goal: float, replicates: int) -> Row:
+    n, random = predictions.n, np.random.default_rng(1)
+    return Row(
+        f"default run: all metrics, tests and curves, {len(predictions.models)} models, n = {n:,}, B = 2,000",
+        "scikit-learn resampling loop of accuracy, F1, MCC and AUC alone",
+        best_of(lambda: run(predictions), 2),
+        scaled(lambda: loop(predictions, random), replicates, 2_000),
+        least_ratio=goal,
+        remark="from arrays to results.json",
+    )
+
+
+def by_size(*, quick: bool) -> Iterator[Cost | Row]:
+    """Yield the cost of the default run against n, by stage, and across each change of method."""
+    for n in ON_THE_CURVE[:4] if quick else ON_THE_CURVE:
+        yield cost(n)
+    for below, above in zip(BEFORE_AND_AFTER[::2], BEFORE_AND_AFTER[1::2], strict=True):
+        if not quick or above < 10_000:
+            earlier, later = (_of_size(n) for n in (below, above))
+            slower, faster = sorted((earlier, later), key=lambda timed: timed.seconds, reverse=True)
+            yield Row(
+                f"default run, 3 models, n = {below:,} and n = {above:,}: the faster against the slower (no cliff)",
+                f"at most {MOST_ON_BOTH_SIDES} times as long",
+                slower,
+                faster,
+                least_ratio=1 / MOST_ON_BOTH_SIDES,
+            )
+
+
+def _of_size(n: int) -> Timed:
+    predictions = binary_models(n, count=3)
+    return best_of(lambda: run(predictions), 2)
+
+
+def run(predictions: Predictions, jobs: int = 1) -> None:
+    """Analyse as ``evalreport run`` does without options."""
+    to_json(evaluate(predictions, options=Options(), jobs=jobs))
+
+
+def cost(n: int) -> Cost:
+    """Time the stages of one run, as it tells them."""
+    times: list[tuple[str, float]] = []
+    predictions = binary_models(n, count=3)
+    results = evaluate(
+        predictions,
+        options=Options(),
+        progress=lambda stage, _: times.append((stage, time.process_time())),
+    )
+    to_json(results)
+    times.append(("writing results.json", time.process_time()))
+    stages: dict[str, float] = {}
+    for (stage, started), (_, ended) in pairwise(times):
+        name = "writing results.json" if stage == "done" else stage
+        stages[name] = stages.get(name, 0.0) + ended - started
+    return Cost(n, len(predictions.models), stages)
+
+
+def loop(predictions: Predictions, random: np.random.Generator) -> None:
+    """One replicate: draw rows, score each model by four metrics."""
+    from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
+
+    true = truth(predictions)
+    rows = random.integers(0, len(true), len(true))
+    drawn = true[rows]
+    for label, p in zip(labels(predictions), probabilities(predictions), strict=True):
+        for score in (accuracy_score, f1_score, matthews_corrcoef):
+            score(drawn, label[rows])
+        roc_auc_score(drawn, p[rows])
+
+
+def draw(costs: list[Cost], path: Path) -> None:
+    """Draw the cost against n, both in powers of ten, beside a line that grows as n does."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    n, seconds = [c.n for c in costs], [c.total for c in costs]
+    axes.loglog(n, seconds, "o-", label="default run, 3 models")
+    last = seconds[-1] / n[-1]
+    axes.loglog(n, [last * k for k in n], ":", color="grey", label="in proportion to n")
+    axes.set(xlabel="examples", ylabel="CPU seconds")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _clock(predictions: Predictions, jobs: int) -> Timed:
+    found = []
+    for _ in range(2):
+        started = time.perf_counter()
+        run(predictions, jobs)
+        found.append(time.perf_counter() - started)
+    return Timed(min(found), "best of 2")
