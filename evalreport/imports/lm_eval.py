@@ -7,12 +7,23 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.table import Imported, Row, as_table, number_of, parsed, text_of
+from evalreport.imports.table import (
+    Found,
+    Imported,
+    Row,
+    as_table,
+    judgement_of,
+    named,
+    number_of,
+    parsed,
+    read_from,
+    text_of,
+)
 from evalreport.texts import Message
 
 Runs = Literal["only", "last", "all"]
@@ -20,6 +31,7 @@ NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-
 _EXPECTED = (
     "a sample log of lm-evaluation-harness (--log_samples): one JSON object a line with doc and target"
 )
+_ABSENT = object()
 _DIGITS = 16
 """Hexadecimal digits of a digest that stand in an id: 64 bits."""
 
@@ -74,7 +86,7 @@ def import_lm_eval(
     paths
         Folders that are searched for sample logs, or logs; a log's folder is its model, unless ``models`` names it.
     models
-        One name for each path.
+        Those to read, also ``FOUND=NAME``; or one name for each path.
     tasks
         Only these; none: all that are there.
     metric
@@ -86,7 +98,7 @@ def import_lm_eval(
     prompts_differ
         Accept that models were asked the same by different prompts (other examples before it, another template).
     runs
-        What to do with several logs of one model on one task: refuse, take the last, or take all as repeated samples.
+        What to do with several logs of one model on one task: refuse, take the last, or take all as attempts.
 
     Raises
     ------
@@ -95,16 +107,17 @@ def import_lm_eval(
     UsageError
         Several filters or runs and none was named.
     """
-    if models and len(models) != len(paths):
-        raise UsageError(f"--model is given {len(models)} times for {len(paths)} paths: name each of them")
-    logs = [log for place, path in enumerate(paths) for log in _logs(path, models[place] if models else None)]
-    logs = [log for log in logs if not tasks or log.task in tasks]
+    found = [log for place, path in enumerate(paths) for log in _logs(place, path)]
+    found = named([log for log in found if not tasks or log.source.task in tasks], paths, models)
+    logs = [replace(one.source, model=one.model) for one in found]
     if not logs:
         which = f" of the tasks {', '.join(tasks)}" if tasks else ""
         raise InputError(
             f"there is no file samples_TASK_DATE.jsonl{which}", file=str(paths[0]), expected=_EXPECTED
         )
     numbered = list(_numbered(logs, runs))
+    read = {log.path for log, _ in numbered}
+    told = read_from([one for one in found if one.source.path in read])
     asked, rows, said = Asked(), list[Row](), set[Message]()
     choices: dict[str, tuple[str, ...]] = {}
     for log, run in numbered:
@@ -113,7 +126,7 @@ def import_lm_eval(
         for sample, example in zip(samples, examples, strict=True):
             _check_asked(asked, sample, example, prompts_differ=prompts_differ)
             if labels:
-                rows.append(Row(log.model, example, _labels(sample, choices), run))
+                rows.append(Row(log.model, example, _labels(sample, choices), _metadata(sample), run))
                 said.add(Message("imported.likeliest"))
             else:
                 name = metric or _first_metric(sample)
@@ -123,13 +136,13 @@ def import_lm_eval(
                     if sample.filter != "none"
                     else Message("imported.outcome", name=name)
                 )
-    return as_table(rows, sorted(said, key=str))
+    return as_table(rows, [*told, *sorted(said, key=str)])
 
 
 # --- logs -----------------------------------------------------------------------------------------------------------
 
 
-def _logs(path: Path, model: str | None) -> list[Log]:
+def _logs(place: int, path: Path) -> list[Found[Log]]:
     if path.is_dir():
         found = sorted(path.rglob("samples_*.jsonl"))
     elif path.is_file():
@@ -140,7 +153,8 @@ def _logs(path: Path, model: str | None) -> list[Log]:
     for file in found:
         match = NAME.fullmatch(file.name)
         task, date = (match["task"], match["date"] or "") if match else (file.stem, "")
-        logs.append(Log(file, model or file.absolute().parent.name, task, date))
+        model = file.absolute().parent.name
+        logs.append(Found(place, model, str(file), Log(file, model, task, date)))
     return logs
 
 
@@ -154,7 +168,7 @@ def _numbered(logs: Sequence[Log], runs: Runs) -> Iterator[tuple[Log, str | None
         if len(own) > 1 and runs == "only":
             raise UsageError(
                 f"{model} has {len(own)} logs of the task {task} ({own[0].path.name}, {own[1].path.name} ...):"
-                " add --runs last, or --runs all to take them as repeated samples, or name one file"
+                " add --runs last, or --runs all to take them as attempts, or name one file"
             )
         if len(own) == 1 or runs == "last":
             yield own[-1], None
@@ -259,25 +273,33 @@ def _first_metric(sample: Sample) -> str:
 
 def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
     """Return a row for each judgement of the sample: one, or one for each repeated answer."""
-    value = sample.content.get(metric)
+    value = sample.content.get(metric, _ABSENT)
     several = isinstance(value, list)
-    judged = [number_of(part) for part in (value if isinstance(value, list) else [value])]
-    if not judged or any(number is None for number in judged):
-        named = sample.content.get("metrics")
-        known = ", ".join(map(str, named)) if isinstance(named, list) else "none"
+    try:
+        judged = [judgement_of(part) for part in (value if isinstance(value, list) and value else [value])]
+    except ValueError:
+        named_metrics = sample.content.get("metrics")
+        known = ", ".join(map(str, named_metrics)) if isinstance(named_metrics, list) else "none"
         raise InputError(
-            f"{metric} is no number ({str(value)[:60]})",
+            f"{metric} is no number ({str(value)[:60]})" if value is not _ABSENT else f"there is no {metric}",
             file=str(sample.log.path),
             line=sample.line,
             column=metric,
             expected="one judgement of each sample, or a list of them",
             remedy=f"name another metric with --metric; this log has {known}",
-        )
+        ) from None
     rows = []
     for place, number in enumerate(judged, start=1):
-        repeat = f"{run}.{place}" if run and several else str(place) if several else run
-        rows.append(Row(sample.log.model, example, {"task": sample.log.task, "outcome": number}, repeat))
+        attempt = f"{run}.{place}" if run and several else str(place) if several else run
+        values = {"task": sample.log.task, "outcome": number}
+        rows.append(Row(sample.log.model, example, values, _metadata(sample), attempt))
     return rows
+
+
+def _metadata(sample: Sample) -> Mapping[str, Any]:
+    """Return what the document says of itself: topic, passage and the like, by its own names."""
+    document = sample.content["doc"]
+    return document if isinstance(document, dict) else {}
 
 
 def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, object]:
