@@ -82,7 +82,7 @@ def import_inspect(
     found = once(named(found, paths, models))
     if not found:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
-    outcome = scorer or _only_scorer([one.source for one in found])
+    outcome = _scorer([one.source for one in found], scorer, gold)
     tasks = {one.source.task for one in found}
     rows: list[Row] = []
     asked: dict[str, tuple[str, Path]] = {}
@@ -161,13 +161,24 @@ def _known_scorers(logs: Sequence[Log]) -> list[str]:
     return list(dict.fromkeys(name for log in logs for sample in log.samples for name, _ in _scorers(sample)))
 
 
-def _only_scorer(logs: Sequence[Log]) -> str:
+def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
+    """Return the scorer whose scores are the outcome: the one that was named, else the only one."""
     known = _known_scorers(logs)
-    if len(known) > 1:
-        raise UsageError(f"samples were scored by {', '.join(known[:20])}: name one with --scorer")
-    if not known:
+    for name in (scorer, gold):
+        if name is not None and name not in known:
+            raise InputError(
+                f"there is no scorer {name!r}",
+                file=str(logs[0].path),
+                expected=f"one of {', '.join(known[:20]) or 'no scorers'}",
+            )
+    if scorer is not None:
+        return scorer
+    rest = [name for name in known if name != gold]
+    if len(rest) > 1:
+        raise UsageError(f"samples were scored by {', '.join(rest[:20])}: name one with --scorer")
+    if not rest:
         raise InputError("no sample has a score", file=str(logs[0].path), expected="a log that was scored")
-    return known[0]
+    return rest[0]
 
 
 def _score(log: Log, sample: Mapping[str, Any], scorer: str) -> float | None:
@@ -220,17 +231,17 @@ def _unzipped(path: Path) -> dict[str, Any]:
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             if len(archive.namelist()) > MOST_MEMBERS:
                 raise InputError(f"it has more than {MOST_MEMBERS} parts", file=str(path), expected=_EXPECTED)
-            members = _Archive(path, stream, archive)
+            members = _Archive(path, stream, archive, MOST_UNPACKED)
             names = set(archive.namelist())
             header = _json(members, "header.json" if "header.json" in names else "_journal/start.json")
             if not isinstance(header, dict):
                 raise InputError("no header", file=str(path), expected=_EXPECTED)
             return {"status": "started", **header, "samples": _samples(members, names)}
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})", file=str(path), remedy="check the path"
-        ) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
+        if isinstance(error, OSError) and error.strerror is not None:
+            raise InputError(
+                f"cannot be read ({error.strerror})", file=str(path), remedy="check the path"
+            ) from None
         raise InputError(f"a broken zip ({str(error)[:120]})", file=str(path), expected=_EXPECTED) from None
 
 
@@ -267,7 +278,7 @@ class _Archive:
     path: Path
     stream: BinaryIO
     zipped: zipfile.ZipFile
-    left: int = MOST_UNPACKED
+    left: int
 
 
 def _json(archive: _Archive, name: str) -> Any:

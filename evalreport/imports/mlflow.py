@@ -75,7 +75,8 @@ def import_mlflow(
     id_column
         What rows are matched by; None: a column that is called so, else a digest of the inputs.
     outcome
-        The column that judges a row; None: the only one of ``*/score`` and ``*/value``.
+        The column that judges a row; None: the only one of ``*/score`` and ``*/value``. Where no models are named, runs
+        without this column are left out.
     target
         The column of the truth, to be compared with the answer as label or number in place of an outcome.
     prediction
@@ -99,6 +100,10 @@ def import_mlflow(
     loaded = [(one, one.source()) for one in chosen]
     without = [one.model for one, table in loaded if table is None]
     read = [(one, table) for one, table in loaded if table is not None]
+    if outcome is not None and not models and any(outcome in table.columns for _, table in read):
+        # Of a whole store, the runs that were judged so.
+        without += [one.model for one, table in read if outcome not in table.columns]
+        read = [(one, table) for one, table in read if outcome in table.columns]
     if not read or (models and without):
         raise InputError(
             f"no rows were logged by {', '.join(without[:10]) or 'any run'}",

@@ -71,7 +71,9 @@ def import_promptfoo(
         for result in one.source[1]
     ]
     said = Message("imported.outcome", name=metric or "success")
-    return as_table(rows, [*read_from(found), said, Message("imported.by_digest", columns=["vars"])])
+    return as_table(
+        rows, [*read_from(found), said, Message("imported.by_digest", columns=["vars", "assert"])]
+    )
 
 
 def _by_model(path: Path) -> dict[str, list[Result]]:

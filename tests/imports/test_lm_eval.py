@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,16 +18,9 @@ AGGREGATES = json.loads((LOGS / "aggregates.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
-def imported(tmp_path, capsys):
-    """Import into a CSV file; return exit code, messages and rows."""
-
-    def call(*words: object) -> tuple[int, str, list[dict[str, str]]]:
-        file = tmp_path / "predictions.csv"
-        code = main(["import", "lm-eval", *map(str, words), "-o", str(file)])
-        rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())) if file.is_file() else []
-        return code, capsys.readouterr().err, rows
-
-    return call
+def imported(importing):
+    """Import what the harness wrote."""
+    return partial(importing, "lm-eval")
 
 
 @pytest.fixture
