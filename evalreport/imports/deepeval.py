@@ -13,12 +13,11 @@ from evalreport.imports.table import (
     Row,
     as_table,
     digest,
+    json_of,
     judgement_of,
     named,
     once,
-    parsed,
     read_from,
-    text_of,
 )
 from evalreport.texts import Message
 
@@ -70,7 +69,7 @@ def import_deepeval(
 
 def _found(place: int, given: Path) -> Iterator[Found[list[Case]]]:
     for path in sorted(given.rglob("*.json")) if given.is_dir() else [given]:
-        content = parsed(text_of(path), path, None, _EXPECTED)
+        content = json_of(path, _EXPECTED)
         cases = content.get("testCases") if isinstance(content, dict) else None
         if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
             raise InputError("no test run", file=str(path), expected=_EXPECTED)
@@ -100,12 +99,7 @@ def _outcome(file: str, case: Case, metric: str | None) -> float | None:
     if not judged or any(score.get("error") for score in judged):
         return None
     value = case.get("success") if metric is None else scores[metric].get("score")
-    try:
-        return judgement_of(value)
-    except ValueError:
-        raise InputError(
-            f"{str(value)[:60]!r} is no number", file=file, column=metric or "success", expected=_EXPECTED
-        ) from None
+    return judgement_of(value, metric or "success", file)
 
 
 def _metadata(case: Case) -> dict[str, Any]:

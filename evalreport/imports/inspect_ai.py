@@ -17,13 +17,13 @@ from evalreport.imports.table import (
     Row,
     as_table,
     digest,
+    json_of,
     judgement_of,
     named,
     number_of,
     once,
     parsed,
     read_from,
-    text_of,
 )
 from evalreport.texts import Message
 
@@ -186,16 +186,9 @@ def _score(log: Log, sample: Mapping[str, Any], scorer: str) -> float | None:
     value = dict(_scorers(sample)).get(scorer)
     if isinstance(value, str) and value in GRADES:
         return GRADES[value]
-    try:
-        return judgement_of(value)
-    except ValueError:
-        raise InputError(
-            f"the score {str(value)[:60]!r} of the sample {str(sample['id'])[:60]} is no number",
-            file=str(log.path),
-            column=scorer,
-            expected="C, P, I, N, a finite number, true or false",
-            remedy=f"name another scorer: this log has {', '.join(_known_scorers([log])[:20])}",
-        ) from None
+    place = f" as the score of the sample {str(sample['id'])[:60]}"
+    remedy = "name another scorer with --scorer"
+    return judgement_of(value, scorer, str(log.path), place=place, remedy=remedy)
 
 
 # --- logs -----------------------------------------------------------------------------------------------------------
@@ -216,7 +209,7 @@ def _logs(given: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def _content(path: Path) -> dict[str, Any]:
     """Return a log's header and samples: eval, status, samples."""
-    content = _unzipped(path) if path.suffix == ".eval" else parsed(text_of(path), path, None, _EXPECTED)
+    content = _unzipped(path) if path.suffix == ".eval" else json_of(path, _EXPECTED)
     header = content.get("eval") if isinstance(content, dict) else None
     if not isinstance(header, dict) or not isinstance(content.get("samples"), list):
         raise InputError("no log with samples", file=str(path), expected=_EXPECTED)

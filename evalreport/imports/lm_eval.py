@@ -31,7 +31,6 @@ NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-
 _EXPECTED = (
     "a sample log of lm-evaluation-harness (--log_samples): one JSON object a line with doc and target"
 )
-_ABSENT = object()
 _DIGITS = 16
 """Hexadecimal digits of a digest that stand in an id: 64 bits."""
 
@@ -273,21 +272,16 @@ def _first_metric(sample: Sample) -> str:
 
 def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
     """Return a row for each judgement of the sample: one, or one for each repeated answer."""
-    value = sample.content.get(metric, _ABSENT)
+    file, line = str(sample.log.path), sample.line
+    known = sample.content.get("metrics")
+    has = ", ".join(map(str, known)) if isinstance(known, list) else "none"
+    remedy = f"name another metric with --metric; this log has {has}"
+    if metric not in sample.content:
+        raise InputError(f"there is no {metric}", file=file, line=line, column=metric, remedy=remedy)
+    value = sample.content[metric]
     several = isinstance(value, list)
-    try:
-        judged = [judgement_of(part) for part in (value if isinstance(value, list) and value else [value])]
-    except ValueError:
-        named_metrics = sample.content.get("metrics")
-        known = ", ".join(map(str, named_metrics)) if isinstance(named_metrics, list) else "none"
-        raise InputError(
-            f"{metric} is no number ({str(value)[:60]})" if value is not _ABSENT else f"there is no {metric}",
-            file=str(sample.log.path),
-            line=sample.line,
-            column=metric,
-            expected="one judgement of each sample, or a list of them",
-            remedy=f"name another metric with --metric; this log has {known}",
-        ) from None
+    parts = value if isinstance(value, list) and value else [value]
+    judged = [judgement_of(part, metric, file, line=line, remedy=remedy) for part in parts]
     rows = []
     for place, number in enumerate(judged, start=1):
         attempt = f"{run}.{place}" if run and several else str(place) if several else run

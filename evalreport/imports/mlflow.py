@@ -230,20 +230,11 @@ def _only_judgement(table: Table) -> str | None:
 
 def _judgements(table: Table, name: str, option: str) -> list[float | None]:
     """Return a column of judgements; None where a row was not judged."""
-    place = table.column(name, option)
-    found = []
-    for number, row in enumerate(table.rows, start=1):
-        try:
-            found.append(judgement_of(row[place]))
-        except ValueError:
-            raise InputError(
-                f"{str(row[place])[:60]!r} in row {number} is no number",
-                file=table.file,
-                column=name,
-                expected="a finite number, true or false, yes or no",
-                remedy=f"name another column with {option}",
-            ) from None
-    return found
+    place, remedy = table.column(name, option), f"name another column with {option}"
+    return [
+        judgement_of(row[place], name, table.file, place=f" in row {number}", remedy=remedy)
+        for number, row in enumerate(table.rows, start=1)
+    ]
 
 
 def _examples(table: Table, id_column: str | None, answered: str | None) -> tuple[list[str], Message]:

@@ -13,12 +13,11 @@ from evalreport.imports.table import (
     Row,
     as_table,
     digest,
+    json_of,
     judgement_of,
     named,
     once,
-    parsed,
     read_from,
-    text_of,
 )
 from evalreport.texts import Message
 
@@ -77,7 +76,7 @@ def import_promptfoo(
 
 
 def _by_model(path: Path) -> dict[str, list[Result]]:
-    content = parsed(text_of(path), path, None, _EXPECTED)
+    content = json_of(path, _EXPECTED)
     results = content.get("results") if isinstance(content, dict) else None
     rows = results.get("results") if isinstance(results, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "testCase" in row for row in rows):
@@ -115,20 +114,10 @@ def _named_scores(result: Result) -> Mapping[str, Any]:
 
 
 def _outcome(path: Path, result: Result, metric: str | None) -> float | None:
-    if result.get("failureReason") == _ERROR or (metric or "success") not in (
-        value := result if metric in (None, "score") else _named_scores(result)
-    ):
-        return None
-    judged = value[metric or "success"]
-    try:
-        return judgement_of(judged)
-    except ValueError:
-        raise InputError(
-            f"{str(judged)[:60]!r} is no number",
-            file=str(path),
-            column=metric or "success",
-            expected=_EXPECTED,
-        ) from None
+    """Return the outcome of a test; None where there was no answer to judge."""
+    scores = result if metric in (None, "score") else _named_scores(result)
+    name = metric or "success"
+    return None if result.get("failureReason") == _ERROR else judgement_of(scores.get(name), name, str(path))
 
 
 def _metadata(result: Result) -> dict[str, Any]:

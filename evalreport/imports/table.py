@@ -357,6 +357,17 @@ def text_of(path: Path) -> str:
         raise InputError(f"byte {error.start} is not UTF-8", file=str(path), expected="JSON") from None
 
 
+def json_of(path: Path, expected: str) -> Any:
+    """Return the JSON value in a file.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is none.
+    """
+    return parsed(text_of(path), path, None, expected)
+
+
 def parsed(text: str, path: Path, line: int | None, expected: str) -> Any:
     """Return a JSON value.
 
@@ -398,22 +409,37 @@ def number_of(value: object) -> float | None:
     return number if abs(number) < float("inf") else None
 
 
-def judgement_of(value: object) -> float | None:
+def judgement_of(
+    value: object,
+    name: str,
+    file: str,
+    *,
+    place: str = "",
+    line: int | None = None,
+    remedy: str | None = None,
+) -> float | None:
     """Return a judgement as a number, None where there is none (null, NaN, an empty text).
 
     Raises
     ------
-    ValueError
+    InputError
         It is neither.
 
     Examples
     --------
-    >>> judgement_of("yes"), judgement_of(None), judgement_of(float("nan"))
-    (1.0, None, None)
+    >>> [judgement_of(value, "right", "log.json") for value in ("yes", None, float("nan"))]
+    [1.0, None, None]
     """
     number = number_of(value)
     if number is None and value is not None and str(value).strip().lower() not in ("", "nan"):
-        raise ValueError
+        raise InputError(
+            f"{str(value)[:60]!r}{place} is no number",
+            file=file,
+            line=line,
+            column=name,
+            expected="a finite number, true or false, yes or no",
+            remedy=remedy,
+        )
     return number
 
 

@@ -220,6 +220,6 @@ def test_what_is_no_score_is_refused(imported, tmp_path):
     content["samples"][0]["scores"]["match"]["value"] = "perhaps"
     code, said, _ = imported(written(tmp_path / "s.json", content), "--scorer", "match")
     assert code == 2
-    assert "the score 'perhaps' of the sample s0 is no number" in said
+    assert "'perhaps' as the score of the sample s0 is no number" in said
     del content["samples"][1]["id"]
     assert "sample 2 has no id" in imported(written(tmp_path / "s.json", content), "--scorer", "match")[1]
