@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from evalreport.cli.messages import say
+from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.imports import Imported
@@ -206,5 +208,9 @@ def _written(table: Imported, output: Path, *, quiet: bool) -> int:
     if not quiet:
         for sentence in table.said:
             say(sentence)
-        say(f"written: {output}")
+        say(
+            Message(
+                "imported.written", file=str(output), command=shlex.join(["evalreport", "check", str(output)])
+            )
+        )
     return 0

@@ -311,5 +311,7 @@ def _zstandard(archive: _Archive, info: zipfile.ZipInfo) -> pa.NativeFile:
     # The name and the extra field stand between the header and the content.
     names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     archive.stream.seek(names, 1)
-    packed = archive.stream.read(info.compress_size)
+    # Parts may overlap: what is read counts as well as what is unpacked.
+    archive.left -= info.compress_size
+    packed = archive.stream.read(info.compress_size) if archive.left > 0 else b""
     return pa.input_stream(pa.py_buffer(packed), compression="zstd")

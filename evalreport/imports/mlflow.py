@@ -134,6 +134,8 @@ def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
     if path.startswith("sqlite:"):
         return list(database_runs(place, Path(path.removeprefix("sqlite:").removeprefix("///")), experiment))
     given = Path(path.removeprefix("file://"))
+    if (given / "mlflow.db").is_file():
+        given /= "mlflow.db"
     if given.suffix in (".db", ".sqlite", ".sqlite3"):
         return list(database_runs(place, given, experiment))
     files = [given] if given.is_file() else sorted(given.rglob(TABLE)) if given.is_dir() else []

@@ -29,6 +29,7 @@ _SOURCE_RUN = "mlflow.sourceRun"
 _PREVIEW = 1000
 """Characters after which MLflow cuts the inputs that it shows of a trace."""
 _SECONDS = 60
+_ROW = 100
 _PAGE = 500
 _MOST_PAGES = 2000
 
@@ -153,15 +154,14 @@ def database_runs(place: int, path: Path, experiment: str | None) -> Iterator[Fo
         No such file, or no database of MLflow.
     """
     sql = (
-        "SELECT r.run_uuid, r.name, r.artifact_uri, r.experiment_id FROM runs r JOIN experiments e"
+        "SELECT r.start_time, r.run_uuid, r.name, r.artifact_uri, r.experiment_id FROM runs r JOIN experiments e"
         " ON e.experiment_id = r.experiment_id WHERE r.lifecycle_stage = 'active' AND (? IS NULL OR e.name = ?)"
-        " ORDER BY r.start_time, r.run_uuid"
     )
     runs = _rows_of(path, sql, (experiment, experiment))
     if not runs:
         where = f" in the experiment {experiment!r}" if experiment is not None else ""
         raise InputError(f"there is no run{where}", file=str(path), remedy="check --experiment")
-    for run, name, artifacts, number in runs:
+    for _, run, name, artifacts, number in runs:
         folders = _folders(path, str(artifacts), str(number), str(run))
         yield Found(
             place,
@@ -192,20 +192,21 @@ def _database_traces(path: Path, run: str) -> Iterator[Trace]:
     if not _rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = 'assessments'", ()):
         return
     judgements: dict[str, list[Judgement]] = {}
-    for trace, name, kind, value, source in _rows_of(path, _JUDGEMENTS, (run,)):
+    for _, _, trace, name, kind, value, source in _rows_of(path, _JUDGEMENTS, (run,)):
         found = Judgement(str(name), _value(value), kind == "expectation", source == "HUMAN")
         judgements.setdefault(trace, []).append(found)
     tags: dict[str, dict[str, str]] = {}
     for trace, key, value in _rows_of(path, _TAGS, (run,)):
         tags.setdefault(trace, {})[key] = value
-    for trace, inputs in _rows_of(path, _TRACES, (run,)):
+    for _, trace, inputs in _rows_of(path, _TRACES, (run,)):
         yield Trace(str(inputs or ""), tags.get(trace, {}), tuple(judgements.get(trace, ())))
 
 
 _JUDGEMENTS = (
-    "SELECT a.trace_id, a.name, a.assessment_type, a.value, a.source_type FROM assessments a"
+    "SELECT a.created_timestamp, a.assessment_id, a.trace_id, a.name, a.assessment_type, a.value, a.source_type"
+    " FROM assessments a"
     " JOIN trace_request_metadata m ON m.request_id = a.trace_id AND m.key = 'mlflow.sourceRun'"
-    " WHERE m.value = ? AND a.valid = 1 ORDER BY a.created_timestamp, a.assessment_id"
+    " WHERE m.value = ? AND a.valid = 1"
 )
 _TAGS = (
     "SELECT t.request_id, t.key, t.value FROM trace_tags t"
@@ -213,9 +214,9 @@ _TAGS = (
     " WHERE m.value = ?"
 )
 _TRACES = (
-    "SELECT t.request_id, t.request_preview FROM trace_info t"
+    "SELECT t.timestamp_ms, t.request_id, t.request_preview FROM trace_info t"
     " JOIN trace_request_metadata m ON m.request_id = t.request_id AND m.key = 'mlflow.sourceRun'"
-    " WHERE m.value = ? ORDER BY t.timestamp_ms, t.request_id"
+    " WHERE m.value = ?"
 )
 
 
@@ -228,7 +229,7 @@ def _value(text: object) -> object:
 
 
 def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:
-    """Return what a database says, opened for reading only; nothing that it defines itself can act."""
+    """Return what a database says, ordered by the first two columns; opened for reading, and nothing in it can act."""
     if not path.is_file():
         raise InputError("there is no such database", file=str(path), remedy="check the path")
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
@@ -237,7 +238,9 @@ def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[tuple
             connection.text_factory = lambda content: content.decode("utf-8", "replace")
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA query_only = ON")
-            return connection.execute(sql, parameters).fetchall()
+            for (name,) in connection.execute(_ENDLESS):
+                raise InputError(f"{name} is no plain table", file=str(path), expected="a database of MLflow")
+            rows = list(_bounded(connection.execute(sql, parameters), path))
     except sqlite3.Error as error:
         raise InputError(
             f"cannot be read ({str(error)[:120]})",
@@ -245,6 +248,24 @@ def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[tuple
             expected="a database of MLflow",
             remedy="other databases than SQLite are read by the server: mlflow server, then http://SERVER",
         ) from None
+    # Times are whole numbers of as many digits.
+    return sorted(rows, key=lambda row: tuple(map(str, row[:2])))
+
+
+_ENDLESS = (
+    "SELECT name FROM sqlite_master WHERE (type = 'view' OR upper(sql) LIKE 'CREATE VIRTUAL%') AND name IN"
+    " ('runs', 'experiments', 'assessments', 'trace_info', 'trace_tags', 'trace_request_metadata')"
+)
+"""A view may have rows without end."""
+
+
+def _bounded(rows: Iterable[tuple[Any, ...]], path: Path) -> Iterator[tuple[Any, ...]]:
+    left = MOST_BYTES
+    for row in rows:
+        left -= _ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))
+        if left < 0:
+            raise InputError(f"it holds more than {MOST_BYTES // 10**6} MB of this", file=str(path))
+        yield row
 
 
 # --- a server -------------------------------------------------------------------------------------------------------

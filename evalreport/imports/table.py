@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -121,6 +122,8 @@ def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[s
     """
     if not models:
         return list(found)
+    if not all(word.strip() for word in models):
+        raise UsageError("--model is given an empty name")
     chosen: list[Found[T]] = []
     for word in models:
         own, new = _called(found, word)
@@ -183,10 +186,14 @@ def read_from(found: Sequence[Found[T]]) -> list[Message]:
     said = []
     for model, own in files.items():
         shown = list(dict.fromkeys(own))
-        some = ", ".join(shown[:3])
-        where = some if len(shown) <= 3 else Message("list.more", names=some, n=len(shown) - 3)
-        said.append(Message("imported.model", model=model, files=where))
+        said.append(Message("imported.model", model=model, files=_some(shown, 3)))
     return said
+
+
+def _some(names: list[str], most: int) -> str | Message:
+    """Return names, or the first of them and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else Message("list.more", names=shown, n=len(names) - most)
 
 
 def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
@@ -214,6 +221,8 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
         "attempts": max(Counter((row.model, row.example) for row in rows).values()),
     }
     told = [*said, Message("imported.rows", rows=len(rows), **answers)]
+    if headers:
+        told.append(Message("imported.kept", names=_some(list(headers.values()), 10)))
     renamed = [f"{old} -> {new}" for old, new in headers.items() if old != new]
     if renamed:
         told.append(Message("imported.renamed", names=renamed))
@@ -240,7 +249,8 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
         )
         for row, key in zip(rows, keys, strict=True)
     ]
-    return Imported(("model", *columns, *values, *headers.values()), tuple(table), tuple(told))
+    header = ("model", *columns, *values, *headers.values())
+    return Imported(tuple(map(_plain, header)), tuple(tuple(map(_plain, row)) for row in table), tuple(told))
 
 
 def _numbered(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
@@ -267,16 +277,29 @@ def _headers(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def cell(value: object) -> object:
-    """Return a label, a number or a structure as a prediction file holds it."""
+    """Return a label, a number or a structure as a prediction file holds it; None where there is nothing."""
     if isinstance(value, bool):
         return str(value).lower()
-    return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return _json(value) if isinstance(value, (dict, list)) else value
 
 
 def digest(value: object) -> str:
     """Return 64 bits that tell a question from the others."""
-    text = json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace")
-    return hashlib.sha256(text).hexdigest()[:16]
+    return hashlib.sha256(_json(value).encode()).hexdigest()[:16]
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, sort_keys=True)
+    except RecursionError:
+        raise InputError("a value is nested too deeply", expected="a log as its tool wrote it") from None
+
+
+def _plain(value: T) -> T | str:
+    """Return a text as UTF-8 can hold it: JSON may hold halves of characters."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def write_table(table: Imported, path: Path) -> None:
@@ -294,11 +317,7 @@ def write_table(table: Imported, path: Path) -> None:
         raise UsageError(f"{path}: cannot be written (there is no such folder); name another file with -o")
     if not name.endswith(WRITTEN):
         raise UsageError(f"{path}: expected a file of the format {', '.join(WRITTEN)}; name one with -o")
-    content = (
-        _parquet(table)
-        if name.endswith(".parquet")
-        else _text(table, name).encode("utf-8", "backslashreplace")
-    )
+    content = _parquet(table) if name.endswith(".parquet") else _text(table, name).encode()
     if name.endswith(".gz"):
         content = gzip.compress(content, mtime=0)
     try:

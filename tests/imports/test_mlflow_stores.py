@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from evalreport.cli import main
+from evalreport.imports import mlflow_stores
 
 STORE = Path(__file__).resolve().parents[1] / "data" / "imports" / "mlflow" / "3" / "store"
 DATABASE = STORE / "mlflow.db"
@@ -100,7 +101,8 @@ def test_judged_traces_of_a_database_are_rows(imported):
         # The scorer of the fixture fails where 12 is expected.
         assert (row["outcome"] == "") == (row["expected_response"] == "12")
     # The questions are those of the table that the run of the same model logged, judged by the same rule.
-    _, _, table = imported(DATABASE, "--model", "large table", "--model", "small table")
+    # A folder that holds the database of MLflow 3 beside its artifacts is that store.
+    _, _, table = imported(STORE, "--model", "large table", "--model", "small table")
     assert len(table) == 24
     for model in ("large", "small"):
         scores = {row["inputs"]: row["outcome"] for row in table if row["model"] == f"{model} table"}
@@ -194,6 +196,23 @@ def test_a_database_is_only_read(imported, tmp_path):
         assert code == 2
         assert name in said
         assert problem in said
+
+
+def test_a_database_without_end_is_refused(imported, changed, monkeypatch):
+    """A view in the place of a table may have rows without end; and more than can be held is not read."""
+    with monkeypatch.context() as limit:
+        limit.setattr(mlflow_stores, "MOST_BYTES", 1_000)
+        code, said, _ = imported(changed, *JUDGED)
+        assert code == 2
+        assert "it holds more than" in said
+    change(changed, "ALTER TABLE runs RENAME TO real_runs")
+    endless = (
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT real_runs.* FROM real_runs, c"
+    )
+    change(changed, "CREATE VIEW runs AS " + endless)
+    code, said, _ = imported(changed, *JUDGED)
+    assert code == 2
+    assert "runs is no plain table" in said
 
 
 def test_a_password_is_sent_and_never_shown(imported, server, monkeypatch):
