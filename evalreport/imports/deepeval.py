@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from evalreport.errors import InputError
 from evalreport.imports.table import (
     Found,
     Imported,
+    Record,
     Row,
     as_table,
     digest,
@@ -22,8 +22,6 @@ from evalreport.imports.table import (
 from evalreport.texts import Message
 
 _EXPECTED = "a test run of DeepEval as JSON: testCases with input and metricsData"
-
-Case = Mapping[str, Any]
 
 
 def import_deepeval(
@@ -67,7 +65,7 @@ def import_deepeval(
     return as_table(rows, [*read_from(found), *said, Message("imported.by_digest", columns=columns)])
 
 
-def _found(place: int, given: Path) -> Iterator[Found[list[Case]]]:
+def _found(place: int, given: Path) -> Iterator[Found[list[Record]]]:
     for path in sorted(given.rglob("*.json")) if given.is_dir() else [given]:
         content = json_of(path, _EXPECTED)
         cases = content.get("testCases") if isinstance(content, dict) else None
@@ -78,12 +76,12 @@ def _found(place: int, given: Path) -> Iterator[Found[list[Case]]]:
         yield Found(place, str(model or path.stem), str(path), cases)
 
 
-def _asked(case: Case) -> str:
+def _asked(case: Record) -> str:
     """Return what tells a test case from others; its name is only its place."""
     return digest([case.get(name) for name in ("input", "expectedOutput", "context")])
 
 
-def _scores(case: Case) -> dict[str, Mapping[str, Any]]:
+def _scores(case: Record) -> dict[str, Record]:
     data = case.get("metricsData")
     return {
         str(metric["name"]): metric
@@ -92,7 +90,7 @@ def _scores(case: Case) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _outcome(file: str, case: Case, metric: str | None) -> float | None:
+def _outcome(file: str, case: Record, metric: str | None) -> float | None:
     """Return the outcome; None where the judge failed."""
     scores = _scores(case)
     judged = scores.values() if metric is None else [scores[metric]] if metric in scores else []
@@ -102,10 +100,10 @@ def _outcome(file: str, case: Case, metric: str | None) -> float | None:
     return judgement_of(value, metric or "success", file)
 
 
-def _metadata(case: Case) -> dict[str, Any]:
+def _metadata(case: Record) -> dict[str, object]:
     """Return the metadata of a test case, and its tags, by their own names."""
     given = case.get("metadata", case.get("additionalMetadata"))
-    own: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+    own: dict[str, object] = dict(given) if isinstance(given, dict) else {}
     tags = case.get("tags")
     if isinstance(tags, list) and tags:
         own.setdefault("tags", ",".join(sorted(map(str, tags))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -14,6 +14,7 @@ from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import (
     Found,
     Imported,
+    Record,
     Row,
     as_table,
     digest,
@@ -50,7 +51,7 @@ class Log:
 
     path: Path
     task: str
-    samples: tuple[Mapping[str, Any], ...]
+    samples: tuple[Record, ...]
     planned: int | None
     status: str
 
@@ -112,7 +113,7 @@ def import_inspect(
     return as_table(rows, said)
 
 
-def _found(place: int, path: Path, content: Mapping[str, Any]) -> Found[Log]:
+def _found(place: int, path: Path, content: Record) -> Found[Log]:
     """Return a log as it was read, with the name of its model."""
     header = content["eval"]
     samples = content["samples"]
@@ -128,9 +129,7 @@ def _found(place: int, path: Path, content: Mapping[str, Any]) -> Found[Log]:
     return Found(place, str(header.get("model", path.stem)), str(path), log, task=log.task)
 
 
-def _check_asked(
-    asked: dict[str, tuple[str, Path]], example: str, sample: Mapping[str, Any], path: Path
-) -> None:
+def _check_asked(asked: dict[str, tuple[str, Path]], example: str, sample: Record, path: Path) -> None:
     """Refuse models that were asked different things under one id."""
     target = digest(sample.get("target"))
     first, where = asked.setdefault(example, (target, path))
@@ -146,7 +145,7 @@ def _check_asked(
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
-def _scorers(sample: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
     """Yield the scores of a sample; a scorer that gives several values has one for each of its keys."""
     scores = sample.get("scores")
     for name, score in scores.items() if isinstance(scores, dict) else ():
@@ -181,7 +180,7 @@ def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
     return rest[0]
 
 
-def _score(log: Log, sample: Mapping[str, Any], scorer: str) -> float | None:
+def _score(log: Log, sample: Record, scorer: str) -> float | None:
     """Return a sample's score; None where an error or a limit left it without one."""
     value = dict(_scorers(sample)).get(scorer)
     if isinstance(value, str) and value in GRADES:
@@ -194,7 +193,7 @@ def _score(log: Log, sample: Mapping[str, Any], scorer: str) -> float | None:
 # --- logs -----------------------------------------------------------------------------------------------------------
 
 
-def _logs(given: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _logs(given: Path) -> Iterator[tuple[Path, dict[str, object]]]:
     if not given.is_dir():
         yield given, _content(given)
         return
@@ -207,7 +206,7 @@ def _logs(given: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 raise
 
 
-def _content(path: Path) -> dict[str, Any]:
+def _content(path: Path) -> dict[str, object]:
     """Return a log's header and samples: eval, status, samples."""
     content = _unzipped(path) if path.suffix == ".eval" else json_of(path, _EXPECTED)
     header = content.get("eval") if isinstance(content, dict) else None
@@ -216,7 +215,7 @@ def _content(path: Path) -> dict[str, Any]:
     return dict(content)
 
 
-def _unzipped(path: Path) -> dict[str, Any]:
+def _unzipped(path: Path) -> dict[str, object]:
     """Read what is needed of a zip: the header, and the summaries of the samples, else the samples themselves."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):

@@ -6,15 +6,16 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import (
     Found,
     Imported,
+    Record,
     Row,
     as_table,
     judgement_of,
@@ -56,7 +57,7 @@ class Sample:
     prompt: str
     target: str
     filter: str
-    content: Mapping[str, Any]
+    content: Record
 
 
 @dataclass(slots=True)
@@ -194,7 +195,7 @@ def _samples(log: Log) -> Iterator[Sample]:
         )
 
 
-def _digest(content: Mapping[str, Any], name: str, of: object) -> str:
+def _digest(content: Record, name: str, of: object) -> str:
     """Return the digest that the harness wrote; older versions wrote none."""
     written = content.get(name)
     if isinstance(written, str) and written:
@@ -290,7 +291,7 @@ def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> lis
     return rows
 
 
-def _metadata(sample: Sample) -> Mapping[str, Any]:
+def _metadata(sample: Sample) -> Record:
     """Return what the document says of itself: topic, passage and the like, by its own names."""
     document = sample.content["doc"]
     return document if isinstance(document, dict) else {}

@@ -213,9 +213,9 @@ def _is_input(name: str, answered: str | None) -> bool:
     )
 
 
-def _metadata(table: Table, row: Sequence[Any], kept: Sequence[str]) -> dict[str, Any]:
+def _metadata(table: Table, row: Sequence[Any], kept: Sequence[str]) -> dict[str, object]:
     """Return what a row says of its question; the parts of a structured one by their own names."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name in kept:
         value = row[table.columns.index(name)]
         found |= value if isinstance(value, dict) else {name: value}

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 from evalreport.errors import InputError, remember, remember_address
 from evalreport.files import MOST_BYTES
-from evalreport.imports.table import Found, parsed, text_of
+from evalreport.imports.table import Found, Record, parsed, text_of
 
 TABLE = "eval_results_table.json"
 TRACED_ID = "mlflow.eval.requestId"
@@ -110,11 +110,11 @@ def _table(text: str, file: str) -> Table:
 
 def _traced(traces: Iterable[Trace], file: str) -> Table | None:
     """Return judged traces as a table: inputs and tags by their names, ``NAME/value`` and ``NAME/human``."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for trace in traces:
         if not any(not judgement.expected for judgement in trace.judgements):
             continue
-        row: dict[str, Any] = {}
+        row: dict[str, object] = {}
         if TRACED_ID in trace.tags:
             row[TRACED_ID] = trace.tags[TRACED_ID]
         elif len(trace.inputs) >= _PREVIEW:
@@ -133,7 +133,7 @@ def _traced(traces: Iterable[Trace], file: str) -> Table | None:
     return Table(file, tuple(columns), tuple(tuple(row.get(name) for name in columns) for row in rows))
 
 
-def _inputs(text: str) -> dict[str, Any]:
+def _inputs(text: str) -> dict[str, object]:
     """Return the parts of a question by their names; a long one is cut, and is no JSON then."""
     try:
         value = json.loads(text)
@@ -314,7 +314,7 @@ def _server_table(address: str, run: str, experiment: str, where: str) -> Table 
     return _traced(map(_trace, _paged(address, "3.0/mlflow/traces/search", asked, "traces")), where)
 
 
-def _trace(content: Mapping[str, Any]) -> Trace:
+def _trace(content: Record) -> Trace:
     judgements = []
     given = content.get("assessments")
     for one in given if isinstance(given, list) else []:
@@ -327,12 +327,12 @@ def _trace(content: Mapping[str, Any]) -> Trace:
     return Trace(preview, _part(content, "tags"), tuple(judgements))
 
 
-def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _part(content: Record, name: str) -> Record:
     part = content.get(name)
     return part if isinstance(part, dict) else {}
 
 
-def _paged(address: str, endpoint: str, asked: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[dict[str, object]]:
     """Yield what a search finds, page by page."""
     token: str | None = None
     for _ in range(_MOST_PAGES):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from evalreport.errors import InputError
 from evalreport.imports.table import (
     Found,
     Imported,
+    Record,
     Row,
     as_table,
     digest,
@@ -24,8 +24,6 @@ from evalreport.texts import Message
 _EXPECTED = "results of promptfoo as JSON (promptfoo eval -o results.json): results.results with testCase"
 _ERROR = 2
 """promptfoo's failureReason where there is no answer to judge (0: none, 1: an assertion failed)."""
-
-Result = Mapping[str, Any]
 
 
 def import_promptfoo(
@@ -75,14 +73,14 @@ def import_promptfoo(
     )
 
 
-def _by_model(path: Path) -> dict[str, list[Result]]:
+def _by_model(path: Path) -> dict[str, list[Record]]:
     content = json_of(path, _EXPECTED)
     results = content.get("results") if isinstance(content, dict) else None
     rows = results.get("results") if isinstance(results, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "testCase" in row for row in rows):
         raise InputError("no results", file=str(path), expected=_EXPECTED)
     prompts = {_label(row.get("prompt")) for row in rows}
-    models: dict[str, list[Result]] = {}
+    models: dict[str, list[Record]] = {}
     for row in rows:
         provider = _label(row.get("provider"))
         name = provider if len(prompts) == 1 else f"{provider}: {_label(row.get('prompt'))}"
@@ -97,30 +95,30 @@ def _label(value: object) -> str:
     return str(value.get("label") or value.get("id") or value.get("raw"))
 
 
-def _test(result: Result) -> Mapping[str, Any]:
+def _test(result: Record) -> Record:
     test = result["testCase"]
     return test if isinstance(test, dict) else {}
 
 
-def _asked(result: Result) -> str:
+def _asked(result: Record) -> str:
     """Return what tells a test from others: its variables and assertions; --repeat leaves no field."""
     test = _test(result)
     return digest([test.get("vars"), test.get("assert")])
 
 
-def _named_scores(result: Result) -> Mapping[str, Any]:
+def _named_scores(result: Record) -> Record:
     scores = result.get("namedScores")
     return scores if isinstance(scores, dict) else {}
 
 
-def _outcome(path: Path, result: Result, metric: str | None) -> float | None:
+def _outcome(path: Path, result: Record, metric: str | None) -> float | None:
     """Return the outcome of a test; None where there was no answer to judge."""
     scores = result if metric in (None, "score") else _named_scores(result)
     name = metric or "success"
     return None if result.get("failureReason") == _ERROR else judgement_of(scores.get(name), name, str(path))
 
 
-def _metadata(result: Result) -> dict[str, Any]:
+def _metadata(result: Record) -> dict[str, object]:
     """Return a test's variables and metadata, by their own names."""
     parts = (_test(result).get("vars"), _test(result).get("metadata"))
     return {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES
 from evalreport.data.reading import FORMATS, dotted
@@ -47,6 +47,8 @@ RESERVED = frozenset(
 
 
 T = TypeVar("T")
+Record: TypeAlias = Mapping[str, Any]
+"""An object of JSON, of which nothing is known yet."""
 
 
 @dataclass(frozen=True, slots=True)
