@@ -76,9 +76,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One answer of a run: its inputs as JSON, its tags, and how it was judged."""
+    """One answer of a run: its inputs as JSON, whether these are cut, its tags, and how it was judged."""
 
     inputs: str
+    cut: bool
     tags: Mapping[str, str]
     judgements: tuple[Judgement, ...]
 
@@ -117,7 +118,7 @@ def _traced(traces: Iterable[Trace], file: str) -> Table | None:
         row: dict[str, object] = {}
         if TRACED_ID in trace.tags:
             row[TRACED_ID] = trace.tags[TRACED_ID]
-        elif len(trace.inputs) >= _PREVIEW:
+        elif trace.cut:
             raise InputError("the inputs of a trace are cut, and it has no digest of them", file=file)
         row |= {name: value for name, value in trace.tags.items() if not name.startswith("mlflow.")}
         row |= _inputs(trace.inputs)
@@ -198,10 +199,29 @@ def _database_traces(path: Path, run: str) -> Iterator[Trace]:
     tags: dict[str, dict[str, str]] = {}
     for trace, key, value in _rows_of(path, _TAGS, (run,)):
         tags.setdefault(trace, {})[key] = value
+    # What MLflow shows of long inputs is cut; the span holds them whole.
+    spans = _rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = 'spans'", ())
+    whole = {trace: content for _, trace, content in _rows_of(path, _LONG, (run,))} if spans else {}
     for _, trace, inputs in _rows_of(path, _TRACES, (run,)):
-        yield Trace(str(inputs or ""), tags.get(trace, {}), tuple(judgements.get(trace, ())))
+        shown, text = str(inputs or ""), _span_inputs(whole.get(trace))
+        cut = text is None and len(shown) >= _PREVIEW
+        yield Trace(text or shown, cut, tags.get(trace, {}), tuple(judgements.get(trace, ())))
 
 
+def _span_inputs(content: object) -> str | None:
+    """Return the inputs of a trace's first span, as JSON; None where it tells none."""
+    span = _value(content)
+    attributes = span.get("attributes") if isinstance(span, dict) else None
+    inputs = attributes.get("mlflow.spanInputs") if isinstance(attributes, dict) else None
+    return inputs if isinstance(inputs, str) else None
+
+
+_LONG = (
+    "SELECT s.start_time_unix_nano, s.trace_id, s.content FROM spans s"
+    " JOIN trace_info t ON t.request_id = s.trace_id"
+    " JOIN trace_request_metadata m ON m.request_id = s.trace_id AND m.key = 'mlflow.sourceRun'"
+    " WHERE m.value = ? AND s.parent_span_id IS NULL AND length(t.request_preview) >= 1000"
+)
 _JUDGEMENTS = (
     "SELECT a.created_timestamp, a.assessment_id, a.trace_id, a.name, a.assessment_type, a.value, a.source_type"
     " FROM assessments a"
@@ -254,7 +274,7 @@ def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[tuple
 
 _ENDLESS = (
     "SELECT name FROM sqlite_master WHERE (type = 'view' OR upper(sql) LIKE 'CREATE VIRTUAL%') AND name IN"
-    " ('runs', 'experiments', 'assessments', 'trace_info', 'trace_tags', 'trace_request_metadata')"
+    " ('runs', 'experiments', 'assessments', 'trace_info', 'trace_tags', 'trace_request_metadata', 'spans')"
 )
 """A view may have rows without end."""
 
@@ -324,7 +344,7 @@ def _trace(content: Record) -> Trace:
             name = str(one.get("assessment_name"))
             judgements.append(Judgement(name, told.get("value"), "expectation" in one, human))
     preview = str(content.get("request_preview") or "")
-    return Trace(preview, _part(content, "tags"), tuple(judgements))
+    return Trace(preview, len(preview) >= _PREVIEW, _part(content, "tags"), tuple(judgements))
 
 
 def _part(content: Record, name: str) -> Record:
