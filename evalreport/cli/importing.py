@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from evalreport.cli.messages import say
+from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.imports import Imported
@@ -20,11 +22,12 @@ F = TypeVar("F", bound=Callable[..., object])
 def shared_options(function: F) -> F:
     """Add the argument and the options that every import has."""
     parts = (
-        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."),
+        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
         click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE",
                      help="The prediction file: .csv, .tsv, .jsonl (each also .gz) or .parquet."),
         click.option("--model", "models", multiple=True, metavar="NAME",
-                     help="Repeatable: names of the models, in order of what is read (default: found)."),
+                     help="Repeatable: models to read, as they are called there (FOUND=NAME renames one); or one"
+                     " name for each PATH, in order."),
         click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
     )  # fmt: skip
     for part in reversed(parts):
@@ -36,7 +39,7 @@ def shared_options(function: F) -> F:
 def import_command() -> None:
     """Turn other tools' logs into predictions.
 
-    Only JSON is read; nothing is unpickled, fetched or run.
+    Read are JSON and databases of SQLite, for reading only; nothing is unpickled or run.
     """
 
 
@@ -50,8 +53,10 @@ def import_command() -> None:
     "--target", metavar="COLUMN", help="The truth, to compare labels or numbers instead of an outcome."
 )
 @click.option("--prediction", metavar="COLUMN", help="The answer (default: a column called so).")
+@click.option("--gold", metavar="COLUMN", help="What a person judged, on some rows: becomes the column gold.")
+@click.option("--experiment", metavar="NAME", help="Only runs of this experiment, of a database or server.")
 def import_mlflow_command(
-    paths: tuple[Path, ...],
+    paths: tuple[str, ...],
     output: Path,
     models: tuple[str, ...],
     quiet: bool,
@@ -59,17 +64,85 @@ def import_mlflow_command(
     outcome: str | None,
     target: str | None,
     prediction: str | None,
+    gold: str | None,
+    experiment: str | None,
 ) -> int:
-    """Read evaluation tables of MLflow.
+    """Read evaluations of MLflow: tables of rows, and judged traces.
 
-    PATH is a table (eval_results_table.json; the result_df of mlflow.genai.evaluate saved with
-    to_json(orient="split")), or a folder that is searched for such tables, as a store of runs or artifacts.
+    PATH is a database (sqlite:///mlflow.db), a server (http://...), a folder that is searched for
+    eval_results_table.json, or such a table (also the result_df of mlflow.genai.evaluate saved with
+    to_json(orient="split")). Runs are models, by their names.
     """
     from evalreport.imports import import_mlflow
 
     table = import_mlflow(
-        paths, models=models, id_column=id_column, outcome=outcome, target=target, prediction=prediction
+        paths,
+        models=models,
+        experiment=experiment,
+        id_column=id_column,
+        outcome=outcome,
+        target=target,
+        prediction=prediction,
+        gold=gold,
     )
+    return _written(table, output, quiet=quiet)
+
+
+@import_command.command("inspect")
+@shared_options
+@click.option("--scorer", metavar="NAME", help="Whose score is the outcome (default: the only one).")
+@click.option("--gold", metavar="NAME", help="The scorer that holds what a person judged: the column gold.")
+def import_inspect_command(
+    paths: tuple[str, ...],
+    output: Path,
+    models: tuple[str, ...],
+    quiet: bool,
+    scorer: str | None,
+    gold: str | None,
+) -> int:
+    """Read logs of Inspect AI.
+
+    PATH is a log (.eval or .json), or a folder of them. Epochs become the column attempt; a sample that an error or a
+    limit left without a score has an empty outcome.
+    """
+    from evalreport.imports import import_inspect
+
+    table = import_inspect(_files(paths), models=models, scorer=scorer, gold=gold)
+    return _written(table, output, quiet=quiet)
+
+
+@import_command.command("promptfoo")
+@shared_options
+@click.option("--metric", metavar="NAME", help="score, or a named metric (default: whether the test passed).")
+def import_promptfoo_command(
+    paths: tuple[str, ...], output: Path, models: tuple[str, ...], quiet: bool, metric: str | None
+) -> int:
+    """Read results of promptfoo.
+
+    PATH is a results.json (promptfoo eval -o results.json). Providers are models; tests are matched by their variables
+    and assertions, and those of --repeat become the column attempt.
+    """
+    from evalreport.imports import import_promptfoo
+
+    table = import_promptfoo(_files(paths), models=models, metric=metric)
+    return _written(table, output, quiet=quiet)
+
+
+@import_command.command("deepeval")
+@shared_options
+@click.option(
+    "--metric", metavar="NAME", help="The metric whose score counts (default: whether a test passed)."
+)
+def import_deepeval_command(
+    paths: tuple[str, ...], output: Path, models: tuple[str, ...], quiet: bool, metric: str | None
+) -> int:
+    """Read test runs of DeepEval.
+
+    PATH is a test run as JSON, or a folder of them (DEEPEVAL_RESULTS_FOLDER). Its hyperparameter model names the model.
+    """
+    from evalreport.imports import import_deepeval
+
+    table = import_deepeval(_files(paths), models=models, metric=metric)
     return _written(table, output, quiet=quiet)
 
 
@@ -91,9 +164,9 @@ def import_mlflow_command(
     "--prompts-differ", is_flag=True, help="Accept that models were asked the same by other prompts."
 )
 @click.option("--runs", type=click.Choice(["only", "last", "all"]), default="only", show_default=True,
-              help="Several logs of one model and task: refuse, the last, all as samples.")  # fmt: skip
+              help="Several logs of one model and task: refuse, the last, all as attempts.")  # fmt: skip
 def import_lm_eval_command(
-    paths: tuple[Path, ...],
+    paths: tuple[str, ...],
     output: Path,
     models: tuple[str, ...],
     quiet: bool,
@@ -112,7 +185,7 @@ def import_lm_eval_command(
     from evalreport.imports import import_lm_eval
 
     table = import_lm_eval(
-        paths,
+        _files(paths),
         models=models,
         tasks=tasks,
         metric=metric,
@@ -124,6 +197,10 @@ def import_lm_eval_command(
     return _written(table, output, quiet=quiet)
 
 
+def _files(paths: tuple[str, ...]) -> list[Path]:
+    return [Path(path) for path in paths]
+
+
 def _written(table: Imported, output: Path, *, quiet: bool) -> int:
     from evalreport.imports import write_table
 
@@ -131,5 +208,9 @@ def _written(table: Imported, output: Path, *, quiet: bool) -> int:
     if not quiet:
         for sentence in table.said:
             say(sentence)
-        say(f"written: {output}")
+        say(
+            Message(
+                "imported.written", file=str(output), command=shlex.join(["evalreport", "check", str(output)])
+            )
+        )
     return 0

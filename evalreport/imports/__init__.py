@@ -1,12 +1,23 @@
-"""Other tools' logs -> a prediction file: MLflow's evaluation tables, lm-evaluation-harness's sample logs.
+"""Other tools' logs -> a prediction file: MLflow, lm-evaluation-harness, Inspect AI, promptfoo, DeepEval.
 
-Only JSON is read, nothing is unpickled, fetched or run. What a file says is matched between models by ids or digests.
+JSON and SQLite are read, for reading only; nothing is unpickled or run. Models are matched by ids or digests.
 """
 
 from __future__ import annotations
 
+from evalreport.imports.deepeval import import_deepeval
+from evalreport.imports.inspect_ai import import_inspect
 from evalreport.imports.lm_eval import import_lm_eval
 from evalreport.imports.mlflow import import_mlflow
+from evalreport.imports.promptfoo import import_promptfoo
 from evalreport.imports.table import Imported, write_table
 
-__all__ = ["Imported", "import_lm_eval", "import_mlflow", "write_table"]
+__all__ = [
+    "Imported",
+    "import_deepeval",
+    "import_inspect",
+    "import_lm_eval",
+    "import_mlflow",
+    "import_promptfoo",
+    "write_table",
+]

@@ -6,13 +6,25 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.table import Imported, Row, as_table, number_of, parsed, text_of
+from evalreport.imports.table import (
+    Found,
+    Imported,
+    Record,
+    Row,
+    as_table,
+    judgement_of,
+    named,
+    number_of,
+    parsed,
+    read_from,
+    text_of,
+)
 from evalreport.texts import Message
 
 Runs = Literal["only", "last", "all"]
@@ -45,7 +57,7 @@ class Sample:
     prompt: str
     target: str
     filter: str
-    content: Mapping[str, Any]
+    content: Record
 
 
 @dataclass(slots=True)
@@ -74,7 +86,7 @@ def import_lm_eval(
     paths
         Folders that are searched for sample logs, or logs; a log's folder is its model, unless ``models`` names it.
     models
-        One name for each path.
+        Those to read, also ``FOUND=NAME``; or one name for each path.
     tasks
         Only these; none: all that are there.
     metric
@@ -86,7 +98,7 @@ def import_lm_eval(
     prompts_differ
         Accept that models were asked the same by different prompts (other examples before it, another template).
     runs
-        What to do with several logs of one model on one task: refuse, take the last, or take all as repeated samples.
+        What to do with several logs of one model on one task: refuse, take the last, or take all as attempts.
 
     Raises
     ------
@@ -95,16 +107,17 @@ def import_lm_eval(
     UsageError
         Several filters or runs and none was named.
     """
-    if models and len(models) != len(paths):
-        raise UsageError(f"--model is given {len(models)} times for {len(paths)} paths: name each of them")
-    logs = [log for place, path in enumerate(paths) for log in _logs(path, models[place] if models else None)]
-    logs = [log for log in logs if not tasks or log.task in tasks]
+    found = [log for place, path in enumerate(paths) for log in _logs(place, path)]
+    found = named([log for log in found if not tasks or log.source.task in tasks], paths, models)
+    logs = [replace(one.source, model=one.model) for one in found]
     if not logs:
         which = f" of the tasks {', '.join(tasks)}" if tasks else ""
         raise InputError(
             f"there is no file samples_TASK_DATE.jsonl{which}", file=str(paths[0]), expected=_EXPECTED
         )
     numbered = list(_numbered(logs, runs))
+    read = {log.path for log, _ in numbered}
+    told = read_from([one for one in found if one.source.path in read])
     asked, rows, said = Asked(), list[Row](), set[Message]()
     choices: dict[str, tuple[str, ...]] = {}
     for log, run in numbered:
@@ -113,7 +126,7 @@ def import_lm_eval(
         for sample, example in zip(samples, examples, strict=True):
             _check_asked(asked, sample, example, prompts_differ=prompts_differ)
             if labels:
-                rows.append(Row(log.model, example, _labels(sample, choices), run))
+                rows.append(Row(log.model, example, _labels(sample, choices), _metadata(sample), run))
                 said.add(Message("imported.likeliest"))
             else:
                 name = metric or _first_metric(sample)
@@ -123,13 +136,13 @@ def import_lm_eval(
                     if sample.filter != "none"
                     else Message("imported.outcome", name=name)
                 )
-    return as_table(rows, sorted(said, key=str))
+    return as_table(rows, [*told, *sorted(said, key=str)])
 
 
 # --- logs -----------------------------------------------------------------------------------------------------------
 
 
-def _logs(path: Path, model: str | None) -> list[Log]:
+def _logs(place: int, path: Path) -> list[Found[Log]]:
     if path.is_dir():
         found = sorted(path.rglob("samples_*.jsonl"))
     elif path.is_file():
@@ -140,7 +153,8 @@ def _logs(path: Path, model: str | None) -> list[Log]:
     for file in found:
         match = NAME.fullmatch(file.name)
         task, date = (match["task"], match["date"] or "") if match else (file.stem, "")
-        logs.append(Log(file, model or file.absolute().parent.name, task, date))
+        model = file.absolute().parent.name
+        logs.append(Found(place, model, str(file), Log(file, model, task, date)))
     return logs
 
 
@@ -154,7 +168,7 @@ def _numbered(logs: Sequence[Log], runs: Runs) -> Iterator[tuple[Log, str | None
         if len(own) > 1 and runs == "only":
             raise UsageError(
                 f"{model} has {len(own)} logs of the task {task} ({own[0].path.name}, {own[1].path.name} ...):"
-                " add --runs last, or --runs all to take them as repeated samples, or name one file"
+                " add --runs last, or --runs all to take them as attempts, or name one file"
             )
         if len(own) == 1 or runs == "last":
             yield own[-1], None
@@ -181,7 +195,7 @@ def _samples(log: Log) -> Iterator[Sample]:
         )
 
 
-def _digest(content: Mapping[str, Any], name: str, of: object) -> str:
+def _digest(content: Record, name: str, of: object) -> str:
     """Return the digest that the harness wrote; older versions wrote none."""
     written = content.get(name)
     if isinstance(written, str) and written:
@@ -259,25 +273,28 @@ def _first_metric(sample: Sample) -> str:
 
 def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
     """Return a row for each judgement of the sample: one, or one for each repeated answer."""
-    value = sample.content.get(metric)
+    file, line = str(sample.log.path), sample.line
+    known = sample.content.get("metrics")
+    has = ", ".join(map(str, known)) if isinstance(known, list) else "none"
+    remedy = f"name another metric with --metric; this log has {has}"
+    if metric not in sample.content:
+        raise InputError(f"there is no {metric}", file=file, line=line, column=metric, remedy=remedy)
+    value = sample.content[metric]
     several = isinstance(value, list)
-    judged = [number_of(part) for part in (value if isinstance(value, list) else [value])]
-    if not judged or any(number is None for number in judged):
-        named = sample.content.get("metrics")
-        known = ", ".join(map(str, named)) if isinstance(named, list) else "none"
-        raise InputError(
-            f"{metric} is no number ({str(value)[:60]})",
-            file=str(sample.log.path),
-            line=sample.line,
-            column=metric,
-            expected="one judgement of each sample, or a list of them",
-            remedy=f"name another metric with --metric; this log has {known}",
-        )
+    parts = value if isinstance(value, list) and value else [value]
+    judged = [judgement_of(part, metric, file, line=line, remedy=remedy) for part in parts]
     rows = []
     for place, number in enumerate(judged, start=1):
-        repeat = f"{run}.{place}" if run and several else str(place) if several else run
-        rows.append(Row(sample.log.model, example, {"task": sample.log.task, "outcome": number}, repeat))
+        attempt = f"{run}.{place}" if run and several else str(place) if several else run
+        values = {"task": sample.log.task, "outcome": number}
+        rows.append(Row(sample.log.model, example, values, _metadata(sample), attempt))
     return rows
+
+
+def _metadata(sample: Sample) -> Record:
+    """Return what the document says of itself: topic, passage and the like, by its own names."""
+    document = sample.content["doc"]
+    return document if isinstance(document, dict) else {}
 
 
 def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, object]:

@@ -1,21 +1,42 @@
-"""Evaluation tables of MLflow (``eval_results_table.json``, or ``result_df`` of mlflow.genai saved as JSON) -> rows."""
+"""Evaluations of MLflow -> rows: tables of rows (``eval_results_table.json``), and traces that were judged."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evalreport.data.columns import ALIASES
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.table import Imported, Row, as_table, number_of, parsed, text_of
+from evalreport.imports.mlflow_stores import (
+    TABLE,
+    TRACED_ID,
+    Load,
+    Table,
+    database_runs,
+    file_table,
+    server_runs,
+)
+from evalreport.imports.table import (
+    Found,
+    Imported,
+    Row,
+    as_table,
+    cell,
+    digest,
+    judgement_of,
+    named,
+    once,
+    read_from,
+    text_of,
+)
 from evalreport.texts import Message
 
-TABLE = "eval_results_table.json"
-_EXPECTED = "a table of MLflow as JSON: {columns: [...], data: [[...], ...]}"
+LOGS_A_TABLE = (
+    'log one in the run: mlflow.log_table(data.assign(prediction=answers), "eval_results_table.json"),'
+    " where data holds the inputs and the column target"
+)
 TARGETS = ("target", "targets", "ground_truth", "label", "expected_response/value")
 PREDICTIONS = ("prediction", "predictions", "outputs", "output", "response")
 # What a run adds to its inputs: no part of the question.
@@ -26,60 +47,42 @@ OF_RUN = frozenset(
     )
 )
 JUDGED = ("/score", "/value")
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One table as it was read."""
-
-    path: Path
-    model: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-
-    def column(self, name: str, option: str) -> int:
-        """Return a column's place.
-
-        Raises
-        ------
-        InputError
-            There is none of that name.
-        """
-        if name not in self.columns:
-            raise InputError(
-                f"there is no column {name!r}",
-                file=str(self.path),
-                expected=f"one of {', '.join(self.columns)}",
-                remedy=f"name another with {option}",
-            )
-        return self.columns.index(name)
+ATTEMPTS = ("attempt", "epoch")
 
 
 def import_mlflow(
-    paths: Sequence[Path],
+    paths: Sequence[Path | str],
     *,
     models: Sequence[str] = (),
+    experiment: str | None = None,
     id_column: str | None = None,
     outcome: str | None = None,
     target: str | None = None,
     prediction: str | None = None,
+    gold: str | None = None,
 ) -> Imported:
-    """Read the evaluation tables of one or more models.
+    """Read the evaluation tables and judged traces of one or more models.
 
     Parameters
     ----------
     paths
-        Folders that are searched for eval_results_table.json, or tables; a table's run gives its model's name.
+        Tables, folders that are searched for eval_results_table.json, databases (``sqlite:///mlflow.db``) or servers
+        (``http://...``); a run gives its model's name.
     models
-        One name for each table.
+        The runs to read, by name or id, also ``RUN=NAME``; or one name for each path.
+    experiment
+        The experiment whose runs are read, of a database or server; None: all.
     id_column
         What rows are matched by; None: a column that is called so, else a digest of the inputs.
     outcome
-        The column that judges a row; None: the only one of ``*/score`` and ``*/value``.
+        The column that judges a row; None: the only one of ``*/score`` and ``*/value``. Where no models are named, runs
+        without this column are left out.
     target
         The column of the truth, to be compared with the answer as label or number in place of an outcome.
     prediction
         The column of the answer; None: one that is called so.
+    gold
+        The column that holds what a person judged, on some of the rows.
 
     Raises
     ------
@@ -88,42 +91,62 @@ def import_mlflow(
     UsageError
         Several columns could be meant, or the names do not fit the tables.
     """
-    if target is not None and outcome is not None:
+    if target is not None and (outcome is not None or gold is not None):
         raise UsageError(
-            "--target and --outcome contradict each other: truth and answer, or a judgement of it"
+            "--target contradicts --outcome and --gold: truth and answer, or a judgement of the answer"
         )
-    files = [file for path in paths for file in _files(path)]
-    if models and len(models) != len(files):
-        raise UsageError(
-            f"--model is given {len(models)} times for {len(files)} tables: name each of them, in order"
+    found = [one for place, path in enumerate(paths) for one in _found(place, str(path), experiment)]
+    chosen = named(found, paths, models)
+    loaded = [(one, one.source()) for one in chosen]
+    without = [one.model for one, table in loaded if table is None]
+    read = [(one, table) for one, table in loaded if table is not None]
+    if outcome is not None and not models and any(outcome in table.columns for _, table in read):
+        # Of a whole store, the runs that were judged so.
+        without += [one.model for one, table in read if outcome not in table.columns]
+        read = [(one, table) for one, table in read if outcome in table.columns]
+    if not read or (models and without):
+        raise InputError(
+            f"no rows were logged by {', '.join(without[:10]) or 'any run'}",
+            file=str(paths[0]),
+            expected="runs with a table of rows, or with judged traces (mlflow.genai.evaluate)",
+            remedy=LOGS_A_TABLE,
         )
-    tables = [_table(file, models[place] if models else _name(file)) for place, file in enumerate(files)]
-    names = [table.model for table in tables]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(
-            f"two tables are of the model {twice!r}: name the models with --model, in order of the tables"
-        )
+    said = read_from(once([one for one, _ in read]))
+    if without:
+        said.append(Message("imported.without_rows", runs=without))
     rows: list[Row] = []
-    said: set[Message] = set()
-    for table in tables:
-        own, how = _rows(table, id_column, outcome, target, prediction)
+    how: set[Message] = set()
+    for one, table in read:
+        own, told = _rows(table, one.model, id_column, outcome, target, prediction, gold)
         rows += own
-        said |= how
-    _check_shared(rows, tables)
-    return as_table(rows, sorted(said, key=str))
+        how |= told
+    _check_shared(rows, [one for one, _ in read])
+    return as_table(rows, [*said, *sorted(how, key=str)])
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    found = sorted(path.rglob(TABLE)) if path.is_dir() else []
-    if not found:
-        raise InputError(f"there is no {TABLE}", file=str(path), expected=_EXPECTED)
-    return found
+def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
+    """Return the runs of a store, or the tables of a folder; each is loaded when it was chosen."""
+    if path.startswith(("http://", "https://")):
+        return list(server_runs(place, path, experiment))
+    if path.startswith("sqlite:"):
+        return list(database_runs(place, Path(path.removeprefix("sqlite:").removeprefix("///")), experiment))
+    given = Path(path.removeprefix("file://"))
+    if (given / "mlflow.db").is_file():
+        given /= "mlflow.db"
+    if given.suffix in (".db", ".sqlite", ".sqlite3"):
+        return list(database_runs(place, given, experiment))
+    files = [given] if given.is_file() else sorted(given.rglob(TABLE)) if given.is_dir() else []
+    if not files:
+        raise InputError(
+            f"there is no {TABLE}",
+            file=path,
+            expected="evaluation tables of MLflow; or sqlite:///mlflow.db, or http://SERVER",
+            remedy=f"name the store (MLflow 3 writes mlflow.db); for a run without a table, {LOGS_A_TABLE}",
+        )
+    return [Found(place, _name(file), str(file), partial(file_table, file)) for file in files]
 
 
 def _name(file: Path) -> str:
@@ -138,112 +161,113 @@ def _name(file: Path) -> str:
     return run.name
 
 
-def _table(file: Path, model: str) -> Table:
-    content = parsed(text_of(file), file, None, _EXPECTED)
-    columns = content.get("columns") if isinstance(content, dict) else None
-    rows = content.get("data") if isinstance(content, dict) else None
-    if not isinstance(columns, list) or not isinstance(rows, list):
-        raise InputError("no table", file=str(file), expected=_EXPECTED)
-    for place, row in enumerate(rows):
-        if not isinstance(row, list) or len(row) != len(columns):
-            raise InputError(f"row {place + 1} does not fit the {len(columns)} columns", file=str(file))
-    if not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
-        raise InputError("its columns are no different texts", file=str(file), expected=_EXPECTED)
-    return Table(file, model, tuple(columns), tuple(tuple(row) for row in rows))
-
-
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
 def _rows(
-    table: Table, id_column: str | None, outcome: str | None, target: str | None, prediction: str | None
+    table: Table,
+    model: str,
+    id_column: str | None,
+    outcome: str | None,
+    target: str | None,
+    prediction: str | None,
+    gold: str | None,
 ) -> tuple[list[Row], set[Message]]:
     """Return a table's rows, and what was found on the way."""
     answered = prediction or next((name for name in PREDICTIONS if name in table.columns), None)
-    examples, how = _examples(table, id_column, answered)
     judged = None if target is not None else outcome or _only_judgement(table)
     values: list[dict[str, object]]
     if judged is not None:
-        place = table.column(judged, "--outcome")
-        values = [{"outcome": _judgement(table, judged, n, row[place])} for n, row in enumerate(table.rows)]
-        said = Message("imported.outcome", name=judged)
+        values = [{"outcome": value} for value in _judgements(table, judged, "--outcome")]
+        said, used = Message("imported.outcome", name=judged), {judged, gold}
+        if gold is not None:
+            for own, value in zip(values, _judgements(table, gold, "--gold"), strict=True):
+                own["gold"] = value
     else:
         truth = target or next((name for name in TARGETS if name in table.columns), None)
         if truth is None or answered is None:
             raise InputError(
                 "there is no judgement (*/score, */value), and no target beside a prediction",
-                file=str(table.path),
+                file=table.file,
                 expected=f"one of the columns {', '.join(table.columns)}",
                 remedy="name the column with --outcome, or both with --target and --prediction",
             )
         places = table.column(truth, "--target"), table.column(answered, "--prediction")
-        values = [{"y_true": _cell(row[places[0]]), "y_pred": _cell(row[places[1]])} for row in table.rows]
-        said = Message("imported.labels", truth=truth, prediction=answered)
-    rows = [Row(table.model, example, own) for example, own in zip(examples, values, strict=True)]
+        values = [{"y_true": cell(row[places[0]]), "y_pred": cell(row[places[1]])} for row in table.rows]
+        said, used = Message("imported.labels", truth=truth, prediction=answered), {truth}
+    examples, how = _examples(table, id_column, answered)
+    attempt = next((table.columns.index(name) for name in ATTEMPTS if name in table.columns), None)
+    attempts = [None if attempt is None else str(row[attempt]) for row in table.rows]
+    kept = [name for name in table.columns if _is_input(name, answered) and name not in {*used, id_column}]
+    rows = [
+        Row(model, example, own, _metadata(table, row, kept), number)
+        for example, own, row, number in zip(examples, values, table.rows, attempts, strict=True)
+    ]
     return rows, {said, how}
+
+
+def _is_input(name: str, answered: str | None) -> bool:
+    """Say whether a column is part of the question: no answer, no judgement, nothing that the run adds."""
+    return (
+        name not in (answered, *PREDICTIONS, *ATTEMPTS, TRACED_ID) and name not in OF_RUN and "/" not in name
+    )
+
+
+def _metadata(table: Table, row: Sequence[Any], kept: Sequence[str]) -> dict[str, object]:
+    """Return what a row says of its question; the parts of a structured one by their own names."""
+    found: dict[str, object] = {}
+    for name in kept:
+        value = row[table.columns.index(name)]
+        found |= value if isinstance(value, dict) else {name: value}
+    return found
 
 
 def _only_judgement(table: Table) -> str | None:
     # Among a scorer's values there are expectations too, which judge nothing.
     found = [name for name in table.columns if name.endswith(JUDGED) and name not in TARGETS]
     if len(found) > 1:
-        raise UsageError(f"{table.path}: rows are judged by {', '.join(found)}: name one with --outcome")
+        raise UsageError(f"{table.file}: rows are judged by {', '.join(found)}: name one with --outcome")
     return found[0] if found else None
 
 
-def _judgement(table: Table, name: str, place: int, value: object) -> float:
-    number = number_of(value)
-    if number is None:
-        raise InputError(
-            f"{str(value)[:60]!r} in row {place + 1} is no number",
-            file=str(table.path),
-            column=name,
-            expected="a finite number, true or false, yes or no",
-            remedy="name another column with --outcome, or remove the rows that were not judged",
-        )
-    return number
+def _judgements(table: Table, name: str, option: str) -> list[float | None]:
+    """Return a column of judgements; None where a row was not judged."""
+    place, remedy = table.column(name, option), f"name another column with {option}"
+    return [
+        judgement_of(row[place], name, table.file, place=f" in row {number}", remedy=remedy)
+        for number, row in enumerate(table.rows, start=1)
+    ]
 
 
 def _examples(table: Table, id_column: str | None, answered: str | None) -> tuple[list[str], Message]:
     """Return what tells examples apart: the column of ids, else a digest of what was asked."""
-    known = ("id", *ALIASES["id"])
+    known = ("id", *ALIASES["id"], TRACED_ID)
     column = id_column or next((name for name in known if name in table.columns), None)
     if column is not None:
         place = table.column(column, "--id")
-        return [str(_cell(row[place])) for row in table.rows], Message("imported.by_column", column=column)
-    inputs = [
-        place
-        for place, name in enumerate(table.columns)
-        if name != answered and name not in PREDICTIONS and name not in OF_RUN and "/" not in name
-    ]
+        return [str(cell(row[place])) for row in table.rows], Message("imported.by_column", column=column)
+    inputs = [place for place, name in enumerate(table.columns) if _is_input(name, answered)]
     if not inputs:
         raise InputError(
-            "there is no column of inputs", file=str(table.path), remedy="name the column of ids with --id"
+            "there is no column of inputs", file=table.file, remedy="name the column of ids with --id"
         )
-    texts = (json.dumps([row[place] for place in inputs], sort_keys=True) for row in table.rows)
-    digests = [hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16] for text in texts]
+    digests = [digest([row[place] for place in inputs]) for row in table.rows]
     return digests, Message("imported.by_digest", columns=[table.columns[place] for place in inputs])
 
 
-def _check_shared(rows: Sequence[Row], tables: Sequence[Table]) -> None:
+def _check_shared(rows: Sequence[Row], found: Sequence[Found[Load]]) -> None:
     """Refuse models whose examples are not the same: a wrong column among the inputs would look like that."""
-    by_model: dict[str, set[str]] = {table.model: set() for table in tables}
+    by_model: dict[str, set[str]] = {one.model: set() for one in found}
     for row in rows:
         by_model[row.model].add(row.example)
-    first = tables[0]
-    for table in tables[1:]:
-        missing = by_model[first.model] ^ by_model[table.model]
+    first, known = found[0], ", ".join(one.model for one in found[:20])
+    for one in found[1:]:
+        missing = by_model[first.model] ^ by_model[one.model]
         if missing:
             raise InputError(
-                f"{len(missing)} examples are not in both this table and that of {first.model} ({first.path})",
-                file=str(table.path),
+                f"{len(missing)} examples are not in both this table and that of {first.model} ({first.file})",
+                file=one.file,
                 expected="the same inputs for every model",
-                remedy="name the column of ids with --id, or the answer's column with --prediction",
+                remedy=f"name the runs to compare with --model ({known}), the column of ids with --id, or the"
+                " answer's column with --prediction",
             )
-
-
-def _cell(value: object) -> object:
-    """Return a label or number as a prediction file holds it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value

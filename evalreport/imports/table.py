@@ -1,17 +1,20 @@
-"""Imported rows: examples with their repeats, put into the columns of a prediction file and written."""
+"""What imports share: naming models, putting rows into the columns of a prediction file, writing it, reading JSON."""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES
 from evalreport.data.reading import FORMATS, dotted
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
@@ -21,6 +24,59 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WRITTEN = dotted(form for form in FORMATS if form not in ("arrow", "feather", "npz"))
+MOST_COLUMNS = 1000
+RESERVED = frozenset(
+    (
+        *(name for standard, others in ALIASES.items() for name in (standard, *others)),
+        *(
+            "task",
+            "benchmark",
+            "attempt",
+            "epoch",
+            "gold",
+            "human",
+            "example",
+            "p",
+            "proba",
+            "prob",
+            "y_prob",
+        ),
+    )
+)
+"""Names that metadata may not keep: `run` would take them for something else."""
+
+
+T = TypeVar("T")
+Record: TypeAlias = Mapping[str, Any]
+"""An object of JSON, of which nothing is known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    """What holds the answers of one model: a log, a table, a run.
+
+    Attributes
+    ----------
+    place
+        Which of the paths that were given it comes from, from 0.
+    model
+        What the model is called there.
+    file
+        Where it is, as it is shown.
+    source
+        What the reader goes on with.
+    run
+        Its identifier, where several may be called the same.
+    task
+        What was asked, where a model has a source for each task.
+    """
+
+    place: int
+    model: str
+    file: str
+    source: T
+    run: str = ""
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +86,20 @@ class Row:
     Attributes
     ----------
     example
-        What the answer is to: equal for the models, and for repeated samples of one question.
-    sample
-        Which of the repeated samples, where the log itself counts them.
+        What the answer is to: equal for the models, and for several answers to one question.
     values
-        The other columns: outcome, or y_true, y_pred and p_; and metadata.
+        Columns with a meaning: outcome, or y_true, y_pred and p_; task and gold.
+    metadata
+        What else was found, by the names that it has there.
+    attempt
+        Which of the answers to the question, where the log itself counts them.
     """
 
     model: str
     example: str
     values: Mapping[str, object]
-    sample: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    attempt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,47 +111,197 @@ class Imported:
     said: tuple[Message, ...]
 
 
-def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
-    """Give each row its id; repeated samples of an example become a column that says which one a row is.
+def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[str]) -> list[Found[T]]:
+    """Choose among what was found, and name it, as the names that were given say.
 
-    Where every example was sampled equally often, the samples are numbered in ``seed``: evalreport then takes the mean
-    over them and resamples whole examples. Else each row has an id of its own and names its example in ``example``, for
-    ``--cluster example``.
+    Each name is that of a model (or run) that was found, also ``FOUND=NAME`` to rename it; or there is one name for
+    each path, in the order of the paths.
+
+    Raises
+    ------
+    UsageError
+        A name that was not found, several models behind a path that got one name, or two runs of the same name.
+    """
+    if not models:
+        return list(found)
+    if not all(word.strip() for word in models):
+        raise UsageError("--model is given an empty name")
+    chosen: list[Found[T]] = []
+    for word in models:
+        own, new = _called(found, word)
+        chosen += [replace(one, model=new) for one in own]
+        if not own:
+            break
+    else:
+        return chosen
+    held = [sorted({one.model for one in found if one.place == place}) for place in range(len(paths))]
+    if len(models) == len(paths) and all(len(names) == 1 for names in held):
+        return [replace(one, model=models[one.place]) for one in found]
+    several = next((place for place, names in enumerate(held) if len(names) > 1), 0)
+    known = ", ".join(held[several][:20]) or "none"
+    raise UsageError(
+        f"--model is given {len(models)} times for {len(paths)} {'path' if len(paths) == 1 else 'paths'};"
+        f" {paths[several]} holds {len(held[several])} models: {known}. Name those to read (--model FOUND, or"
+        " --model FOUND=NAME to rename one), or one model for each path, in the order of the paths"
+    )
+
+
+def once(found: Sequence[Found[T]]) -> list[Found[T]]:
+    """Return what was found.
+
+    Raises
+    ------
+    UsageError
+        Two sources are of one model and task: other answers of it, or another system?
+    """
+    first: dict[tuple[str, str], Found[T]] = {}
+    for one in found:
+        other = first.setdefault((one.model, one.task), one)
+        if other is not one:
+            what = f"the model {one.model!r}" + (f" and the task {one.task!r}" if one.task else "")
+            raise UsageError(
+                f"{other.file} and {one.file} are both of {what}: name each file and, for each in this order,"
+                " --model NAME"
+            )
+    return list(found)
+
+
+def _called(found: Sequence[Found[T]], word: str) -> tuple[list[Found[T]], str]:
+    """Return what a word names, and what it is to be called."""
+    for old, new in ((word, ""), *((word[:n], word[n + 1 :]) for n, mark in enumerate(word) if mark == "=")):
+        own = [one for one in found if old and old in (one.model, one.run)]
+        runs = sorted({one.run for one in own})
+        if len(runs) > 1:
+            raise UsageError(
+                f"{len(runs)} runs are called {old!r}: name them by their ids, as --model {runs[0]}=NAME"
+            )
+        if own:
+            return own, new or own[0].model
+    return [], word
+
+
+def read_from(found: Sequence[Found[T]]) -> list[Message]:
+    """Say which file became which model."""
+    files: dict[str, list[str]] = {}
+    for one in found:
+        files.setdefault(one.model, []).append(one.file)
+    said = []
+    for model, own in files.items():
+        shown = list(dict.fromkeys(own))
+        said.append(Message("imported.model", model=model, files=_some(shown, 3)))
+    return said
+
+
+def _some(names: list[str], most: int) -> str | Message:
+    """Return names, or the first of them and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else Message("list.more", names=shown, n=len(names) - most)
+
+
+def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
+    """Give each row its id; several answers to a question are numbered in ``attempt``.
+
+    Rows with a truth of their own are no attempts, also where their inputs are the same: each has an id of its own, and
+    names its inputs in ``example``, for ``--cluster example``.
 
     Raises
     ------
     InputError
-        Nothing was found.
+        Nothing was found, no answer was judged, or there are more columns than ``MOST_COLUMNS``.
     """
     if not rows:
         raise InputError("there is no row to import", expected="a log with at least one sample")
-    places: Counter[tuple[str, str]] = Counter()
-    numbered = []
-    for row in rows:
-        places[row.model, row.example] += 1
-        numbered.append(row.sample or str(places[row.model, row.example]))
-    repeats = set(places.values())
-    names = list(dict.fromkeys(name for row in rows for name in row.values))
-    models = len({row.model for row in rows})
-    examples = len({row.example for row in rows})
-    told = [*said, Message("imported.rows", rows=len(rows), models=models, examples=examples)]
+    judged = [row.values.get("outcome", row.values.get("y_pred")) for row in rows]
+    missing = sum(value is None for value in judged)
+    if missing == len(rows):
+        raise InputError("no answer was judged", expected="a log with judgements")
+    values = list(dict.fromkeys(name for row in rows for name in row.values))
+    headers = _headers(rows)
+    answers = {
+        "models": len({row.model for row in rows}),
+        "examples": len({row.example for row in rows}),
+        "attempts": max(Counter((row.model, row.example) for row in rows).values()),
+    }
+    told = [*said, Message("imported.rows", rows=len(rows), **answers)]
+    if headers:
+        told.append(Message("imported.kept", names=_some(list(headers.values()), 10)))
+    renamed = [f"{old} -> {new}" for old, new in headers.items() if old != new]
+    if renamed:
+        told.append(Message("imported.renamed", names=renamed))
+    if missing:
+        told.append(Message("imported.missing", n=missing))
     keys: list[tuple[str, ...]]
     columns: tuple[str, ...]
-    if repeats == {1}:
+    if answers["attempts"] == 1:
         keys, columns = [(row.example,) for row in rows], ("id",)
-    elif len(repeats) == 1:
-        keys = [(row.example, number) for row, number in zip(rows, numbered, strict=True)]
-        columns = ("id", "seed")
-        told.append(Message("imported.samples", n=repeats.pop()))
-    else:
-        keys = [(f"{row.example}#{number}", row.example) for row, number in zip(rows, numbered, strict=True)]
+    elif "y_true" in values:
+        keys = [(f"{row.example}#{number}", row.example) for row, number in _numbered(rows)]
         columns = ("id", "example")
-        told.append(Message("imported.unequal_samples"))
+        told.append(Message("imported.equal_inputs"))
+    else:
+        keys = [(row.example, row.attempt or number) for row, number in _numbered(rows)]
+        columns = ("id", "attempt")
+        told.append(Message("imported.attempts", n=answers["attempts"]))
     table = [
-        (row.model, *key, *(row.values.get(name) for name in names))
+        (
+            row.model,
+            *key,
+            *(row.values.get(name) for name in values),
+            *(cell(row.metadata.get(name)) for name in headers),
+        )
         for row, key in zip(rows, keys, strict=True)
     ]
-    return Imported(("model", *columns, *names), tuple(table), tuple(told))
+    header = ("model", *columns, *values, *headers.values())
+    return Imported(tuple(map(_plain, header)), tuple(tuple(map(_plain, row)) for row in table), tuple(told))
+
+
+def _numbered(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
+    """Yield each row with its number among those of the same model and example."""
+    places: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        places[row.model, row.example] += 1
+        yield row, str(places[row.model, row.example])
+
+
+def _headers(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the header of each piece of metadata: its own name, unless a prediction file gives that a meaning."""
+    names = dict.fromkeys(name for row in rows for name in row.metadata)
+    if len(names) > MOST_COLUMNS:
+        raise InputError(f"{len(names)} different pieces of metadata", expected=f"at most {MOST_COLUMNS}")
+    headers: dict[str, str] = {}
+    for name in names:
+        header = name if name.strip() else "metadata"
+        taken = header in RESERVED or header.startswith(PROBABILITY_PREFIXES)
+        while taken or header in headers.values():
+            header, taken = f"metadata_{header}", False
+        headers[name] = header
+    return headers
+
+
+def cell(value: object) -> object:
+    """Return a label, a number or a structure as a prediction file holds it; None where there is nothing."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return _json(value) if isinstance(value, (dict, list)) else value
+
+
+def digest(value: object) -> str:
+    """Return 64 bits that tell a question from the others."""
+    return hashlib.sha256(_json(value).encode()).hexdigest()[:16]
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, sort_keys=True)
+    except RecursionError:
+        raise InputError("a value is nested too deeply", expected="a log as its tool wrote it") from None
+
+
+def _plain(value: T) -> T | str:
+    """Return a text as UTF-8 can hold it: JSON may hold halves of characters."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def write_table(table: Imported, path: Path) -> None:
@@ -110,11 +319,7 @@ def write_table(table: Imported, path: Path) -> None:
         raise UsageError(f"{path}: cannot be written (there is no such folder); name another file with -o")
     if not name.endswith(WRITTEN):
         raise UsageError(f"{path}: expected a file of the format {', '.join(WRITTEN)}; name one with -o")
-    content = (
-        _parquet(table)
-        if name.endswith(".parquet")
-        else _text(table, name).encode("utf-8", "backslashreplace")
-    )
+    content = _parquet(table) if name.endswith(".parquet") else _text(table, name).encode()
     if name.endswith(".gz"):
         content = gzip.compress(content, mtime=0)
     try:
@@ -173,6 +378,17 @@ def text_of(path: Path) -> str:
         raise InputError(f"byte {error.start} is not UTF-8", file=str(path), expected="JSON") from None
 
 
+def json_of(path: Path, expected: str) -> Any:
+    """Return the JSON value in a file.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is none.
+    """
+    return parsed(text_of(path), path, None, expected)
+
+
 def parsed(text: str, path: Path, line: int | None, expected: str) -> Any:
     """Return a JSON value.
 
@@ -212,6 +428,40 @@ def number_of(value: object) -> float | None:
     except OverflowError:
         return None
     return number if abs(number) < float("inf") else None
+
+
+def judgement_of(
+    value: object,
+    name: str,
+    file: str,
+    *,
+    place: str = "",
+    line: int | None = None,
+    remedy: str | None = None,
+) -> float | None:
+    """Return a judgement as a number, None where there is none (null, NaN, an empty text).
+
+    Raises
+    ------
+    InputError
+        It is neither.
+
+    Examples
+    --------
+    >>> [judgement_of(value, "right", "log.json") for value in ("yes", None, float("nan"))]
+    [1.0, None, None]
+    """
+    number = number_of(value)
+    if number is None and value is not None and str(value).strip().lower() not in ("", "nan"):
+        raise InputError(
+            f"{str(value)[:60]!r}{place} is no number",
+            file=file,
+            line=line,
+            column=name,
+            expected="a finite number, true or false, yes or no",
+            remedy=remedy,
+        )
+    return number
 
 
 _WORDS = {"yes": 1.0, "true": 1.0, "pass": 1.0, "no": 0.0, "false": 0.0, "fail": 0.0}

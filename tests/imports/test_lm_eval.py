@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,16 +18,9 @@ AGGREGATES = json.loads((LOGS / "aggregates.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
-def imported(tmp_path, capsys):
-    """Import into a CSV file; return exit code, messages and rows."""
-
-    def call(*words: object) -> tuple[int, str, list[dict[str, str]]]:
-        file = tmp_path / "predictions.csv"
-        code = main(["import", "lm-eval", *map(str, words), "-o", str(file)])
-        rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())) if file.is_file() else []
-        return code, capsys.readouterr().err, rows
-
-    return call
+def imported(importing):
+    """Import what the harness wrote."""
+    return partial(importing, "lm-eval")
 
 
 @pytest.fixture
@@ -90,30 +83,33 @@ def test_choices_that_change_are_no_classes(imported):
     assert "leave --labels out" in said
 
 
-def test_repeated_samples_of_a_question_are_clusters(imported, tmp_path):
+def test_repeated_answers_to_a_question_are_attempts(imported):
     """Three answers to each sum are three rows of one id; the mean is the harness's own over all of them."""
     code, said, rows = imported(LOGS, "--task", "sums", "--filter", "each")
     assert code == 0
-    assert "3 samples of each example: numbered in the column seed, examples are the clusters" in said
+    assert "up to 3 answers to one question: numbered in the column attempt" in said
     assert len(rows) == 2 * 8 * 3
-    assert {row["seed"] for row in rows} == {"1", "2", "3"}
+    assert {row["attempt"] for row in rows} == {"1", "2", "3"}
     for model in ("careful", "hasty"):
         assert mean(rows, model) == pytest.approx(AGGREGATES[model]["sums"]["right,each"], abs=1e-12)
-    out = tmp_path / "out"
-    words = [
-        "run",
-        str(tmp_path / "predictions.csv"),
-        "-o",
-        str(out),
-        "-f",
-        "json",
-        "--resamples",
-        "50",
-        "-q",
-    ]
-    assert main(words) == 0
-    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    assert (results["task"], results["design"], results["n"]) == ("outcome", "seeds", 8)
+
+
+def test_what_a_document_says_of_itself_is_kept(imported, logs, tmp_path):
+    """Topics and passages stand in columns of their own names, for slices and clusters; `label` would be a truth."""
+    for model in ("careful", "hasty"):
+        path = log(logs, model, "even")
+        for line in range(24):
+            kept = {"passage": f"p{line // 4}", "label": line}
+            change(path, lambda sample, kept=kept: sample["doc"].update(kept), line=line)
+    _, said, rows = imported(logs, "--task", "even")
+    assert {row["passage"] for row in rows} == {f"p{n}" for n in range(6)}
+    assert {row["task"] for row in rows} == {"even"}
+    assert "label -> metadata_label" in said
+    words = ["run", str(tmp_path / "predictions.csv"), "-o", str(tmp_path / "out"), "-f", "json", "-q"]
+    assert main([*words, "--cluster", "passage", "--resamples", "50"]) == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert results["n"] == 24
+    assert results["options"]["cluster"] == "passage"
 
 
 def test_several_filters_must_be_chosen_from(imported):
@@ -124,7 +120,7 @@ def test_several_filters_must_be_chosen_from(imported):
     code, _, rows = imported(LOGS, "--task", "sums", "--filter", "first")
     assert code == 0
     assert mean(rows, "hasty") == pytest.approx(AGGREGATES["hasty"]["sums"]["right,first"], abs=1e-12)
-    assert "seed" not in rows[0]
+    assert "attempt" not in rows[0]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +172,7 @@ def test_several_runs_of_a_model_are_chosen_from_or_taken_as_samples(imported, l
         str(1.0 - json.loads(first.read_text().splitlines()[0])["acc"]),
     )
     _, _, both = imported(logs / "hasty", "--task", "capitals", "--runs", "all")
-    assert [row["seed"] for row in both].count("2") == 10
+    assert [row["attempt"] for row in both].count("2") == 10
 
 
 def test_equal_documents_of_a_task_stay_apart(imported, logs):
@@ -195,13 +191,38 @@ def test_what_is_no_judgement_is_refused(imported, logs):
     code, said, _ = imported(LOGS, "--task", "capitals", "--metric", "exact_match")
     assert code == 2
     assert "this log has acc, acc_norm" in said
-    change(log(logs, "careful", "capitals"), lambda sample: sample.update(acc=float("nan")))
+    change(log(logs, "careful", "capitals"), lambda sample: sample.update(acc="perhaps"))
     assert "line 1" in imported(logs, "--task", "capitals")[1]
     change(log(logs, "hasty", "even"), lambda sample: sample.update(acc=1.0 - sample["acc"]))
     assert (
         "expected a log whose judgement follows from its answers"
         in imported(logs, "--task", "even", "--labels")[1]
     )
+
+
+def test_a_sample_without_its_judgement_has_an_empty_outcome(imported, logs):
+    """NaN and null are gaps, which are counted; what they count as, `run --missing` says."""
+    change(log(logs, "careful", "capitals"), lambda sample: sample.update(acc=float("nan")))
+    change(log(logs, "hasty", "capitals"), lambda sample: sample.update(acc=None))
+    code, said, rows = imported(logs, "--task", "capitals")
+    assert code == 0
+    assert "2 answers have no judgement" in said
+    assert [row["model"] for row in rows if not row["outcome"]] == ["careful", "hasty"]
+
+
+def test_names_follow_the_paths_or_the_models(imported):
+    """The first name is that of the first path, whatever order the folders sort in; or names choose among the found."""
+    _, said, rows = imported(
+        LOGS / "hasty", LOGS / "careful", "--task", "even", "--model", "one", "--model", "two"
+    )
+    assert mean(rows, "one") == pytest.approx(AGGREGATES["hasty"]["even"]["acc,none"], abs=1e-12)
+    assert f"model one: {log(LOGS, 'hasty', 'even')}" in said
+    _, _, rows = imported(LOGS, "--task", "even", "--model", "hasty=quick")
+    assert mean(rows, "quick") == pytest.approx(AGGREGATES["hasty"]["even"]["acc,none"], abs=1e-12)
+    for names in (["one"], ["one", "two"]):
+        code, said, _ = imported(LOGS, *(word for name in names for word in ("--model", name)))
+        assert code == 2
+        assert "holds 2 models: careful, hasty" in said
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"doc": 1}', "\x00", "[" * 100_000])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,16 +22,14 @@ def runs(version: str, *, classifier: bool) -> list[Path]:
 
 
 @pytest.fixture
-def imported(tmp_path, capsys):
-    """Import into a CSV file; return exit code, messages and rows."""
+def imported(importing):
+    """Import what MLflow wrote."""
+    return partial(importing, "mlflow")
 
-    def call(*words: object) -> tuple[int, str, list[dict[str, str]]]:
-        file = tmp_path / "predictions.csv"
-        code = main(["import", "mlflow", *map(str, words), "-o", str(file)])
-        rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())) if file.is_file() else []
-        return code, capsys.readouterr().err, rows
 
-    return call
+def outcomes(rows: Iterable[dict[str, str]]) -> dict[str, str]:
+    """The outcome of each id."""
+    return {row["id"]: row["outcome"] for row in rows}
 
 
 def written(path: Path, columns: list[str], *rows: list[object]) -> Path:
@@ -62,16 +61,16 @@ def test_without_ids_a_digest_of_the_inputs_matches(imported):
     assert len({row["id"] for row in rows}) == 30
 
 
-def test_labels_of_a_classifier_with_repeated_inputs_are_clusters(imported, tmp_path):
-    """Rows with the same inputs are told apart by their order, and belong together."""
+def test_labels_of_a_classifier_with_repeated_inputs_stay_apart(imported, tmp_path):
+    """Rows with the same inputs are told apart by their order, and name their inputs in `example`."""
     code, said, rows = imported(
         *runs("2", classifier=True), "--target", "target", "--prediction", "prediction"
     )
     assert code == 0
-    assert "2 samples of each example" in said
-    assert {row["seed"] for row in rows} == {"1", "2"}
+    assert "some rows have the same inputs" in said
+    assert len({row["example"] for row in rows}) == 12
     predictions = load(tmp_path / "predictions.csv")
-    assert (predictions.task, predictions.n_examples, len(predictions.models)) == ("binary", 12, 2)
+    assert (predictions.task, predictions.n_examples, len(predictions.models)) == ("binary", 24, 2)
 
 
 def test_genai_evaluations_are_judged_by_one_scorer(imported):
@@ -86,13 +85,34 @@ def test_genai_evaluations_are_judged_by_one_scorer(imported):
     assert {row["outcome"] for row in found[0]} == {"0.0", "1.0"}
 
 
-def test_a_folder_is_searched_and_models_can_be_named(imported):
-    """A store of runs: every table in it, in order of its path."""
-    code, said, _ = imported(TABLES / "2" / "mlruns", "--model", "a")
+def test_names_follow_the_paths_and_not_the_folders(imported):
+    """Folders of runs have hashed names: `--model a --model b` names the first and the second path all the same."""
+    tables = runs("2", classifier=False)
+    by_path = {name: outcomes(imported(table)[2]) for name, table in zip("ab", tables, strict=True)}
+    assert by_path["a"] != by_path["b"]
+    for first, second in (("a", "b"), ("b", "a")):
+        ordered = tables if first == "a" else tables[::-1]
+        code, said, rows = imported(*ordered, "--model", first, "--model", second)
+        assert code == 0
+        assert f"model {first}: {ordered[0]}" in said
+        for name in "ab":
+            assert outcomes(row for row in rows if row["model"] == name) == by_path[name]
+
+
+def test_runs_of_a_folder_are_chosen_by_name(imported):
+    """A store of runs: names choose among them, with = they rename; two names for one path are an error."""
+    store = TABLES / "2" / "mlruns"
+    code, said, _ = imported(store, "--model", "a", "--model", "b")
     assert code == 2
-    assert "--model is given 1 times for 4 tables" in said
-    code, _, rows = imported(*runs("2", classifier=False), "--model", "a", "--model", "b")
-    assert (code, {row["model"] for row in rows}) == (0, {"a", "b"})
+    assert f"--model is given 2 times for 1 path; {store} holds 4 models: large, large classifier" in said
+    code, said, rows = imported(store, "--model", "small", "--model", "large=big")
+    assert (code, {row["model"] for row in rows}) == (0, {"small", "big"})
+    only = next(
+        table
+        for table in runs("2", classifier=False)
+        if (table.parents[1] / "tags" / "mlflow.runName").read_text(encoding="utf-8") == "small"
+    )
+    assert f"model small: {only}" in said
 
 
 def test_models_with_other_examples_are_refused(imported, tmp_path):
@@ -108,14 +128,13 @@ def test_models_with_other_examples_are_refused(imported, tmp_path):
     assert imported(*tables, "--id", "q")[0] == 0
 
 
-def test_unequal_repeats_name_their_example_for_a_cluster(imported, tmp_path):
-    """One question was sampled twice: rows have ids of their own, and the option that clusters them is said."""
+def test_repeated_questions_are_attempts(imported, tmp_path):
+    """One question was asked twice: one id, numbered, and its answers may be more than those to another."""
     file = written(tmp_path / "a.json", ["inputs", "ok/score"], ["1?", True], ["2?", False], ["2?", True])
-    code, said, rows = imported(file)
+    code, _, rows = imported(file)
     assert code == 0
-    assert "run with --cluster example" in said
-    assert [row["id"].split("#")[1] for row in rows] == ["1", "1", "2"]
-    assert rows[1]["example"] == rows[2]["example"] != rows[0]["example"]
+    assert [row["attempt"] for row in rows] == ["1", "1", "2"]
+    assert rows[1]["id"] == rows[2]["id"] != rows[0]["id"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +145,7 @@ def test_unequal_repeats_name_their_example_for_a_cluster(imported, tmp_path):
         ('{"columns": ["a"], "data": [[1, 2]]}', "row 1 does not fit the 1 columns"),
         ('{"columns": ["a", "a"], "data": []}', "its columns are no different texts"),
         ('{"columns": ["q", "x/score"], "data": [["1?", "perhaps"]]}', "'perhaps' in row 1 is no number"),
-        ('{"columns": ["q", "x/score"], "data": [["1?", NaN]]}', "'nan' in row 1 is no number"),
+        ('{"columns": ["q", "x/score"], "data": [["1?", NaN]]}', "no answer was judged"),
         ('{"columns": ["q", "x/score"], "data": []}', "there is no row to import"),
         ('{"columns": ["q", "y"], "data": [[1, 2]]}', "there is no judgement"),
     ],

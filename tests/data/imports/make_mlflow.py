@@ -3,16 +3,24 @@
 Run once in an environment with ``pip install mlflow==2.22.5`` and once with ``mlflow==3.17.2 scikit-learn``: each
 writes a folder of its version, with its file store's layout cut down to what names a run (``tags/mlflow.runName``)
 and the table (``artifacts/eval_results_table.json``). MLflow 3 also evaluates with ``mlflow.genai``, whose table is no
-artefact: it is saved here by pandas.
+artefact: it is saved here by pandas. Its database (``store/mlflow.db``, cut down to what is about runs, traces and
+judgements, without folders of the machine) and what its server answers (``store/server.json``) are of one store.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
 import shutil
+import sqlite3
+import subprocess
 import sys
 import tempfile
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 os.environ |= {"MLFLOW_ALLOW_FILE_STORE": "true", "MLFLOW_DISABLE_TELEMETRY": "true"}
@@ -109,6 +117,153 @@ def genai(folder: Path) -> None:
         frame.drop(columns=left_out).to_json(place, orient="split", index=False, default_handler=str)
 
 
+def store(folder: Path) -> None:
+    """Keep a database with judged traces, tables and a run without rows, and what the server says of it."""
+    from mlflow.entities import AssessmentSource
+    from mlflow.genai.scorers import scorer
+
+    @scorer
+    def right(outputs, expectations):
+        if expectations["expected_response"] == "12":
+            raise ValueError("the judge is down")
+        return outputs == expectations["expected_response"]
+
+    @scorer
+    def brief(outputs):
+        return len(outputs) < 2
+
+    mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
+    mlflow.set_experiment("answers")
+    for model in ERRORS:
+        data = questions(model).head(12)
+        rows = [
+            {
+                # The last question is longer than what MLflow shows of a trace.
+                "inputs": {"question": row.inputs + " " * 1200 * (n == 11), "passage": f"p{n // 3}"},
+                "outputs": row.outputs,
+                "expectations": {"expected_response": row.ground_truth},
+                "tags": {"topic": ("add", "carry")[n % 2]},
+            }
+            for n, row in enumerate(data.itertuples())
+        ]
+        with mlflow.start_run(run_name=model):
+            result = mlflow.genai.evaluate(data=rows, scorers=[right, brief])
+        for trace in sorted(result.result_df["trace_id"])[:3]:
+            person = AssessmentSource(source_type="HUMAN", source_id="reader")
+            mlflow.log_feedback(trace_id=trace, name="right", value=True, source=person)
+        with mlflow.start_run(run_name=f"{model} table"):
+            evaluate(data=data, targets="ground_truth", predictions="outputs")
+        with mlflow.start_run(run_name=f"{model} plain"):
+            labels = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "target": [0, 1, 1, 0]})
+            answers = [n % 2 for n in range(4)]
+            frame = labels.assign(prediction=answers)
+            mlflow.models.evaluate(
+                data=frame, targets="target", predictions="prediction", model_type="classifier"
+            )
+        with mlflow.start_run(run_name=f"{model} logged"):
+            # The line that the message of evalreport recommends.
+            mlflow.log_table(labels.assign(prediction=answers), "eval_results_table.json")
+    keep_store(folder, OUTPUT / "store")
+
+
+KEPT = ("experiments", "runs", "assessments", "trace_info", "trace_request_metadata", "trace_tags", "spans")
+
+
+def keep_store(folder: Path, place: Path) -> None:
+    """Write the answers of the server, the tables, and the database without what only MLflow itself needs."""
+    place.mkdir(parents=True, exist_ok=True)
+    answers = json.dumps(server_answers(folder), indent=1)
+    (place / "server.json").write_text(answers.replace(str(folder), "/store") + "\n", encoding="utf-8")
+    for table in (folder / "mlruns").rglob("eval_results_table.json"):
+        kept = place / table.relative_to(folder)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(table, kept)
+    shutil.copyfile(folder / "mlflow.db", place / "mlflow.db")
+    with contextlib.closing(sqlite3.connect(place / "mlflow.db", isolation_level=None)) as database:
+        database.execute("PRAGMA foreign_keys = OFF")
+        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (name,) in tables:
+            if name not in KEPT and not name.startswith("sqlite_"):
+                database.execute(f"DROP TABLE {name}")
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'index'").fetchall():
+            if not name.startswith("sqlite_"):
+                database.execute(f"DROP INDEX {name}")
+        database.execute("UPDATE runs SET artifact_uri = replace(artifact_uri, ?, '/store')", (str(folder),))
+        database.execute("UPDATE experiments SET artifact_location = ''")
+        database.execute("DELETE FROM trace_tags WHERE key LIKE '%ocation'")
+        database.execute("UPDATE assessments SET error = 'ValueError' WHERE error IS NOT NULL")
+        database.execute("DELETE FROM trace_request_metadata WHERE key <> 'mlflow.sourceRun'")
+        database.execute("VACUUM")
+
+
+def server_answers(folder: Path) -> dict[str, object]:
+    """Ask a server of the store, on this machine alone, what evalreport asks."""
+    port = "5917"
+    command = [
+        sys.executable,
+        "-m",
+        "mlflow",
+        "server",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        port,
+        "--workers",
+        "1",
+    ]
+    server = subprocess.Popen([*command, "--backend-store-uri", f"sqlite:///{folder}/mlflow.db"])
+    try:
+        return asked(f"http://127.0.0.1:{port}")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def asked(address: str) -> dict[str, object]:
+    """Return the answers by what was asked."""
+
+    def answer(path: str, content: object = None) -> str | None:
+        data = None if content is None else json.dumps(content).encode()
+        kind = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{address}/{path}", data, kind)  # noqa: S310 - our own server
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310
+                return response.read().decode()
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    for _ in range(120):
+        with contextlib.suppress(OSError):
+            answer("health")
+            break
+        time.sleep(0.5)
+    experiments = json.loads(answer("api/2.0/mlflow/experiments/search", {"max_results": 10}))
+    ids = [one["experiment_id"] for one in experiments["experiments"]]
+    wanted = {"experiment_ids": ids, "order_by": ["attributes.start_time ASC"]}
+    runs = json.loads(answer("api/2.0/mlflow/runs/search", wanted))
+    for run in runs["runs"]:
+        del run["data"], run["inputs"]
+    found: dict[str, object] = {"experiments": experiments, "runs": runs, "traces": {}, "tables": {}}
+    for run in runs["runs"]:
+        name = run["info"]["run_id"]
+        found["tables"][name] = answer(f"get-artifact?path=eval_results_table.json&run_uuid={name}")
+        place = {"experiment_id": run["info"]["experiment_id"]}
+        search = {
+            "locations": [{"type": "MLFLOW_EXPERIMENT", "mlflow_experiment": place}],
+            "filter": f"request_metadata.`mlflow.sourceRun` = '{name}'",
+            "order_by": ["timestamp_ms ASC"],
+        }
+        traces = json.loads(answer("api/3.0/mlflow/traces/search", search))
+        for trace in traces.get("traces", []):
+            del trace["trace_metadata"]
+            for judged in trace.get("assessments", []):
+                judged.get("feedback", {}).pop("error", None)
+        found["traces"][name] = traces
+    return found
+
+
 def main() -> None:
     """Write the folder of this version."""
     shutil.rmtree(OUTPUT, ignore_errors=True)
@@ -124,6 +279,9 @@ def main() -> None:
                 shutil.copyfile(kept, place)
         if MAJOR == "3":
             genai(Path(folder))
+            (Path(folder) / "kept").mkdir()
+            os.chdir(Path(folder) / "kept")
+            store(Path(folder) / "kept")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,316 @@
+"""Logs of Inspect AI (``.eval``, ``.json``) -> rows, read without Inspect: a zip of JSON, or JSON."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from evalreport.errors import InputError, UsageError
+from evalreport.imports.table import (
+    Found,
+    Imported,
+    Record,
+    Row,
+    as_table,
+    digest,
+    json_of,
+    judgement_of,
+    named,
+    number_of,
+    once,
+    parsed,
+    read_from,
+)
+from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_EXPECTED = "a log of Inspect AI: .eval, or .json with eval and samples"
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Inspect's own values: correct, partially correct, incorrect, no answer."""
+ZSTANDARD = 93
+"""The number of the compression in a zip; Python reads it from 3.14 on."""
+MOST_UNPACKED = 1_000_000_000
+"""Bytes that the parts of one log may have in all."""
+MOST_MEMBERS = 1_000_000
+_PART = 1_000_000
+_LOCAL_HEADER = 30
+_KEPT = ("id", "epoch", "target", "metadata", "scores")
+_REMOVED = "Key removed from summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One log: what was evaluated, and its samples."""
+
+    path: Path
+    task: str
+    samples: tuple[Record, ...]
+    planned: int | None
+    status: str
+
+
+def import_inspect(
+    paths: Sequence[Path], *, models: Sequence[str] = (), scorer: str | None = None, gold: str | None = None
+) -> Imported:
+    """Read the logs of one or more evaluations.
+
+    Parameters
+    ----------
+    paths
+        Logs, or folders that are searched for them; a log says its model, unless ``models`` names it.
+    models
+        Those to read, also ``FOUND=NAME``; or one name for each path, for two runs of one model.
+    scorer
+        Whose score is the outcome (``SCORER/KEY`` where it gives several values); None: there must be one only.
+    gold
+        The scorer that holds what a person judged, for the column ``gold``.
+
+    Raises
+    ------
+    InputError
+        No log, a score that is no number, or models that were asked different things.
+    UsageError
+        Several scorers and none was named, or two logs of one model and task.
+    """
+    found = [_found(place, path, log) for place, given in enumerate(paths) for path, log in _logs(given)]
+    found = once(named(found, paths, models))
+    if not found:
+        raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
+    outcome = _scorer([one.source for one in found], scorer, gold)
+    tasks = {one.source.task for one in found}
+    rows: list[Row] = []
+    asked: dict[str, tuple[str, Path]] = {}
+    said = [*read_from(found), Message("imported.outcome", name=outcome)]
+    for one in found:
+        log = one.source
+        for sample in sorted(log.samples, key=lambda sample: (str(sample["id"]), str(sample.get("epoch")))):
+            name = str(sample["id"])
+            example = name if len(tasks) == 1 else f"{log.task}/{name}"
+            _check_asked(asked, example, sample, log.path)
+            values = {"task": log.task, "outcome": _score(log, sample, outcome)}
+            if gold is not None:
+                values["gold"] = _score(log, sample, gold)
+            metadata = sample.get("metadata")
+            own = metadata if isinstance(metadata, dict) else {}
+            rows.append(Row(one.model, example, values, own, str(sample.get("epoch", 1))))
+        if log.planned is not None and len(log.samples) < log.planned:
+            said.append(
+                Message(
+                    "imported.unfinished",
+                    file=one.file,
+                    status=log.status,
+                    n=len(log.samples),
+                    planned=log.planned,
+                )
+            )
+    return as_table(rows, said)
+
+
+def _found(place: int, path: Path, content: Record) -> Found[Log]:
+    """Return a log as it was read, with the name of its model."""
+    header = content["eval"]
+    samples = content["samples"]
+    for number, sample in enumerate(samples, start=1):
+        if not isinstance(sample, dict) or "id" not in sample:
+            raise InputError(f"sample {number} has no id", file=str(path), expected=_EXPECTED)
+    dataset, config = header.get("dataset"), header.get("config")
+    ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
+    epochs = number_of(config.get("epochs") or 1) if isinstance(config, dict) else None
+    planned = round(len(ids) * epochs) if isinstance(ids, list) and epochs is not None else None
+    kept = tuple({name: sample[name] for name in _KEPT if name in sample} for sample in samples)
+    log = Log(path, str(header.get("task", path.stem)), kept, planned, str(content.get("status", "?")))
+    return Found(place, str(header.get("model", path.stem)), str(path), log, task=log.task)
+
+
+def _check_asked(asked: dict[str, tuple[str, Path]], example: str, sample: Record, path: Path) -> None:
+    """Refuse models that were asked different things under one id."""
+    target = digest(sample.get("target"))
+    first, where = asked.setdefault(example, (target, path))
+    if target != first:
+        raise InputError(
+            f"the sample {example} has another target than in {where}",
+            file=str(path),
+            expected="models that were asked the same",
+            remedy="evaluate both on the same version of the data set",
+        )
+
+
+# --- scores ---------------------------------------------------------------------------------------------------------
+
+
+def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
+    """Yield the scores of a sample; a scorer that gives several values has one for each of its keys."""
+    scores = sample.get("scores")
+    for name, score in scores.items() if isinstance(scores, dict) else ():
+        value = score.get("value") if isinstance(score, dict) else score
+        if isinstance(value, dict):
+            yield from ((f"{name}/{key}", part) for key, part in value.items())
+        else:
+            yield name, value
+
+
+def _known_scorers(logs: Sequence[Log]) -> list[str]:
+    return list(dict.fromkeys(name for log in logs for sample in log.samples for name, _ in _scorers(sample)))
+
+
+def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
+    """Return the scorer whose scores are the outcome: the one that was named, else the only one."""
+    known = _known_scorers(logs)
+    for name in (scorer, gold):
+        if name is not None and name not in known:
+            raise InputError(
+                f"there is no scorer {name!r}",
+                file=str(logs[0].path),
+                expected=f"one of {', '.join(known[:20]) or 'no scorers'}",
+            )
+    if scorer is not None:
+        return scorer
+    rest = [name for name in known if name != gold]
+    if len(rest) > 1:
+        raise UsageError(f"samples were scored by {', '.join(rest[:20])}: name one with --scorer")
+    if not rest:
+        raise InputError("no sample has a score", file=str(logs[0].path), expected="a log that was scored")
+    return rest[0]
+
+
+def _score(log: Log, sample: Record, scorer: str) -> float | None:
+    """Return a sample's score; None where an error or a limit left it without one."""
+    value = dict(_scorers(sample)).get(scorer)
+    if isinstance(value, str) and value in GRADES:
+        return GRADES[value]
+    place = f" as the score of the sample {str(sample['id'])[:60]}"
+    remedy = "name another scorer with --scorer"
+    return judgement_of(value, scorer, str(log.path), place=place, remedy=remedy)
+
+
+# --- logs -----------------------------------------------------------------------------------------------------------
+
+
+def _logs(given: Path) -> Iterator[tuple[Path, dict[str, object]]]:
+    if not given.is_dir():
+        yield given, _content(given)
+        return
+    for path in sorted((*given.rglob("*.eval"), *given.rglob("*.json"))):
+        try:
+            yield path, _content(path)
+        except InputError:
+            # Beside the logs a folder may hold other JSON, as a listing of them.
+            if path.suffix == ".eval":
+                raise
+
+
+def _content(path: Path) -> dict[str, object]:
+    """Return a log's header and samples: eval, status, samples."""
+    content = _unzipped(path) if path.suffix == ".eval" else json_of(path, _EXPECTED)
+    header = content.get("eval") if isinstance(content, dict) else None
+    if not isinstance(header, dict) or not isinstance(content.get("samples"), list):
+        raise InputError("no log with samples", file=str(path), expected=_EXPECTED)
+    return dict(content)
+
+
+def _unzipped(path: Path) -> dict[str, object]:
+    """Read what is needed of a zip: the header, and the summaries of the samples, else the samples themselves."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError("it is no regular file", file=str(path), expected=_EXPECTED)
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            if len(archive.namelist()) > MOST_MEMBERS:
+                raise InputError(f"it has more than {MOST_MEMBERS} parts", file=str(path), expected=_EXPECTED)
+            members = _Archive(path, stream, archive, MOST_UNPACKED)
+            names = set(archive.namelist())
+            header = _json(members, "header.json" if "header.json" in names else "_journal/start.json")
+            if not isinstance(header, dict):
+                raise InputError("no header", file=str(path), expected=_EXPECTED)
+            return {"status": "started", **header, "samples": _samples(members, names)}
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
+        if isinstance(error, OSError) and error.strerror is not None:
+            raise InputError(
+                f"cannot be read ({error.strerror})", file=str(path), remedy="check the path"
+            ) from None
+        raise InputError(f"a broken zip ({str(error)[:120]})", file=str(path), expected=_EXPECTED) from None
+
+
+def _samples(members: _Archive, names: set[str]) -> list[Any]:
+    journal = sorted(
+        (name for name in names if name.startswith("_journal/summaries/")), key=lambda name: (len(name), name)
+    )
+    summaries = [
+        sample
+        for name in (["summaries.json"] if "summaries.json" in names else journal)
+        for sample in _list(_json(members, name))
+    ]
+    if summaries and all(map(_whole, summaries)):
+        return summaries
+    # Old logs say no metadata in the summaries, and long ones are removed from them.
+    return [_json(members, name) for name in sorted(names) if name.startswith("samples/")]
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _whole(summary: object) -> bool:
+    metadata = summary.get("metadata") if isinstance(summary, dict) else None
+    return isinstance(metadata, dict) and not any(
+        isinstance(value, str) and value.startswith(_REMOVED) for value in metadata.values()
+    )
+
+
+@dataclass(slots=True)
+class _Archive:
+    """A log that is open, and how many bytes may still be unpacked."""
+
+    path: Path
+    stream: BinaryIO
+    zipped: zipfile.ZipFile
+    left: int
+
+
+def _json(archive: _Archive, name: str) -> Any:
+    """Return the value of a part."""
+    try:
+        info = archive.zipped.getinfo(name)
+    except KeyError:
+        raise InputError(f"it has no part {name}", file=str(archive.path), expected=_EXPECTED) from None
+    content = b"".join(_unpacked(archive, info))
+    # zipfile checks what it unpacks itself.
+    if info.compress_type == ZSTANDARD and zlib.crc32(content) != info.CRC:
+        raise zipfile.BadZipFile(f"{name} is damaged")
+    return parsed(content.decode("utf-8"), Path(f"{archive.path}:{name}"), None, _EXPECTED)
+
+
+def _unpacked(archive: _Archive, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    zstandard = info.compress_type == ZSTANDARD
+    with _zstandard(archive, info) if zstandard else archive.zipped.open(info) as member:
+        while part := member.read(_PART):
+            archive.left -= len(part)
+            if archive.left < 0:
+                raise InputError(
+                    f"its parts have more than {MOST_UNPACKED // 10**6} MB",
+                    file=str(archive.path),
+                    expected=_EXPECTED,
+                )
+            yield part
+
+
+def _zstandard(archive: _Archive, info: zipfile.ZipInfo) -> pa.NativeFile:
+    import pyarrow as pa
+
+    archive.stream.seek(info.header_offset)
+    header = archive.stream.read(_LOCAL_HEADER)
+    if header[:4] != b"PK\x03\x04" or len(header) < _LOCAL_HEADER or info.flag_bits & 1:
+        raise zipfile.BadZipFile("a part without its header, or encrypted")
+    # The name and the extra field stand between the header and the content.
+    names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    archive.stream.seek(names, 1)
+    # Parts may overlap: what is read counts as well as what is unpacked.
+    archive.left -= info.compress_size
+    packed = archive.stream.read(info.compress_size) if archive.left > 0 else b""
+    return pa.input_stream(pa.py_buffer(packed), compression="zstd")

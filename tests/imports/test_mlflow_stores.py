@@ -1,0 +1,258 @@
+"""`evalreport import mlflow` from a database and a server: of one store that MLflow 3.17.2 wrote and served."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from evalreport.cli import main
+from evalreport.imports import mlflow_stores
+
+STORE = Path(__file__).resolve().parents[1] / "data" / "imports" / "mlflow" / "3" / "store"
+DATABASE = STORE / "mlflow.db"
+ANSWERS = json.loads((STORE / "server.json").read_text(encoding="utf-8"))
+JUDGED = ("--model", "large", "--model", "small", "--outcome", "right/value")
+
+
+@pytest.fixture
+def imported(importing):
+    """Import what MLflow wrote."""
+    return partial(importing, "mlflow")
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers as the server did, one run a page, and keeps what was asked."""
+
+    asked: list[tuple[str, str | None]]
+
+    def do_GET(self) -> None:
+        """Send a table, or say that there is none."""
+        run = parse_qs(urlsplit(self.path).query)["run_uuid"][0]
+        table = ANSWERS["tables"][run]
+        self._send(404 if table is None else 200, "{}" if table is None else table)
+
+    def do_POST(self) -> None:
+        """Search experiments, runs or traces."""
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.endswith("experiments/search"):
+            found = ANSWERS["experiments"]
+        elif self.path.endswith("runs/search"):
+            page, runs = int(asked.get("page_token", 0)), ANSWERS["runs"]["runs"]
+            more = {"next_page_token": str(page + 1)} if page + 1 < len(runs) else {}
+            found = {"runs": runs[page : page + 1], **more}
+        else:
+            found = ANSWERS["traces"][asked["filter"].split("'")[1]]
+        self._send(200, json.dumps(found))
+
+    def _send(self, code: int, text: str) -> None:
+        self.asked.append((self.path, self.headers.get("Authorization")))
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a server on this machine."""
+    Server.asked = []
+    with HTTPServer(("127.0.0.1", 0), Server) as running:
+        thread = threading.Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+@pytest.fixture
+def changed(tmp_path) -> Path:
+    """A copy of the database, to be changed."""
+    return Path(shutil.copy(DATABASE, tmp_path / "mlflow.db"))
+
+
+def change(path: Path, sql: str, *parameters: object) -> None:
+    """Change a database."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(sql, parameters)
+        connection.commit()
+
+
+def test_judged_traces_of_a_database_are_rows(imported):
+    """Runs by name; what a scorer said is the outcome; inputs, tags and what was expected keep their names."""
+    code, said, rows = imported(f"sqlite:///{DATABASE}", *JUDGED)
+    assert code == 0
+    assert {row["model"] for row in rows} == {"large", "small"}
+    assert len({row["id"] for row in rows}) == 12
+    assert {row["passage"] for row in rows} == {f"p{n}" for n in range(4)}
+    assert {row["topic"] for row in rows} == {"add", "carry"}
+    assert "2 answers have no judgement" in said
+    for row in rows:
+        # The scorer of the fixture fails where 12 is expected.
+        assert (row["outcome"] == "") == (row["expected_response"] == "12")
+    # The questions are those of the table that the run of the same model logged, judged by the same rule.
+    # A folder that holds the database of MLflow 3 beside its artifacts is that store.
+    _, _, table = imported(STORE, "--model", "large table", "--model", "small table")
+    assert len(table) == 24
+    for model in ("large", "small"):
+        scores = {row["inputs"]: row["outcome"] for row in table if row["model"] == f"{model} table"}
+        own = {
+            row["question"].strip(): row["outcome"]
+            for row in rows
+            if row["model"] == model and row["outcome"]
+        }
+        assert len(own) == 11
+        assert own == {question: scores[question] for question in own}
+
+
+def test_what_people_judged_becomes_gold(imported):
+    """Three traces of each run were judged by a person too, under the name of the scorer."""
+    _, _, rows = imported(DATABASE, *JUDGED, "--gold", "right/human")
+    assert [row["gold"] for row in rows if row["gold"]] == ["1.0"] * 6
+    assert imported(DATABASE, *JUDGED, "--gold", "brief/human")[0] == 2
+
+
+def test_a_server_gives_what_its_database_gives(imported, server):
+    """Page by page; judged traces, and tables."""
+    for words in (JUDGED, ("--model", "large table", "--model", "small table=tiny", "--id", "question_id")):
+        _, _, stored = imported(DATABASE, *words)
+        code, said, served = imported(server, *words)
+        assert code == 0
+        assert f"{server}, run " in said
+        # The server shows 1,000 characters of the long question, the database the whole of it.
+        long = {row["id"] for row in stored if len(row.get("question", "")) > 1000}
+        assert len(long) == (words is JUDGED)
+        for row, other in zip(stored, served, strict=True):
+            names = ("model", "id", "outcome", "topic") if row["id"] in long else row
+            assert {name: other.get(name) for name in names} == {name: row[name] for name in names}
+
+
+def test_a_run_without_rows_is_told_the_line_that_logs_them(imported):
+    """A plain evaluation logs metrics only; the line that the message gives was run for the fixture, and is read."""
+    code, said, _ = imported(DATABASE, "--model", "large plain")
+    assert code == 2
+    assert "no rows were logged by large plain" in said
+    assert 'mlflow.log_table(data.assign(prediction=answers), "eval_results_table.json")' in said
+    code, _, rows = imported(DATABASE, "--model", "large logged", "--model", "small logged")
+    assert (code, len(rows), rows[0]["y_true"]) == (0, 8, "0")
+
+
+def test_of_a_whole_store_the_runs_that_were_judged_so_are_read(imported, tmp_path):
+    """`--outcome` alone chooses: the others are named, and evalreport reads the result."""
+    code, said, rows = imported(DATABASE, "--outcome", "brief/value")
+    assert (code, {row["model"] for row in rows}) == (0, {"large", "small"})
+    assert "left out" in said
+    assert "large plain" in said
+    words = ["run", str(tmp_path / "predictions.csv"), "-o", str(tmp_path / "out"), "-f", "json", "-q"]
+    assert main([*words, "--cluster", "passage", "--slice", "topic", "--resamples", "50"]) == 0
+
+
+def test_runs_of_the_same_name_are_told_apart_by_their_ids(imported, changed):
+    """A run was repeated under its name: refused, with the ids."""
+    change(changed, "UPDATE runs SET name = 'large' WHERE name = 'small'")
+    code, said, _ = imported(changed, *JUDGED[:2], *JUDGED[4:])
+    assert code == 2
+    assert "2 runs are called 'large'" in said
+    run = said.split("--model ")[1].split("=")[0]
+    code, _, rows = imported(changed, "--model", f"{run}=one", *JUDGED[4:])
+    assert (code, {row["model"] for row in rows}) == (0, {"one"})
+
+
+def test_deleted_runs_and_other_experiments_are_left_out(imported, changed):
+    """What was deleted in MLflow is not read; an experiment that is not there is said."""
+    change(changed, "UPDATE runs SET lifecycle_stage = 'deleted' WHERE name = 'small'")
+    _, _, rows = imported(changed, "--outcome", "right/value", "--experiment", "answers")
+    assert {row["model"] for row in rows} == {"large"}
+    assert "there is no run in the experiment 'none'" in imported(changed, "--experiment", "none")[1]
+
+
+def test_inputs_that_are_cut_match_nothing(imported, changed):
+    """Without MLflow's digest, a question of a thousand characters may be another than it looks."""
+    change(changed, "DELETE FROM trace_tags WHERE key = 'mlflow.eval.requestId'")
+    code, _, rows = imported(changed, *JUDGED)
+    assert (code, len({row["id"] for row in rows})) == (0, 12)
+    change(changed, "UPDATE trace_info SET request_preview = ?", "x" * 1000)
+    assert len({row["id"] for row in imported(changed, *JUDGED)[2]}) == 12
+    change(changed, "DROP TABLE spans")
+    code, said, _ = imported(changed, *JUDGED)
+    assert code == 2
+    assert "the inputs of a trace are cut" in said
+
+
+def test_a_database_is_only_read(imported, tmp_path):
+    """Its bytes stay, nothing is left beside it; what is no database, or not of MLflow, is said."""
+    before = DATABASE.read_bytes()
+    assert imported(DATABASE, *JUDGED)[0] == 0
+    assert DATABASE.read_bytes() == before
+    assert sorted(path.name for path in STORE.iterdir()) == ["mlflow.db", "mlruns", "server.json"]
+    (tmp_path / "text.db").write_text("no database, but long enough to be taken for one " * 30)
+    change(tmp_path / "other.db", "CREATE TABLE a (b)")
+    for name, problem in (
+        ("none.db", "there is no such database"),
+        ("text.db", "file is not a database"),
+        ("other.db", "no such table: runs"),
+    ):
+        code, said, _ = imported(f"sqlite:///{tmp_path / name}")
+        assert code == 2
+        assert name in said
+        assert problem in said
+
+
+def test_a_database_without_end_is_refused(imported, changed, monkeypatch):
+    """A view in the place of a table may have rows without end; and more than can be held is not read."""
+    with monkeypatch.context() as limit:
+        limit.setattr(mlflow_stores, "MOST_BYTES", 1_000)
+        code, said, _ = imported(changed, *JUDGED)
+        assert code == 2
+        assert "it holds more than" in said
+    change(changed, "ALTER TABLE runs RENAME TO real_runs")
+    endless = (
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT real_runs.* FROM real_runs, c"
+    )
+    change(changed, "CREATE VIEW runs AS " + endless)
+    code, said, _ = imported(changed, *JUDGED)
+    assert code == 2
+    assert "runs is no plain table" in said
+
+
+def test_a_password_is_sent_and_never_shown(imported, server, monkeypatch):
+    """Of the address, else of the variables that MLflow reads."""
+    address = server.replace("http://", "http://me:open-sesame@")
+    _, said, _ = imported(address, *JUDGED)
+    assert {how for _, how in Server.asked} == {"Basic bWU6b3Blbi1zZXNhbWU="}
+    assert "sesame" not in said
+    Server.asked.clear()
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "swordfish-token")
+    imported(server, *JUDGED)
+    assert {how for _, how in Server.asked} == {"Bearer swordfish-token"}
+
+
+def test_what_is_no_server_of_mlflow_is_said(imported, server, monkeypatch):
+    """Nobody listens; another program answers; the server refuses."""
+    assert "the server does not answer" in imported("http://127.0.0.1:1")[1]
+    monkeypatch.setattr(Server, "_send", lambda self, *_: self.send_error(403))
+    code, said, _ = imported(server)
+    assert code == 2
+    assert "the server says 403" in said
+    assert "MLFLOW_TRACKING_TOKEN" in said
+    for answer, problem in (("[]", "no answer of MLflow"), ("<html>", "no JSON")):
+
+        def other(self: Server, _code: int, _text: str, answer: str = answer) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        monkeypatch.setattr(Server, "_send", other)
+        code, said, _ = imported(server)
+        assert code == 2
+        assert problem in said
