@@ -83,7 +83,7 @@ def test_no_summary_of_a_command_is_cut_off(run):
     "words, message",
     [
         (["rnu", "models"], "unknown command 'rnu'; did you mean run?"),
-        (["run"], "Missing argument 'MODELS...'"),
+        (["verify"], "Missing argument 'RESULTS'"),
         (["run", "models", "--confidnce", "0.9"], "--confidence"),
         (["run", "models", "--task", "binray"], "'binray' is not one of"),
         (["run", "models", "--seed", "x"], "'x' is not a valid integer"),
