@@ -170,6 +170,10 @@ KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(Outp
 """Every option in the order of --help: where to and in which formats, what is asked, how it is written."""
 
 
+RENDERING = ("formats", "detail", "templates", "template_time", "title", "time")
+"""Fields of ``OutputOptions`` that ``evalreport.render`` takes: the others are about a terminal, or loading."""
+
+
 def validate(options: Options) -> None:
     """Check the values of the options that change results, before any file is read.
 

@@ -106,6 +106,9 @@ def _turned(low: float | None, high: float | None, turned: bool) -> tuple[float 
 MOST_TOLD, FIRST = 6, 4
 """Of more models than the one number, so many as the other are drawn in colour: lines of twelve tell nothing."""
 
+ROC_AREAS = ("roc_auc", "roc_auc_ovr")
+"""The area under a binary curve, and under that of one class against the rest."""
+
 MOST_BANDS = 6
 LONGEST_NAME = 40
 OTHERS = "\u2060others"
@@ -139,6 +142,8 @@ def roc(
     ----------
     label
         The class, where there are several (one against the rest); None for a binary task.
+    names
+        What is said for a model; its name and its AUC if None.
     annotated
         The model whose thresholds stand beside its curve, and whose line of equal accuracy is drawn where it
         touches; none if None.
@@ -154,7 +159,7 @@ def roc(
     """
     draw_diagonal(ax)
     banded = _banded(results)
-    for model in shown_models(results, names, highlight):
+    for model in shown_models(results, names or _with_areas(results, label), highlight):
         curve = curve_of(results, model.model, "roc", label)
         draw_curve(ax, curve, model, band=model.model in banded)
         if model.model == annotated and curve is not None:
@@ -188,6 +193,16 @@ def precision_recall(
             _draw_point(ax, rates[0], rates[2], model)
     _unit_square(ax, say("chart.recall"), say("chart.precision"))
     with_legend(ax, legend, "best")
+
+
+def _with_areas(results: Results, label: str | None) -> dict[str, str]:
+    """Give each model's name with the area under its ROC curve, where it has one."""
+    names = {model: name_of(None, model) for model in results.models}
+    for record in results.metrics:
+        whole = record.slice is None and record.average is None and record.label == label
+        if whole and record.metric in ROC_AREAS and record.value is not None:
+            names[record.model] = say("chart.with_area", model=names[record.model], area=record.value)
+    return names
 
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:
