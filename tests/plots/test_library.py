@@ -105,13 +105,13 @@ def test_lines_of_twelve_models_are_no_tangle(name: str) -> None:
 
 def test_wanted_models_are_highlighted() -> None:
     """``highlight`` names the models in colour."""
-    axes = plots.roc(binary(12), Canvas().subplots(), highlight=["model 11"])
+    axes = plots.precision_recall(binary(12), Canvas().subplots(), highlight=["model 11"])
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["model 11", "11 others"]
 
 
 def test_a_model_whose_name_begins_with_an_underscore_stands_in_the_legend() -> None:
     """Matplotlib would leave it out."""
-    axes = plots.roc(binary(), Canvas().subplots())
+    axes = plots.precision_recall(binary(), Canvas().subplots())
     assert "_hidden" in [text.get_text() for text in axes.get_legend().get_texts()]
 
 
