@@ -109,3 +109,11 @@ def test_check_ends_with_the_command_to_type_next(run, models):
     assert last == f"next: evalreport run {models} --task binary --positive 1"
     words = shlex.split(last)[2:]
     assert run(*words, "-f", "json", "-o", "-", "-q").code == 0
+
+
+def test_the_table_says_what_its_intervals_are(run, models):
+    """In one line below it; for a single model nothing is said of differences."""
+    both = run("run", models, "-f", "md").out
+    assert "[low, high]: 95 % intervals (Δ: 95 %). A Δ whose interval leaves 0 out is decided." in both
+    alone = run("run", models / "forest.csv", "-f", "md").out
+    assert "[low, high]: 95 % intervals.\n" in "\n".join(line.rstrip() for line in alone.splitlines())
