@@ -58,7 +58,8 @@ def test_help_imports_click_and_the_standard_library_only(words):
 
 def test_importing_the_package_imports_no_heavy_library():
     """`import evalreport` is cheap; its functions import when they are called."""
-    code = "import evalreport as er, sys; er.Options; er.plots; er.errors.InputError; dir(er); print('\\n'.join(sys.modules))"
+    code = "import evalreport as er, sys; er.Options; er.plots; er.errors.InputError; dir(er)"
+    code += "; print('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not set(done.stdout.split()) & HEAVY
 
