@@ -93,10 +93,11 @@ def _public(*described: type) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
 
 def _documented(text: str, described: tuple[type, ...]) -> str:
     """Add what typed dictionaries say of their keywords to a docstring, before what the function returns."""
-    head, returns, rest = text.partition("    Returns\n")
+    head, returns, rest = text.partition("Returns\n")
+    indent = head.rpartition("\n")[2]  # none from Python 3.13 on
     for record in described:
         entries = (record.__doc__ or "").partition("\n\n")[2].rstrip()
-        head += f"    Other Parameters\n    ----------------\n{entries}\n\n"
+        head += f"Other Parameters\n{indent}----------------\n{entries}\n\n{indent}"
     return head + returns + rest
 
 
