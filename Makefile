@@ -19,7 +19,7 @@ export PIP_NO_INPUT := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-system check static tests env libraries docs golden screenshots pictures lock wheel-check \
+.PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
         study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean
 
 help: ## this list
@@ -33,6 +33,9 @@ test: check ## set up, then every test that needs no root and no server, and the
 test-system: env ## the tests with a real browser, PDF tools and killed processes
 	@scripts/debian-packages.sh system
 	$(BIN)/python -m pytest tests/system -m system
+
+test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors
+	@scripts/test-bounds.sh
 
 check: env libraries static tests ## format, lint, types, the import rule, tests, doctests, README blocks
 

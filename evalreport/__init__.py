@@ -14,14 +14,21 @@ Importing the package costs nothing: each function fetches what it needs when it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import wraps as _wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from evalreport.keywords import ReportKeywords, RunKeywords
 from evalreport.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from os import PathLike
+    from collections.abc import Callable, Sequence
+    from typing import Unpack
 
+    from evalreport import errors, plots
+    from evalreport.audit.compare_runs import Compared
+    from evalreport.audit.kept_files import Recorded
+    from evalreport.audit.verify import Verification
+    from evalreport.comparisons.study_design import Answer, Layout, Measure
     from evalreport.config import Options
     from evalreport.data.available_analyses import Possible
     from evalreport.data.predictions import Predictions
@@ -29,35 +36,94 @@ if TYPE_CHECKING:
     from evalreport.refit.resampling import Resampled
     from evalreport.report import RenderOutcome
     from evalreport.results import Results
+    from evalreport.sources import AnyPath, Frame, Models, Values
 
-__all__ = ["Options", "Results", "__version__", "check", "evaluate", "load", "render", "resample"]
+__all__ = [
+    "evaluate",
+    "render",
+    "load",
+    "check",
+    "resample",
+    "compare_runs",
+    "verify",
+    "plan",
+    "plots",
+    "Results",
+    "Options",
+    "errors",
+    "__version__",
+]
 
-# Names that are shown here and live elsewhere, fetched on first use.
-_ELSEWHERE = {"Options": "evalreport.config", "Results": "evalreport.results"}
+# Names that are shown here and live elsewhere, fetched on first use: modules, and names in modules.
+_ELSEWHERE = {
+    "Options": "evalreport.config",
+    "Results": "evalreport.results",
+    "errors": "evalreport.errors",
+    "plots": "evalreport.plots",
+}
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
+def _public(*described: type) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Refuse keywords that a function does not take, with a suggestion, and document those of typed dictionaries."""
+
+    def decorated(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        code = function.__code__
+        known = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        for record in described:
+            known += record.__annotations__
+
+        @_wraps(function)
+        def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            for name in kwargs:
+                if name not in known:
+                    from evalreport.errors import KeywordError
+                    from evalreport.registry import unknown_name
+
+                    raise KeywordError(f"{function.__name__}(): {unknown_name('keyword', name, known)}")
+            return function(*args, **kwargs)
+
+        called.__doc__ = _documented(function.__doc__ or "", described)
+        return called
+
+    return decorated
+
+
+def _documented(text: str, described: tuple[type, ...]) -> str:
+    """Add what typed dictionaries say of their keywords to a docstring, before what the function returns."""
+    head, returns, rest = text.partition("Returns\n")
+    indent = head.rpartition("\n")[2]  # none from Python 3.13 on
+    for record in described:
+        entries = (record.__doc__ or "").partition("\n\n")[2].rstrip()
+        head += f"Other Parameters\n{indent}----------------\n{entries}\n\n{indent}"
+    return head + returns + rest
+
+
+@_public(RunKeywords)
 def evaluate(
-    source: Any,
+    models: Models,
     *,
-    truth: Any = None,
+    truth: Values | Frame | AnyPath | None = None,
     options: Options | None = None,
     jobs: int = 1,
     memory_limit: str | None = None,
     progress: Callable[[str, float], None] | None = None,
-    **option_fields: Any,
+    **option_fields: Unpack[RunKeywords],
 ) -> Results:
     """Compare models on their predictions and return every figure, test and verdict.
 
     Parameters
     ----------
-    source
+    models
         A folder or file of predictions, several files, a data frame (pandas, polars, pyarrow ...) with a
         column ``model``, or a mapping of each model's name to its data frame or columns. Arrays without an
         ``id`` column are aligned by position.
     truth
         The true labels or values where the source does not hold them: an array, or a file's path.
     options
-        What changes results; ``None`` means the defaults.
+        Options that were made before; the keywords below replace single ones. ``None`` means the defaults.
     jobs
         Threads to use; no figure depends on it.
     memory_limit
@@ -65,18 +131,19 @@ def evaluate(
         of what this machine or container has. No figure depends on it.
     progress
         Called with the stage's name and the share done, in [0, 1].
-    **option_fields
-        Single fields of ``Options`` that replace those of ``options``, such as ``metrics=["f1"]``.
 
     Returns
     -------
     Results
-        Flat lists of records, each of which opens as a data frame: ``pandas.DataFrame(results.metrics)``.
+        Flat lists of records: ``results.to_frame("metrics")`` is one as a data frame, ``results.summary()`` says the
+        whole as text, and ``plots`` draws it.
 
     Raises
     ------
     UsageError
-        An option that is unknown, out of its range, or that the data cannot serve.
+        An option that is out of its range, or that the data cannot serve.
+    TypeError
+        A keyword that is none (also a UsageError).
     InputError
         Bad input: what, where, what was expected and what to do.
 
@@ -94,7 +161,7 @@ def evaluate(
 
     settled, values = _settle(options, truth, option_fields)
     results = analyse(
-        source,
+        models,
         truth=values,
         options=settled,
         jobs=jobs,
@@ -104,7 +171,10 @@ def evaluate(
     return judge(results, settled.gates)
 
 
-def render(results: Results, output: str | PathLike[str] = "evalreport-out", **fields: Any) -> RenderOutcome:
+@_public(ReportKeywords)
+def render(
+    results: Results, output: AnyPath = "evalreport-out", **fields: Unpack[ReportKeywords]
+) -> RenderOutcome:
     """Write the report of the results into a folder, in one go: a failure leaves what was there.
 
     Parameters
@@ -113,8 +183,6 @@ def render(results: Results, output: str | PathLike[str] = "evalreport-out", **f
         What ``evaluate`` returned.
     output
         The folder of the report.
-    **fields
-        Fields of ``evalreport.config.OutputOptions``, such as ``formats=["html"]`` or ``title="..."``.
 
     Returns
     -------
@@ -124,7 +192,9 @@ def render(results: Results, output: str | PathLike[str] = "evalreport-out", **f
     Raises
     ------
     UsageError
-        An unknown field or a value that is not allowed.
+        A value that is not allowed.
+    TypeError
+        A keyword that is none (also a UsageError).
     OutputError
         A format that was named and could not be made; the others were written.
 
@@ -147,13 +217,14 @@ def render(results: Results, output: str | PathLike[str] = "evalreport-out", **f
     return report.render(results, settled.output, options=settled)
 
 
+@_public(RunKeywords)
 def load(
-    source: Any,
+    models: Models,
     *,
-    truth: Any = None,
+    truth: Values | Frame | AnyPath | None = None,
     options: Options | None = None,
     memory_limit: str | None = None,
-    **option_fields: Any,
+    **option_fields: Unpack[RunKeywords],
 ) -> Predictions:
     """Read, align and validate predictions without analysing them; parameters and errors as ``evaluate``.
 
@@ -177,16 +248,17 @@ def load(
     from evalreport.config import memory_bytes
 
     settled, values = _settle(options, truth, option_fields)
-    return data.load(source, options=settled, truth=values, memory_limit=memory_bytes(memory_limit))
+    return data.load(models, options=settled, truth=values, memory_limit=memory_bytes(memory_limit))
 
 
+@_public(RunKeywords)
 def check(
-    source: Any,
+    models: Models,
     *,
-    truth: Any = None,
+    truth: Values | Frame | AnyPath | None = None,
     options: Options | None = None,
     memory_limit: str | None = None,
-    **option_fields: Any,
+    **option_fields: Unpack[RunKeywords],
 ) -> tuple[Possible, ...]:
     """Say which analyses the data allow, and for the others why not; parameters as ``evaluate``.
 
@@ -209,14 +281,15 @@ def check(
     """
     from evalreport import data
 
-    predictions = load(source, truth=truth, options=options, memory_limit=memory_limit, **option_fields)
+    predictions = load(models, truth=truth, options=options, memory_limit=memory_limit, **option_fields)
     return data.survey(predictions)
 
 
+@_public()
 def resample(
-    plan: Plan | str | PathLike[str],
+    plan: Plan | AnyPath,
     *,
-    output: str | PathLike[str],
+    output: AnyPath,
     seed: int | None = None,
     jobs: int | None = None,
     backend: Backend | None = None,
@@ -259,28 +332,225 @@ def resample(
     from evalreport.refit.resampling import resample as carry_out
 
     settled = plan if isinstance(plan, Plan) else read_plan(Path(plan))
-    given: dict[str, Any] = {"seed": seed, "jobs": jobs, "backend": backend, "scheduler": scheduler}
-    settled = replace(settled, **{name: value for name, value in given.items() if value is not None})
+    settled = replace(
+        settled,
+        seed=settled.seed if seed is None else seed,
+        jobs=settled.jobs if jobs is None else jobs,
+        backend=settled.backend if backend is None else backend,
+        scheduler=settled.scheduler if scheduler is None else scheduler,
+    )
     return carry_out(settled, output=Path(output), progress=progress)
 
 
-def _settle(options: Options | None, truth: Any, option_fields: dict[str, Any]) -> tuple[Options, Any]:
+@_public()
+def compare_runs(
+    old: Results | AnyPath, new: Results | AnyPath, *, inputs: tuple[AnyPath, AnyPath] | None = None
+) -> Compared:
+    """Say what changed between two runs, such as a base branch and a pull request.
+
+    Parameters
+    ----------
+    old, new
+        Results, or an output folder, a results.json or a report.pdf.
+    inputs
+        The folders of prediction files of the old and the new run: models are then compared pair by pair. ``None``:
+        there is each value with its interval, and what that cannot settle is said.
+
+    Returns
+    -------
+    Compared
+        Values, verdicts, gates, models, data and options that are not the same.
+
+    Raises
+    ------
+    InputError
+        Results that cannot be read, or prediction files that are not those of the run.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = [1, 0, 1, 0]
+    >>> runs = [er.evaluate({"tree": {"y_pred": p}}, truth=truth) for p in ([1, 0, 0, 0], [1, 0, 1, 0])]
+    >>> changed = er.compare_runs(*runs)
+    >>> [(v.old, v.new) for v in changed.values if v.metric == "accuracy"]
+    [(0.75, 1.0)]
+    """
+    from pathlib import Path
+
+    from evalreport.audit.compare_runs import compare_runs
+
+    folders = None if inputs is None else (Path(inputs[0]), Path(inputs[1]))
+    return compare_runs(_recorded(old), _recorded(new), inputs=folders)
+
+
+@_public()
+def verify(
+    results: Results | AnyPath,
+    *,
+    inputs: AnyPath = ".",
+    history: str | None = None,
+    series: str = "default",
+    jobs: int = 1,
+    progress: Callable[[str, float], None] | None = None,
+) -> Verification:
+    """Recompute what results say from the prediction files that they name.
+
+    Parameters
+    ----------
+    results
+        Results, or an output folder, a results.json or a report.pdf.
+    inputs
+        The folder of the prediction files.
+    history, series
+        Address of the history that recorded an audit, and its series there: for what it says about earlier runs.
+    jobs
+        Threads to use; no figure depends on it.
+    progress
+        Called with the stage's name and the share done, in [0, 1].
+
+    Returns
+    -------
+    Verification
+        ``outcome`` is "agrees", "differs" or "cannot be had"; ``differences`` are the figures that do not follow.
+
+    Raises
+    ------
+    InputError
+        Results that cannot be read.
+    UsageError
+        The recorded options are none that this version can follow.
+    """
+    from pathlib import Path
+
+    from evalreport.audit.connection import open_history
+    from evalreport.audit.verify import verify
+
+    known = None if history is None else open_history(history)
+    return verify(
+        _recorded(results), Path(inputs), history=known, series=series, jobs=jobs, progress=progress
+    )
+
+
+@_public()
+def plan(
+    *,
+    half_width: float | None = None,
+    difference: float | None = None,
+    examples: int | None = None,
+    measure: Measure = "accuracy",
+    layout: Layout = "paired",
+    expected: float | Sequence[float] = (),
+    against: float | None = None,
+    discordance: float | None = None,
+    sd: float | None = None,
+    prevalence: float = 0.5,
+    folds: int = 10,
+    repeats: int | None = None,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    pairs: int = 1,
+) -> tuple[Answer, ...]:
+    """Say how many examples are needed, or what a number of them can show; without a question, both for usual numbers.
+
+    Parameters
+    ----------
+    half_width, difference, examples
+        What is asked: examples for an interval of +- ``half_width``; examples to find a ``difference``; what so many
+        ``examples`` show.
+    measure
+        "accuracy" (or any other proportion), the "mean" of a loss, or "auc".
+    layout
+        "one" model against a value, two on the same examples ("paired"), two on sets of their own ("independent"), or
+        cross-validation ("folds").
+    expected
+        Expected accuracy or AUC; two for two models.
+    against
+        The value that one model is compared with.
+    discordance
+        Share of examples on which exactly one of the two models is right.
+    sd
+        Standard deviation: of a mean's values, of the differences of two models by example, or of those by fold.
+    prevalence
+        Share of positive examples, for AUC.
+    folds, repeats
+        Of the cross-validation.
+    power, confidence
+        Wanted probability of finding the difference; level of the intervals.
+    pairs
+        Comparisons that are corrected together.
+
+    Returns
+    -------
+    tuple of Answer
+        One an asked question: ``rows`` hold the answers, each under its assumption; ``str`` gives it as a table.
+
+    Raises
+    ------
+    UsageError
+        A number out of its range, or an assumption that the formula needs is missing.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> answer = er.plan(half_width=0.02, expected=0.9)[0]
+    >>> [row.answer for row in answer.rows], answer.unit
+    ([868], 'examples')
+    """
+    from evalreport.comparisons.study_design import Question, answers
+
+    question = Question(
+        half_width=half_width,
+        difference=difference,
+        examples=examples,
+        measure=measure,
+        layout=layout,
+        expected=(expected,) if isinstance(expected, (int, float)) else tuple(expected),
+        against=against,
+        discordance=discordance,
+        sd=sd,
+        prevalence=prevalence,
+        folds=folds,
+        repeats=repeats,
+        power=power,
+        alpha=(1 - confidence) / pairs,
+    )
+    return answers(question)
+
+
+def _recorded(run: Results | AnyPath) -> Recorded:
+    """Return a run as it was recorded, or as it would be."""
+    from pathlib import Path
+
+    from evalreport.audit.kept_files import Recorded, parsed, read_recorded
+    from evalreport.results import Results, to_json
+
+    if not isinstance(run, Results):
+        return read_recorded(Path(run))
+    written = to_json(run)
+    return Recorded("results", parsed(written, "results"), written)
+
+
+def _settle(
+    options: Options | None, truth: Values | Frame | AnyPath | None, option_fields: RunKeywords
+) -> tuple[Options, Values | Frame | None]:
     """Return the validated options, and the true values where they were given as values."""
     from os import PathLike, fspath
 
     from evalreport.config import Options, with_fields
 
+    fields: dict[str, object] = dict(option_fields)
     if isinstance(truth, (str, PathLike)):
-        option_fields, truth = {**option_fields, "truth": fspath(truth)}, None
-    return with_fields(Options() if options is None else options, option_fields), truth
+        fields, truth = {**fields, "truth": fspath(truth)}, None
+    return with_fields(Options() if options is None else options, fields), truth
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _ELSEWHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+    place = importlib.import_module(_ELSEWHERE[name])
+    return getattr(place, name) if name[0].isupper() else place
 
 
 def __dir__() -> list[str]:

@@ -38,6 +38,8 @@ T = TypeVar("T")
 Record = TypeVar("Record", "Options", "OutputOptions")
 
 Kind = Literal["text", "number", "integer", "flag", "path", "choice", "list", "formats"]
+Group = Literal["Input", "Analysis", "Output", "Gates"]
+"""Under which heading ``--help`` lists an option."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Key:
     short: str | None = None
     loading: bool = False
     """True where reading the files depends on it, so that ``evalreport check`` takes it as well."""
+    group: Group | None = None
+    """None: input where reading depends on it, else as the record that it is declared in."""
 
     @property
     def flag(self) -> str:
@@ -75,9 +79,10 @@ def _option(
     choices: tuple[str, ...] = (),
     short: str | None = None,
     loading: bool = False,
+    group: Group | None = None,
 ) -> T:
     """Declare an option by a field: its flag, its key in evalreport.toml and its keyword follow; see ``Key``."""
-    key = Key(name or "", "", kind, metavar, example, choices, short, loading)
+    key = Key(name or "", "", kind, metavar, example, choices, short, loading, group)
     return field(default=default, metadata={"key": key})
 
 
@@ -118,7 +123,7 @@ class Options:
     cluster: str | None = _option(None, "text", "COLUMN", '"patient"')
     weight: str | None = _option(None, "text", "COLUMN", '"weight"')
     gates: tuple[str, ...] = _option(
-        (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate"
+        (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
     exact: bool = _option(False, "flag", "", "false")
     fixed_class_counts: bool = _option(False, "flag", "", "false")
@@ -126,7 +131,7 @@ class Options:
     cost_ratio: float | None = _option(None, "number", "X", "5")
     what_if_threshold: float | None = _option(None, "number", "X", "0.7")
     noise: float | None = _option(None, "number", "X", "0.09")
-    same_input: str | None = _option(None, "text", "COLUMN", '"specimen"', loading=True)
+    same_input: str | None = _option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
     kohavi_wolpert: bool = _option(False, "flag", "", "false")
 
 
@@ -144,7 +149,7 @@ class OutputOptions:
     template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30")
     title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"')
     time: str | None = _option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"')
-    junit: Path | None = _option(None, "path", "FILE", '"gates.xml"')
+    junit: Path | None = _option(None, "path", "FILE", '"gates.xml"', group="Gates")
     jobs: int = _option(1, "integer", "N", "1")
     memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True)
     log_format: LogFormat = _option("text", "choice", "HOW", '"text"', choices=get_args(LogFormat))
@@ -153,12 +158,20 @@ class OutputOptions:
 
 
 def _keys(record: type[Options | OutputOptions]) -> tuple[Key, ...]:
+    rest: Group = "Analysis" if record is Options else "Output"
     declared = [(entry.name, entry.metadata["key"]) for entry in fields(record) if entry.metadata]
-    return tuple(replace(key, name=key.name or name, field=name) for name, key in declared)
+    return tuple(
+        replace(key, name=key.name or name, field=name, group=key.group or ("Input" if key.loading else rest))
+        for name, key in declared
+    )
 
 
 KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(OutputOptions)[2:])
 """Every option in the order of --help: where to and in which formats, what is asked, how it is written."""
+
+
+RENDERING = ("formats", "detail", "templates", "template_time", "title", "time")
+"""Fields of ``OutputOptions`` that ``evalreport.render`` takes: the others are about a terminal, or loading."""
 
 
 def validate(options: Options) -> None:

@@ -137,6 +137,10 @@ class UsageError(EvalreportError):
     """An option, a configuration key or a name that evalreport does not know or cannot combine."""
 
 
+class KeywordError(UsageError, TypeError):
+    """A keyword that a function of the package does not take."""
+
+
 class InputError(EvalreportError):
     """Bad input: one message with where, what came, what was expected and what to do.
 

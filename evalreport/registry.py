@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from evalreport.errors import UsageError
@@ -70,13 +70,42 @@ class Registry(Mapping[str, E]):
         return len(self._entries)
 
 
-def unknown_name(kind: str, name: str, known: Mapping[str, object] | list[str]) -> str:
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """Say that a name is unknown and which known ones are close to it."""
+    names = list(known)
+    close = close_names(name, names)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}."
+    return f"unknown {kind} {name!r}; {hint}"
+
+
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return at most three known names that are close, whatever the case of letters and what joins words.
+
+    Examples
+    --------
+    >>> close_names("F1", ["accuracy", "f1", "f2"])
+    ['f1']
+    >>> close_names("ROC-AUC", ["roc_auc", "roc_auc_ovr"])
+    ['roc_auc']
+    >>> close_names("acc", ["accuracy", "mcc"])
+    ['accuracy', 'mcc']
+    """
     import difflib
 
-    close = difflib.get_close_matches(name, list(known), n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known) or 'none'}."
-    return f"unknown {kind} {name!r}; {hint}"
+    by_letters: dict[str, list[str]] = {}
+    for candidate in known:
+        by_letters.setdefault(_letters(candidate), []).append(candidate)
+    wanted = _letters(name)
+    if wanted in by_letters:
+        return by_letters[wanted][:3]
+    longer = [letters for letters in by_letters if len(wanted) > 2 and letters.startswith(wanted)]
+    close = dict.fromkeys([*longer[:1], *difflib.get_close_matches(wanted, list(by_letters), n=3)])
+    return [candidate for letters in close for candidate in by_letters[letters]][:3]
+
+
+def _letters(name: str) -> str:
+    """Return a name as it is compared: without case, and without what joins words."""
+    return "".join(c for c in name.casefold() if c.isalnum()) or name
 
 
 def summary_of(function: object) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
+from evalreport.errors import UsageError
 from evalreport.records import (
     AgreementRecord,
     AverageRankRecord,
@@ -33,7 +35,11 @@ from evalreport.records import (
     VerdictRecord,
     WarningRecord,
 )
+from evalreport.registry import unknown_name
 from evalreport.texts import Message, Text, english, joined, speaking
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SQUARES_OF = {"squared": "values", "brier": "probabilities"}
 """Losses that are squared errors, and of what."""
@@ -469,11 +475,38 @@ class Results:
     warnings: tuple[WarningRecord, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
+    def to_frame(self, name: str) -> pd.DataFrame:
+        """Return one of the lists as a flat pandas frame: ``metrics``, ``comparisons``, ``curves``, ``verdicts`` ...
+
+        Metrics have ``low``, ``high`` and ``interval_method`` of the recommended interval, curves a row for each point.
+
+        Raises
+        ------
+        UsageError
+            There is no list of that name, or no pandas.
+        """
+        from evalreport.frames import frame_of, record_lists
+
+        lists = record_lists(Results)
+        if name not in lists:
+            raise UsageError(unknown_name("list", name, lists))
+        return frame_of(getattr(self, name), lists[name])
+
+    def summary(self) -> str:
+        """Return the verdict, the table and the cautions as text in Markdown: what stands in summary.md."""
+        return self._shown("summary_text")
+
+    def __repr__(self) -> str:
+        return self._shown("one_screen")
+
     def _repr_html_(self) -> str:
         """Show the leaderboard in a notebook."""
-        from evalreport.report.notebook import leaderboard_html
+        return self._shown("leaderboard_html")
 
-        return leaderboard_html(self)
+    def _shown(self, how: str) -> str:
+        """Show the results by a function of the report, which stands above them and is fetched when it is asked for."""
+        show: Callable[[Results], str] = getattr(import_module("evalreport.report.notebook"), how)
+        return show(self)
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode

@@ -35,6 +35,7 @@ from evalreport.records import (
     VerdictRecord,
     WarningRecord,
 )
+from evalreport.registry import unknown_name
 from evalreport.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
 
@@ -220,9 +221,7 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
     """
     names = [m.name for m in predictions.models]
     if options.baseline is not None and options.baseline not in names:
-        raise UsageError(
-            f"baseline {options.baseline!r} is no model of these data; models: {', '.join(names)}"
-        )
+        raise UsageError(unknown_name("baseline", options.baseline, names))
     if options.lower_is_better and predictions.task not in ("outcome", "scores"):
         raise UsageError(
             f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"

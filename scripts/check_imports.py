@@ -16,11 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The layers, the lowest first: what stands in one may import what stands in a lower one, and its own package.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("version", "numbers"),
+    ("version", "numbers", "keywords", "sources"),
     ("texts",),
     ("errors",),
     ("files", "registry"),
     ("records", "conditions"),
+    ("frames",),
     ("config", "results"),
     ("data",),
     ("engine",),
@@ -44,11 +45,14 @@ BASE = frozenset(
     {
         "version",
         "numbers",
+        "keywords",
+        "sources",
         "errors",
         "files",
         "registry",
         "texts",
         "records",
+        "frames",
         "conditions",
         "config",
         "results",
@@ -79,8 +83,6 @@ LAZY_EVERYWHERE = frozenset(
     }
 ) | {"weasyprint"}
 LAZY_EXCEPT_IN = {"matplotlib": frozenset({"plots"})}
-# A notebook asks the record to show itself; how it looks stays in the report, reached only when asked.
-EXCEPTIONS = frozenset({("results", "evalreport.report.notebook")})
 PACKAGE_OF_TEMPLATES = "report"
 BANNED_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
 MAX_FILE_LINES = 600
@@ -172,7 +174,7 @@ def _direction(part: str, target: str, found: Import) -> str | None:
         if found.eager and target not in LIGHT | {"api"}:
             return f"the package itself imports {found.module} eagerly; import it when it is first used"
         return None
-    if target == "" or target not in LAYER or ((part, found.module) in EXCEPTIONS and not found.eager):
+    if target == "" or target not in LAYER:
         return None  # the version; what is in no layer is reported where they are defined
     if part in USES_RESULTS_ALONE and target not in ALLOWED_FOR_RESULTS_ALONE:
         return f"{part} uses results alone but imports {found.module}"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# lock-requirements.sh: resolve requirements/run.txt (runtime and every extra) and requirements/dev.txt anew.
+# lock-requirements.sh: resolve requirements/run.txt (runtime and every extra), dev.txt and lowest.txt anew.
 # Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +11,17 @@ if [ -n "${UPGRADE-}" ]; then options+=(--upgrade); fi
 .venv/bin/pip-compile "${options[@]}" --all-extras --constraint requirements/constraints.in \
     --output-file requirements/run.txt pyproject.toml
 .venv/bin/pip-compile "${options[@]}" --output-file requirements/dev.txt requirements/dev.in
+
+# Every lower bound as a pin, with what the tests need beside them.
+.venv/bin/python - <<'EOF' | cat requirements/lowest.in - |
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+extras = project["optional-dependencies"]
+print("\n".join(sorted({line.replace(">=", "==") for part in (project["dependencies"], *extras.values()) for line in part})))
+EOF
+    .venv/bin/pip-compile "${options[@]}" --output-file requirements/lowest.txt -
 
 if grep -nE '(https?|file)://| @ |/(home|root|tmp|work)/' requirements/*.txt; then
     echo "A pinned file names an address or a path of this machine (above); it must not." >&2

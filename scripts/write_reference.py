@@ -1,17 +1,26 @@
 """Write docs/reference.md: every option, metric, interval and test, from the registries themselves.
 
-With --check nothing is written; the exit code is 1 where the file is not what it would be.
+Also evalreport/keywords.py: the options as the keywords of the functions of the package. With --check nothing is
+written; the exit code is 1 where a file is not what it would be.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-PATH = Path(__file__).resolve().parent.parent / "docs" / "reference.md"
+if TYPE_CHECKING:
+    from evalreport.config import Key
+
+ROOT = Path(__file__).resolve().parent.parent
+PATH, KEYWORDS_PATH = ROOT / "docs" / "reference.md", ROOT / "evalreport" / "keywords.py"
 
 HEAD = """\
 # Reference
@@ -216,16 +225,91 @@ def _code(text: str) -> str:
     return f"`{text.replace('|', chr(92) + '|')}`"
 
 
+KEYWORDS_HEAD = '''\
+"""The options as keywords of the functions of the package, for type checkers and for ``help``.
+
+Written by ``make docs`` from the declarations in config.py; do not edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Literal, TypedDict
+'''
+
+
+def keywords() -> str:
+    """Return the module of keywords: one TypedDict of the options of a run, and one of those of the report."""
+    from dataclasses import fields
+
+    from evalreport.config import RENDERING, Options, OutputOptions
+
+    of_run = [entry.name for entry in fields(Options) if entry.name != "truth"]
+    return "\n\n".join(
+        [
+            KEYWORDS_HEAD,
+            _keywords("RunKeywords", "The options of a run.", Options(), of_run),
+            _keywords("ReportKeywords", "The options of a report.", OutputOptions(), RENDERING),
+        ]
+    )
+
+
+def _keywords(name: str, about: str, defaults: object, of: Iterable[str]) -> str:
+    """Return the TypedDict of some fields, its docstring what stands in the documentation of functions."""
+    from evalreport.config import KEYS
+
+    keys = {key.field: key for key in KEYS}
+    described, typed = [], []
+    for field in of:
+        key, kind = keys[field], _type_of(keys[field])
+        described += [
+            f"    {field} : {kind.removeprefix('Literal')}",
+            *textwrap.wrap(
+                _without_flags(key.summary), 104, initial_indent=" " * 8, subsequent_indent=" " * 8
+            ),
+        ]
+        typed.append(f"    {field}: {kind}" + (" | None" if getattr(defaults, field) is None else ""))
+    lines = [
+        f"class {name}(TypedDict, total=False):",
+        f'    """{about}',
+        "",
+        *described,
+        '    """',
+        "",
+        *typed,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _type_of(key: Key) -> str:
+    if key.choices:
+        return f"Literal[{', '.join(map(json.dumps, key.choices))}]"
+    return {
+        "number": "float",
+        "integer": "int",
+        "flag": "bool",
+        "path": "str | PathLike[str]",
+        "list": "str | Sequence[str]",
+        "formats": "str | Sequence[str]",
+    }.get(key.kind, "str")
+
+
+def _without_flags(summary: str) -> str:
+    """Return what an option does without what is said of its flag alone."""
+    text = re.sub(r"^Repeatable[.:]?\s*", "", summary)
+    return text[:1].upper() + text[1:] if text[:1] != "(" else f"Names {text}"
+
+
 def main() -> int:
-    """Write or check the file; return the exit code."""
-    text = reference()
-    if "--check" in sys.argv[1:]:
-        current = PATH.read_text(encoding="utf-8") if PATH.exists() else ""
-        if current == text:
-            return 0
-        print(f"{PATH.name} is not what the program would write: make docs", file=sys.stderr)
-        return 1
-    PATH.write_text(text, encoding="utf-8")
+    """Write or check the files; return the exit code."""
+    written = {PATH: reference(), KEYWORDS_PATH: keywords()}
+    for path, text in written.items():
+        if "--check" not in sys.argv[1:]:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            print(f"{path.name} is not what the program would write: make docs", file=sys.stderr)
+            return 1
     return 0
 
 

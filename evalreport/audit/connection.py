@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from evalreport.errors import HistoryError, UsageError, redacted, remember, remember_address
 from evalreport.records import JsonObject
@@ -405,7 +406,8 @@ def _parsed(url: str) -> URL:
                 "--history sqlite: a file has no host, user or query; expected sqlite:///audits.db (relative) or"
                 " sqlite:////var/lib/audits.db (absolute)"
             )
-        if not parsed.database or parsed.database == ":memory:" or "\0" in parsed.database:
+        # SQLAlchemy 2.0 leaves %00 in the name as it is, 2.1 makes it the character that no name may hold.
+        if not parsed.database or parsed.database == ":memory:" or "\0" in unquote(parsed.database):
             raise UsageError("--history sqlite: a history is a file; expected sqlite:///audits.db")
         return parsed
     if backend not in ("postgresql", "postgres"):

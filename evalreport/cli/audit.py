@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli.configuration import Settings, models_argument, run_options
+from evalreport.cli.configuration import Grouped, Settings, models_argument, run_options
 from evalreport.cli.messages import State, progress_bar, say, say_found, say_warnings, tell
 from evalreport.cli.run import begin, check_names, check_output, exit_code, say_gates, write
 from evalreport.config import memory_bytes, parse_time
@@ -26,7 +26,7 @@ WAIT = 600.0
 ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
 
 
-@click.command("audit")
+@click.command("audit", cls=Grouped)
 @models_argument
 @click.option("--history", "url", required=True, metavar="URL",
               help="The history: sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip

@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import click
 
-from evalreport.cli.messages import log_as
+from evalreport.cli.completion import COMPLETIONS
+from evalreport.cli.messages import log_as, say
 from evalreport.config import (
     EXPECTED,
     KEYS,
     STANDARD_OUTPUT,
+    Group,
     Key,
     LogFormat,
     Options,
@@ -30,6 +32,7 @@ from evalreport.config import (
 from evalreport.errors import UsageError, redacted
 from evalreport.files import toml_of
 from evalreport.registry import unknown_name
+from evalreport.texts import say as text_of
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -47,8 +50,43 @@ class Documented(click.Option):
         """Nothing is given: it stands in the catalogue."""
 
 
+class Grouped(click.Command):
+    """A command whose ``--help`` lists the options of a run by groups, and its own before them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under the headings of their groups."""
+        group_of: dict[str | None, Group | None] = {key.field: key.group for key in KEYS}
+        group_of["config"] = "Input"
+        asking = self.get_help_option(ctx)
+        rows: dict[Group | None, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            row = option.get_help_record(ctx)
+            if row is not None and isinstance(option, click.Option):
+                group = "Output" if option is asking else group_of.get(option.name)
+                rows.setdefault(group, []).append(row)
+        for group in (None, *get_args(Group)):
+            if group in rows:
+                with formatter.section(group or "Options"):
+                    formatter.write_dl(rows[group])
+
+
+class Models(click.Argument):
+    """The argument MODELS; without one the command says what to type."""
+
+    def process_value(self, ctx: click.Context, value: object) -> object:
+        """Read the paths, or end with what to type."""
+        try:
+            return super().process_value(ctx, value)
+        except click.MissingParameter:
+            if ctx.resilient_parsing:
+                raise
+            for line in text_of("cli.models", command=ctx.command_path).strip().splitlines():
+                say(line, level="error")
+            ctx.exit(UsageError.exit_code)
+
+
 models_argument = click.argument(
-    "models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODELS..."
+    "models", cls=Models, nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODELS..."
 )
 
 
@@ -111,7 +149,14 @@ def _option(key: Key) -> Callable[[F], F]:
     # A choice shows its choices where the others show their metavar.
     metavar = None if key.kind == "choice" else key.metavar
     repeatable = key.kind in ("list", "formats")
-    return click.option(*names, type=takes, metavar=metavar, multiple=repeatable, cls=Documented)
+    return click.option(
+        *names,
+        type=takes,
+        metavar=metavar,
+        multiple=repeatable,
+        cls=Documented,
+        shell_complete=COMPLETIONS.get(key.name),
+    )
 
 
 def _log_format(

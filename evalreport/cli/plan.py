@@ -80,7 +80,7 @@ def plan_command(
 
     question = Question(**asked, expected=expected, alpha=(1 - confidence) / pairs)
     found = answers(question)
-    click.echo(_as_json(found) if form == "json" else "\n\n".join(_as_text(answer) for answer in found))
+    click.echo(_as_json(found) if form == "json" else "\n\n".join(map(str, found)))
     return 0
 
 
@@ -89,32 +89,6 @@ def _require_finite(values: Mapping[str, object]) -> None:
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"--{name.replace('_', '-')}: {value} is no finite number")
-
-
-def _as_text(answer: Answer) -> str:
-    """Write one answer as a plain table with its formula and assumptions below."""
-    rows = [(_written(row.answer, answer.unit), str(row.setting)) for row in answer.rows]
-    head = (answer.unit, "if")
-    width = max(len(cell) for cell, _ in [head, *rows])
-    lines = [str(answer.question), ""]
-    lines += [f"  {cell:>{width}}  {setting}" for cell, setting in [head, *rows]]
-    lines += [
-        "",
-        f"  formula: {answer.formula}",
-        f"  assumes: {answer.assumes}",
-        f"  source:  {answer.source}",
-    ]
-    return "\n".join(lines)
-
-
-def _written(value: float | None, unit: str) -> str:
-    from evalreport.numbers import count, number
-
-    if value is None:
-        return "none"
-    if unit in ("difference", "half-width"):
-        return number(value, 4)
-    return count(value)
 
 
 def _as_json(found: tuple[Answer, ...]) -> str:

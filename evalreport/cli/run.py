@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalreport.cli.configuration import (
+    Grouped,
     Settings,
     form_option,
     given,
@@ -30,7 +32,7 @@ from evalreport.cli.messages import (
     tell,
     tell_json,
 )
-from evalreport.config import FILES, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
+from evalreport.config import FILES, KEYS, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
 from evalreport.errors import OutputError, UsageError, cleared
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, group_of
@@ -47,7 +49,7 @@ EXIT_GATE_UNDECIDED = 3
 GATE_LEVELS: dict[str, Level] = {"pass": "info", "fail": "error", "undecided": "warning"}
 
 
-@click.command("run")
+@click.command("run", cls=Grouped)
 @models_argument
 @run_options
 @click.pass_context
@@ -276,7 +278,7 @@ def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
                 say(f"gate: {gate.outcome}: {gate.gate}: {gate.text}", level=GATE_LEVELS[gate.outcome])
 
 
-@click.command("check")
+@click.command("check", cls=Grouped)
 @models_argument
 @loading_options
 @form_option(help="How to print what was found.")
@@ -302,7 +304,21 @@ def check_command(
     elif not settings.output.quiet:
         _print_found(predictions)
         _print_survey(survey)
+        tell(Message("cli.check.next", command=_next_command(models, flags, config)))
     return 0
+
+
+def _next_command(models: tuple[Path, ...], flags: Mapping[str, object], config: Path | None) -> str:
+    """Return the run of the same files with the same options, as it is typed."""
+    words = ["evalreport", "run", *map(str, models)]
+    for key in KEYS:
+        value = flags.get(key.field)
+        if value is True:
+            words.append(key.flag)
+        elif value not in (None, False, ()):
+            values = value if isinstance(value, tuple) else (value,)
+            words += [word for part in values for word in (key.flag, str(part))]
+    return shlex.join([*words, *(["--config", str(config)] if config is not None else [])])
 
 
 def _print_found(predictions: Predictions) -> None:
@@ -346,7 +362,7 @@ def _print_survey(survey: tuple[Possible, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*group_of("cli.check").values(), title="Analyses")
+    table = Table(*group_of("cli.check.table").values(), title="Analyses")
     for row in survey:
         cells = (row.analysis, "yes" if row.possible else "no", row.reason, row.remedy or "")
         table.add_row(*(Text(clean(cell)) for cell in cells))

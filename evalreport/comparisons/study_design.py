@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from evalreport.comparisons import sample_size
 from evalreport.comparisons.sample_size import detectable_accuracy_difference
 from evalreport.errors import UsageError
+from evalreport.numbers import count, number
+from evalreport.registry import unknown_name
 from evalreport.texts import Message, say
 
 Measure = Literal["accuracy", "mean", "auc"]
@@ -75,6 +78,64 @@ class Answer:
     assumes: Message
     source: Message
 
+    def __str__(self) -> str:
+        """Write the answer as a plain table with its formula and assumptions below."""
+        rows = [(_written(row.answer, self.unit), str(row.setting)) for row in self.rows]
+        head = (self.unit, "if")
+        width = max(len(cell) for cell, _ in [head, *rows])
+        lines = [str(self.question), ""]
+        lines += [f"  {cell:>{width}}  {setting}" for cell, setting in [head, *rows]]
+        lines += [
+            "",
+            f"  formula: {self.formula}",
+            f"  assumes: {self.assumes}",
+            f"  source:  {self.source}",
+        ]
+        return "\n".join(lines)
+
+
+def _written(value: float | None, unit: str) -> str:
+    if value is None:
+        return "none"
+    if unit in ("difference", "half-width"):
+        return number(value, 4)
+    return count(value)
+
+
+RANGES: Mapping[str, tuple[float, float]] = {
+    "half_width": (0, math.inf),
+    "difference": (0, math.inf),
+    "examples": (1, math.inf),
+    "against": (0, 1),
+    "discordance": (0, math.nextafter(1, 2)),
+    "sd": (0, math.inf),
+    "prevalence": (0, 1),
+    "folds": (1, math.inf),
+    "repeats": (0, math.inf),
+    "alpha": (0, 1),
+    "power": (0, 1),
+}
+"""What each number of a question lies between, both ends outside."""
+
+
+def _check(question: Question) -> None:
+    """Refuse what no formula can answer.
+
+    Raises
+    ------
+    UsageError
+        A number out of its range, an unknown measure or layout, or more than two expected values.
+    """
+    for name, choices in (("measure", get_args(Measure)), ("layout", get_args(Layout))):
+        if getattr(question, name) not in choices:
+            raise UsageError(unknown_name(name, getattr(question, name), choices))
+    for name, (least, most) in RANGES.items():
+        value = getattr(question, name)
+        if value is not None and not least < value < most:
+            raise UsageError(f"{name} must lie between {least:g} and {most:g}, not {value}")
+    if len(question.expected) > 2 or not all(0 <= value <= 1 for value in question.expected):
+        raise UsageError(f"expected must be at most two numbers in [0, 1], not {question.expected}")
+
 
 def answers(question: Question) -> tuple[Answer, ...]:
     """Answer what was asked; without a question, show what usual numbers of examples can and cannot show.
@@ -82,8 +143,9 @@ def answers(question: Question) -> tuple[Answer, ...]:
     Raises
     ------
     UsageError
-        Where an assumption is missing that the formula needs, or the wanted difference is impossible.
+        A number out of its range; an assumption is missing that the formula needs; the wanted difference is impossible.
     """
+    _check(question)
     found: list[Answer] = []
     if question.half_width is not None:
         found.append(_for_half_width(question, question.half_width))

@@ -257,7 +257,7 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
                 return line, "" if header is None else str(record.get(header, ""))
         return None, ""
 
-    compression = "gzip" if is_gzipped(path) else "none"
+    compression = "gzip" if is_gzipped(path) else "uncompressed"  # which every version of duckdb knows
     # A line of JSON can be long (a prompt beside its judgement), yet not endless.
     source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size={_LONGEST_JSON_LINE})"
     parameters = [literal_path(path)]

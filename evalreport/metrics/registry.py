@@ -18,7 +18,7 @@ from evalreport.config import Task
 from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import Array, ratio
 from evalreport.errors import UsageError
-from evalreport.registry import Registry, summary_of
+from evalreport.registry import Registry, close_names, summary_of, unknown_name
 from evalreport.texts import Text
 
 Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]
@@ -505,6 +505,8 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
     """
     match = re.fullmatch(r"(?P<metric>\w+)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL)
     if match is None:
+        if close_names(text, METRICS):
+            raise UsageError(unknown_name("metric", text, METRICS))
         raise UsageError(f"{text!r} is not a metric; write f1, f1_macro or recall[class=3]")
     name, label, average = match["metric"], match["label"], None
     if name not in METRICS:

@@ -38,7 +38,13 @@ highlight
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from evalreport.plots.style import report_style as report_style
 
 # The public name of each chart: the module it is in, and its name there.
 _CHARTS = {
@@ -72,11 +78,12 @@ _CONTEXTS = {"report_style": ("style", "report_style")}
 __all__ = [*_CHARTS, *_CONTEXTS]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Axes]:
     place = (_CHARTS | _CONTEXTS).get(name)
     if place is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{place[0]}"), place[1])
+    chart: Callable[..., Axes] = getattr(importlib.import_module(f"{__name__}.{place[0]}"), place[1])
+    return chart
 
 
 def __dir__() -> list[str]:

@@ -114,6 +114,8 @@ def _turned(low: float | None, high: float | None, turned: bool) -> tuple[float 
 
 MOST_TOLD, FIRST = 6, 4
 """Of more models than the one number, so many as the other are drawn in colour: lines of twelve tell nothing."""
+ROC_AREAS = ("roc_auc", "roc_auc_ovr")
+"""The area under a binary curve, and under that of one class against the rest."""
 LONGEST_NAME = 40
 
 SHARES = (0.15, 0.35, 0.5, 0.65, 0.8)
@@ -188,6 +190,8 @@ def roc(
     ----------
     label
         The class, where there are several (one against the rest); None for a binary task.
+    names
+        What is said for a model; its name and its AUC if None.
     annotated
         The model whose thresholds stand beside its curve, and whose line of equal accuracy is drawn where it
         touches; none if None.
@@ -204,7 +208,7 @@ def roc(
     'False positive rate'
     """
     draw_diagonal(ax)
-    models = shown_models(results, names, highlight, metric="roc_auc")
+    models = shown_models(results, names or _with_areas(results, label), highlight, metric="roc_auc")
     for model in models:
         curve = curve_of(results, model.model, "roc", label)
         draw_curve(ax, curve, model, band=len(models) == 1)
@@ -248,6 +252,16 @@ def precision_recall(
     _unit_square(ax, say("chart.recall"), say("chart.precision"))
     if legend:
         label_lines(ax, models)
+
+
+def _with_areas(results: Results, label: str | None) -> dict[str, str]:
+    """Give each model's name with the area under its ROC curve, where it has one."""
+    names = {model: name_of(None, model) for model in results.models}
+    for record in results.metrics:
+        whole = record.slice is None and record.average is None and record.label == label
+        if whole and record.metric in ROC_AREAS and record.value is not None:
+            names[record.model] = say("chart.with_area", model=names[record.model], area=record.value)
+    return names
 
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import numbers
 from evalreport.report.characters import visible
+from evalreport.report.naming import level_of_pairs
 from evalreport.report.page import environment, rendered
 from evalreport.report.sections import decision, leaderboard, methods, slices
 from evalreport.report.view import View, comparison_between, difference_decimals, interval_of, view_of
@@ -32,8 +34,8 @@ def summary(results: Results) -> RenderableType:
     view = view_of(results)
     said = decision.describe(view)
     parts: list[RenderableType] = [] if said.board is None else [_table(view, said.board)]
-    if said.board is not None and said.board.panels and said.board.n_brackets:
-        parts.append(Text(say("leaderboard.letters"), style="dim"))
+    if said.board is not None:
+        parts += [Text(line, style="dim") for line in _reading(view, said.board)]
     parts.append(Text(said.headline, style="bold"))
     # Text, never mark-up: a model may be called "[red]".
     parts += [
@@ -77,6 +79,17 @@ def difference_heading(board: leaderboard.Leaderboard) -> str:
     if board.rows[0].word:
         return say("leaderboard.versus_baseline")
     return say("leaderboard.versus", model=board.reference.name)
+
+
+def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
+    """Say what the intervals of the table are, and the letters where there are any; a line each."""
+    level = numbers.percent(view.confidence)
+    if board.panels:
+        yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
+    else:
+        yield say("terminal.intervals", level=level)
+    if board.panels and board.n_brackets:
+        yield say("leaderboard.letters")
 
 
 def oneliner(results: Results) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -175,7 +176,7 @@ def test_a_connection_that_is_lost_after_the_commit_costs_nothing(history, monke
 def test_damage_is_found_before_it_is_believed(history):
     """A bit flipped in the results or in the predictions."""
     append(history, new_run(1), after=None)
-    with sqlite3.connect(history.path) as database:
+    with closing(sqlite3.connect(history.path)) as database, database:
         database.execute("UPDATE evalreport_runs SET results = x'00'")
         database.execute("UPDATE evalreport_predictions SET content = x'70'")
     for read in (results_of, predictions_of):

@@ -83,7 +83,7 @@ ADDED = {
 
 def test_run_takes_every_promised_option(run):
     """Each promised spelling stands in the help of run, and no other but those that were added on purpose."""
-    found = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run("run", "--help").out.split("Options:")[1]))
+    found = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run("run", "--help").out.split("Input:")[1]))
     assert set(PROMISED) <= found
     flags = {key.flag for key in KEYS} | {key.short for key in KEYS if key.short}
     assert flags | {"--config"} == set(PROMISED) | ADDED

@@ -47,6 +47,7 @@ def test_help_imports_click_and_the_standard_library_only(words):
         "errors",
         "files",
         "keys",
+        "keywords",
         "numbers",
         "redaction",
         "registry",
@@ -57,7 +58,8 @@ def test_help_imports_click_and_the_standard_library_only(words):
 
 def test_importing_the_package_imports_no_heavy_library():
     """`import evalreport` is cheap; its functions import when they are called."""
-    code = "import evalreport, sys; evalreport.Options; print('\\n'.join(sys.modules))"
+    code = "import evalreport as er, sys; er.Options; er.plots; er.errors.InputError; dir(er)"
+    code += "; print('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not set(done.stdout.split()) & HEAVY
 
@@ -83,7 +85,7 @@ def test_no_summary_of_a_command_is_cut_off(run):
     "words, message",
     [
         (["rnu", "models"], "unknown command 'rnu'; did you mean run?"),
-        (["run"], "Missing argument 'MODELS...'"),
+        (["verify"], "Missing argument 'RESULTS'"),
         (["run", "models", "--confidnce", "0.9"], "--confidence"),
         (["run", "models", "--task", "binray"], "'binray' is not one of"),
         (["run", "models", "--seed", "x"], "'x' is not a valid integer"),

@@ -1,0 +1,134 @@
+"""The options as keywords of the functions of the package, for type checkers and for ``help``.
+
+Written by ``make docs`` from the declarations in config.py; do not edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Literal, TypedDict
+
+
+class RunKeywords(TypedDict, total=False):
+    """The options of a run.
+
+    task : ["binary", "multiclass", "regression", "outcome", "scores"]
+        Kind of task (default: found from the data, and said).
+    positive : str
+        Positive class of a binary task (default: found, and said).
+    threshold : float
+        Positive where p >= X, for models without y_pred (default 0.5 on probabilities, none on scores).
+    join : ["error", "intersect", "independent"]
+        What to do where models do not have the same ids (default error; independent: separate test
+        sets).
+    outcome : str
+        Column of outcomes judged elsewhere, 0/1 or any number.
+    value : str
+        Column of scores, one a row for a model on a data set.
+    lower_is_better : bool
+        Smaller outcomes or values are better.
+    baseline : str
+        Compare every model with this one (default: every pair of models).
+    metrics : str | Sequence[str]
+        The first is the primary metric, which the verdict is about; only those named are computed
+        (default: all that the data allow). Spelled f1, f1_macro, recall[class=3]; see `evalreport list
+        metrics`.
+    intervals : str | Sequence[str]
+        Names (default: the recommended one, normal, bootstrap_percentile and bootstrap_bca).
+    tests : str | Sequence[str]
+        Names (default: the recommended test and the ones usually shown beside it).
+    confidence : float
+        Confidence level of the intervals (default 0.95).
+    resamples : int
+        Bootstrap replicates (default 2000).
+    seed : int
+        Seed of every random draw (default 0).
+    correction : ["holm", "bh", "bonferroni", "none"]
+        Correction of the verdict's p-values for several comparisons (default holm).
+    margin : float
+        Smallest difference that matters, in the primary metric's units; without it nothing is called
+        equivalent or non-inferior.
+    slices : str | Sequence[str]
+        Every metric by the values of this column; age:4 or age:18,40,65 makes bins, city:10 keeps the
+        ten most frequent values, sex*region takes two columns at once.
+    cluster : str
+        Resample and compute standard errors by whole clusters.
+    weight : str
+        Example weights.
+    gates : str | Sequence[str]
+        'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
+        'forest.recall[sex=f] >= 0.75' within a slice.
+    exact : bool
+        Resample rank metrics from all rows (default: above 200,000 rows from a histogram).
+    fixed_class_counts : bool
+        Resample within the true classes: only where the design fixed how many examples of each there
+        are.
+    against : float
+        Accuracy that binomial_exact tests against (default: that of the most frequent class).
+    cost_ratio : float
+        Cost of a false negative over that of a false positive; the cheapest threshold is then found.
+    what_if_threshold : float
+        Say how many cases would change sides at this threshold.
+    noise : float
+        Variance of the noise in the true values, so that bias and noise are told apart (regression).
+    same_input : str
+        Column that is equal for repeated measurements of one input: their spread is the noise.
+    kohavi_wolpert : bool
+        Split 0-1 loss after Kohavi and Wolpert as well (always: after Domingos).
+    """
+
+    task: Literal["binary", "multiclass", "regression", "outcome", "scores"] | None
+    positive: str | None
+    threshold: float | None
+    join: Literal["error", "intersect", "independent"]
+    outcome: str | None
+    value: str | None
+    lower_is_better: bool
+    baseline: str | None
+    metrics: str | Sequence[str]
+    intervals: str | Sequence[str]
+    tests: str | Sequence[str]
+    confidence: float
+    resamples: int
+    seed: int
+    correction: Literal["holm", "bh", "bonferroni", "none"]
+    margin: float | None
+    slices: str | Sequence[str]
+    cluster: str | None
+    weight: str | None
+    gates: str | Sequence[str]
+    exact: bool
+    fixed_class_counts: bool
+    against: float | None
+    cost_ratio: float | None
+    what_if_threshold: float | None
+    noise: float | None
+    same_input: str | None
+    kohavi_wolpert: bool
+
+
+class ReportKeywords(TypedDict, total=False):
+    """The options of a report.
+
+    formats : str | Sequence[str]
+        Any of html,pdf,json,md, separated by commas (default: all).
+    detail : ["brief", "full"]
+        How much stands in the PDF (default brief).
+    templates : str | PathLike[str]
+        Folder searched before the built-in templates.
+    template_time : int
+        Processor time that templates of that folder may take for each document (default 30).
+    title : str
+        Title of the report.
+    time : str
+        Time of the run, such as 2025-03-01T02:00:00+01:00 (default: SOURCE_DATE_EPOCH, else now; UTC
+        unless it says otherwise).
+    """
+
+    formats: str | Sequence[str]
+    detail: Literal["brief", "full"]
+    templates: str | PathLike[str] | None
+    template_time: int
+    title: str | None
+    time: str | None
