@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from evalreport.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from evalreport.config import Options
@@ -40,6 +40,7 @@ def evaluate(
     source: Any,
     *,
     truth: Any = None,
+    classes: Sequence[Any] | None = None,
     options: Options | None = None,
     jobs: int = 1,
     memory_limit: str | None = None,
@@ -51,11 +52,16 @@ def evaluate(
     Parameters
     ----------
     source
-        A folder or file of predictions, several files, a data frame (pandas, polars, pyarrow ...) with a
-        column ``model``, or a mapping of each model's name to its data frame or columns. Arrays without an
-        ``id`` column are aligned by position.
+        A folder or file of predictions; several files; a mapping of each model's name to its predictions (an array,
+        a data frame, or a mapping of columns such as ``y_pred`` and ``y_prob``); a data frame (pandas, polars,
+        pyarrow, duckdb, Dask, PySpark) with a column ``model``; ``cv_results_`` of a search, or what
+        ``cross_validate`` returned with its indices, also of several models by name. Rows are matched by a column
+        ``id``, else by the labels of a pandas index; arrays, and frames without labels of their own, by position.
     truth
-        The true labels or values where the source does not hold them: an array, or a file's path.
+        The true labels or values where the source does not hold them: an array, a series, or a file's path.
+    classes
+        The labels of the columns of (n, K) probabilities, in their order (``model.classes_``); ``None``: the sorted
+        labels of the truth, as scikit-learn has them.
     options
         What changes results; ``None`` means the defaults.
     jobs
@@ -88,19 +94,17 @@ def evaluate(
     >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
     [('forest', 'logreg', 0.0)]
     """
+    from evalreport import data
     from evalreport.audit.gates import judge
     from evalreport.config import memory_bytes
     from evalreport.pipeline import evaluate as analyse
 
     settled, values = _settle(options, truth, option_fields)
-    results = analyse(
-        source,
-        truth=values,
-        options=settled,
-        jobs=jobs,
-        memory_limit=memory_bytes(memory_limit),
-        progress=progress,
-    )
+    limit = memory_bytes(memory_limit)
+    if progress is not None:
+        progress("reading and checking", 0.0)
+    predictions = data.load(source, options=settled, truth=values, classes=classes, memory_limit=limit)
+    results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
     return judge(results, settled.gates)
 
 
@@ -151,6 +155,7 @@ def load(
     source: Any,
     *,
     truth: Any = None,
+    classes: Sequence[Any] | None = None,
     options: Options | None = None,
     memory_limit: str | None = None,
     **option_fields: Any,
@@ -177,13 +182,15 @@ def load(
     from evalreport.config import memory_bytes
 
     settled, values = _settle(options, truth, option_fields)
-    return data.load(source, options=settled, truth=values, memory_limit=memory_bytes(memory_limit))
+    limit = memory_bytes(memory_limit)
+    return data.load(source, options=settled, truth=values, classes=classes, memory_limit=limit)
 
 
 def check(
     source: Any,
     *,
     truth: Any = None,
+    classes: Sequence[Any] | None = None,
     options: Options | None = None,
     memory_limit: str | None = None,
     **option_fields: Any,
@@ -209,7 +216,9 @@ def check(
     """
     from evalreport import data
 
-    predictions = load(source, truth=truth, options=options, memory_limit=memory_limit, **option_fields)
+    predictions = load(
+        source, truth=truth, classes=classes, options=options, memory_limit=memory_limit, **option_fields
+    )
     return data.survey(predictions)
 
 
