@@ -357,6 +357,8 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
                     remedy="pass the predictions of exactly these examples, or give them an index",
                 )
             index = labels
+        elif not part.labelled:
+            _require_known(part, reference)
         return replace(part, columns={**part.columns, "id": index})
 
     errors: list[InputError] = []
@@ -369,6 +371,29 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
             truth = with_id(truth)
     refuse_all(errors)
     return found, truth
+
+
+def _require_known(part: _Part, reference: _Part) -> None:
+    """Refuse a default index whose labels are none of those beside it: it was lost, not meant.
+
+    Raises
+    ------
+    InputError
+        With the two ways to give it labels.
+    """
+    import pyarrow.compute as pc
+
+    unknown = pc.invert(pc.is_in(part.index, reference.index))
+    count = pc.sum(unknown).as_py() or 0
+    if count:
+        raise InputError(
+            f"its index is the default one (0, 1, 2 ...), and {count} of its labels are not in the index of"
+            f" {reference.name}",
+            file=part.name,
+            expected="the same labels: rows are matched by their index, as pandas does",
+            remedy="keep the index: pd.Series(values, index=X_test.index); or pass plain arrays (.to_numpy()), which"
+            " are taken in the order of the true values",
+        )
 
 
 def _rows(part: _Part) -> int:

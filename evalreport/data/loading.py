@@ -306,7 +306,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 def oddities(predictions: Predictions) -> Predictions:
     """Add the warnings that the aligned predictions give reason for."""
     warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
-    warnings += [*_decimal_comma(predictions), *_truth(predictions)]
+    warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
         warnings += _constant(model)
         if predictions.classes:
@@ -321,6 +321,12 @@ def _size(predictions: Predictions) -> list[WarningRecord]:
     if n < FEW_EXAMPLES and predictions.task != "scores":
         return [warning("few_examples", n=n, enough=FEW_EXAMPLES)]
     return []
+
+
+def _fold_sizes(predictions: Predictions) -> list[WarningRecord]:
+    """Warn where values of folds are taken for those of a division, since nothing says how large the folds were."""
+    folds = predictions.task == "scores" and predictions.design == "cross-validation"
+    return [warning("fold_sizes_assumed")] if folds and "train_size" not in predictions.keys else []
 
 
 def _decimal_comma(predictions: Predictions) -> list[WarningRecord]:

@@ -92,7 +92,24 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
             found += said
             warnings += (*odd, *look)
     refuse_all(errors)
-    return Named(named, tuple(dict.fromkeys(found)), tuple(warnings))
+    return Named(named, tuple(dict.fromkeys(found)), (*_guesses(tables, named), *warnings))
+
+
+def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecord]:
+    """Say once for each header and class which columns were taken as the one probability of a binary task."""
+    taken: dict[tuple[str, str], list[str]] = {}
+    for before, after in zip(read, named, strict=True):
+        if before.roles.lone is not None and after.roles.lone is None:
+            header = before.roles.lone
+            label = next(label for label, own in after.roles.probabilities.items() if own == header)
+            taken.setdefault((header.strip(), label), []).append(after.told)
+    return [
+        warning(
+            "guessed_probability", about=(header,), level="info", column=header, label=label, files=tuple(files[:5]),
+            n=len(files),
+        )
+        for (header, label), files in taken.items()
+    ]
 
 
 def _labels(tables: Sequence[Table]) -> Labels:
@@ -162,15 +179,7 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
         lone=None,
     )
     read = replace(table.read, arrays={**table.read.arrays, header: numbers})
-    said = warning(
-        "guessed_probability",
-        about=(header.strip(),),
-        level="info",
-        column=header,
-        file=table.told,
-        label=positive,
-    )
-    return replace(table, roles=taken, read=read), [said]
+    return replace(table, roles=taken, read=read), []
 
 
 def _why_not(
