@@ -18,6 +18,7 @@ from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
 from evalreport.data.joined_files import attach_truth, covariates, true_values
+from evalreport.data.missing import settle_missing
 from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
 from evalreport.data.probabilities import name_probabilities
@@ -92,7 +93,8 @@ def load(
     task = find_task(rows, options)
     parsed = parse_outputs(rows, task)
     alignment = align(rows, join=options.join, memory_limit=memory_limit)
-    y_true = true_values(rows, alignment, task)
+    settled = settle_missing(rows, alignment, task, parsed, true_values(rows, alignment, task), options)
+    alignment, parsed, y_true = settled.alignment, settled.parsed, settled.y_true
     models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, parsed, options)
     described = covariates(rows, alignment, options, models)
     design = find_design(rows, alignment, apart=options.join == "independent")
@@ -120,6 +122,7 @@ def load(
             *_unused(rows, task.task),
             *task.warnings,
             *alignment.warnings,
+            *settled.warnings,
             *odd_of_models,
             *described.warnings,
         ),

@@ -105,7 +105,12 @@ def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecor
             taken.setdefault((header.strip(), label), []).append(after.told)
     return [
         warning(
-            "guessed_probability", about=(header,), level="info", column=header, label=label, files=tuple(files[:5]),
+            "guessed_probability",
+            about=(header,),
+            level="info",
+            column=header,
+            label=label,
+            files=tuple(files[:5]),
             n=len(files),
         )
         for (header, label), files in taken.items()
