@@ -99,7 +99,7 @@ class Options:
     positive: str | None = _option(None, "text", "LABEL", '"1"', loading=True)
     threshold: float | None = _option(None, "number", "X", "0.5", loading=True)
     join: Join = _option("error", "choice", "HOW", '"error"', choices=get_args(Join), loading=True)
-    missing: Missing = _option("refuse", "choice", "HOW", '"drop"', choices=get_args(Missing), loading=True)
+    missing: Missing = _option("refuse", "choice", "HOW", '"refuse"', choices=get_args(Missing), loading=True)
     outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True)
     value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True)
     lower_is_better: bool = _option(False, "flag", "", "false", loading=True)

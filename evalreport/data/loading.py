@@ -91,11 +91,11 @@ def load(
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
     task = find_task(rows, options)
+    whole = align(rows, join=options.join, memory_limit=memory_limit)
     parsed = parse_outputs(rows, task)
-    alignment = align(rows, join=options.join, memory_limit=memory_limit)
-    settled = settle_missing(rows, alignment, task, parsed, true_values(rows, alignment, task), options)
-    alignment, parsed, y_true = settled.alignment, settled.parsed, settled.y_true
-    models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, parsed, options)
+    settled = settle_missing(rows, whole, task, parsed, true_values(rows, whole, task), options)
+    alignment = settled.alignment
+    models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, settled.parsed, options)
     described = covariates(rows, alignment, options, models)
     design = find_design(rows, alignment, apart=options.join == "independent")
     predictions = Predictions(
@@ -103,9 +103,10 @@ def load(
         design=design.design,
         ids=alignment.ids,
         example=alignment.example,
-        y_true=y_true,
+        y_true=settled.y_true,
         models=described.models,
         classes=task.classes,
+        outside=settled.outside,
         positive=task.positive,
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
@@ -122,7 +123,6 @@ def load(
             *_unused(rows, task.task),
             *task.warnings,
             *alignment.warnings,
-            *settled.warnings,
             *odd_of_models,
             *described.warnings,
         ),
@@ -367,7 +367,8 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
         return []
     true = predictions.y_true if model.present is None else predictions.y_true[model.present]
     said = model.y_pred if model.present is None else model.y_pred[model.present]
-    truths, predictions_made = set(_codes_in(true)), set(_codes_in(said))
+    truths = set(_codes_in(true))
+    predictions_made = {code for code in _codes_in(said) if code < len(predictions.classes)}
     warnings = []
     for code in sorted(truths - predictions_made):
         label = predictions.classes[code]

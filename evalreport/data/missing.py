@@ -15,7 +15,7 @@ from evalreport.data.outputs import Parsed
 from evalreport.data.predictions import Values
 from evalreport.data.task import FoundTask
 from evalreport.errors import InputError, UsageError, refuse_all, together
-from evalreport.records import WarningRecord, warning
+from evalreport.records import warning
 from evalreport.texts import quoted
 
 Mask = npt.NDArray[np.bool_]
@@ -23,12 +23,15 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The cells that are left, what the models said of them, their true values, and what is to be said."""
+    """The cells that are left (what is to be said stands among their warnings), the models' columns, the true values.
+
+    ``outside`` is 1 where missing labels are counted as wrong, by a code one beyond the classes; else 0.
+    """
 
     alignment: Alignment
     parsed: Parsed
     y_true: Values | None
-    warnings: tuple[WarningRecord, ...] = ()
+    outside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,8 @@ def _left_out(
         why=_counts(rows, gaps, int(absent.sum())),
     )
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
-    return Settled(left, parsed, None if y_true is None else y_true[kept], (said,))
+    left = replace(left, warnings=(*left.warnings, said))
+    return Settled(left, parsed, None if y_true is None else y_true[kept])
 
 
 def _models(rows: Rows, gaps: list[_Gap]) -> tuple[str, ...]:
@@ -186,6 +190,7 @@ def _counted_as_wrong(
         n=sum(counts.values()),
         why=tuple(f"{model}: {count}" for model, count in counts.items()),
     )
+    told = replace(alignment, warnings=(*alignment.warnings, said))
     if task.task == "outcome":
         assert parsed.outcome is not None
         given = parsed.outcome[~np.isnan(parsed.outcome)]
@@ -193,17 +198,23 @@ def _counted_as_wrong(
             raise UsageError(
                 "--missing wrong: the outcomes are no 0 and 1, so none of them is wrong; pass --missing drop"
             )
-        return Settled(
-            alignment, replace(parsed, outcome=filled(parsed.outcome, 0.0, "outcome")), y_true, (said,)
-        )
+        return Settled(told, replace(parsed, outcome=filled(parsed.outcome, 0.0, "outcome")), y_true)
     others = sorted({gap.column for gap in gaps} - {"y_pred"})
-    if task.task in ("regression", "scores") or others:
-        what = f"the column {others[0]!r} has gaps" if others else f"the task is {task.task}"
+    others += [] if others else _graded(alignment, parsed, {gap.model for gap in gaps})
+    if not task.classes or others:
+        why = f"a model with gaps gives the column {others[0]!r}" if others else f"the task is {task.task}"
         raise UsageError(
-            f"--missing wrong: {what}, where no number would be just wrong; pass --missing drop, or give labels alone"
+            f"--missing wrong: {why}, where no number would be just wrong; pass --missing drop, or give labels alone"
         )
     assert parsed.y_pred is not None
-    outside = len(task.classes)
-    return Settled(
-        alignment, replace(parsed, y_pred=filled(parsed.y_pred, outside, "y_pred")), y_true, (said,)
-    )
+    labelled = replace(parsed, y_pred=filled(parsed.y_pred, len(task.classes), "y_pred"))
+    return Settled(told, labelled, y_true, outside=1)
+
+
+def _graded(alignment: Alignment, parsed: Parsed, models: set[int]) -> list[str]:
+    """Name the columns of probabilities that one of the models gives."""
+    return [
+        f"p_{label}"
+        for label, values in parsed.proba.items()
+        if any(not _empty(values[alignment.rows[model]]).all() for model in models)
+    ]

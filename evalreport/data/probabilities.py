@@ -264,9 +264,7 @@ def _in_unit_interval(array: pa.Array) -> bool:
 
 def _not_taken(table: Table, headers: tuple[str, ...], why: str, name: str) -> WarningRecord:
     about = tuple(header.strip() for header in headers)
-    return warning(
-        "look_alike_column", why, about=about, columns=about[:6], n=len(about), file=table.told, name=name
-    )
+    return warning("look_alike_column", why, about=about, columns=about[:6], file=table.told, name=name)
 
 
 def _require_prediction(table: Table, said: Sequence[WarningRecord]) -> None:

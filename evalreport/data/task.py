@@ -171,7 +171,7 @@ def _guessed_numbers(truth: pa.Array, *, few: bool) -> Guess:
     """Warn where the true values could be classes, and the predictions are no such class."""
     if not few:
         return ()
-    return (warning("guessed_task", "numbers", about=("regression",), n=len(truth), most=MOST_WHOLE_CLASSES),)
+    return (warning("guessed_task", "numbers", about=("regression",), n=len(truth)),)
 
 
 def _guessed_classes(truth: Floats, predictions: Floats, rows: int) -> Guess:
