@@ -136,6 +136,15 @@ def _columns(
             if kind in ("metadata", "aside"):  # an embedding or a picture beside the predictions does no harm
                 left_out[header] = Message("unused.no_text_or_numbers")
                 continue
+            if pa.types.is_nested(array.type):
+                raise InputError(
+                    "a cell holds several values",
+                    file=name,
+                    column=header,
+                    expected="one label or value for each example: several labels at once (multilabel) are planned,"
+                    " not read yet",
+                    remedy="write one column or file for each label, with 0 or 1",
+                ) from None
             raise InputError(
                 f"the column cannot be read as text or numbers ({_first_line(error)})",
                 file=name,

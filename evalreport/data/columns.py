@@ -185,14 +185,27 @@ def _may_be_asked_for(name: str, options: Options) -> bool:
     return any(text is not None and name in text for text in said)
 
 
+_QUERIES = frozenset(("qid", "query", "query_id", "topic", "topic_id"))
+_RELEVANCE = frozenset(("rel", "relevance", "relevance_label", "relevance_grade", "qrel"))
+
+
 def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
-    """Refuse a prediction file in which no column says what a model predicted.
+    """Refuse a prediction file in which no column says what a model predicted, and one of rankings.
 
     Raises
     ------
     InputError
-        Where there is neither y_pred, score, p_<label>, outcome nor value.
+        Where there is neither y_pred, score, p_<label>, outcome nor value; or there are graded documents of queries.
     """
+    called = {name.strip().casefold() for name in names}
+    if called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns):
+        raise InputError(
+            "these are rankings: documents of queries with their relevance",
+            file=file,
+            line=1,
+            expected="one prediction for each example: rankings (NDCG, MAP) are planned, not read yet",
+            remedy="compute the measure for each query, and write it as outcome with the query as id",
+        )
     probable = roles.probabilities or roles.unlabelled or roles.lone is not None
     if probable or {"y_pred", "score", "outcome", "value"} & set(roles.columns):
         return
