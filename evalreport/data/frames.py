@@ -170,13 +170,16 @@ def _by_model(source: Mapping[str, object]) -> dict[str, object]:
     """Read {"y_true": ..., "forest": ..., "logreg": ...} as models' predictions beside shared columns."""
     known = {name for standard, aliases in ALIASES.items() for name in (standard, *aliases)}
     shared = {name: values for name, values in source.items() if name in known}
-    return {
-        name: values
-        if isinstance(values, Mapping) or _is_frame(values)
-        else {**shared, **_predicted(values, name)}
-        for name, values in source.items()
-        if name not in known
-    }
+    errors: list[InputError] = []
+    found: dict[str, object] = {}
+    for name, values in source.items():
+        if name in known:
+            continue
+        with together(errors):
+            whole = isinstance(values, Mapping) or _is_frame(values)
+            found[name] = values if whole else {**shared, **_predicted(values, name)}
+    refuse_all(errors)
+    return found
 
 
 def _predicted(values: object, model: str) -> dict[str, object]:
@@ -203,17 +206,21 @@ def _refuse_estimator(value: object, model: str) -> None:
     if not hasattr(value, "predict"):
         return
     name = model if model.isidentifier() else MODEL
-    search = hasattr(value, "cv_results_")
-    remedy = (
-        f"pass {{{model!r}: {{'y_pred': {name}.predict(X_test), 'y_prob': {name}.predict_proba(X_test)}}}} and"
-        f" truth=y_test, classes={name}.classes_ (a regression: y_pred alone)"
+    graded = hasattr(value, "predict_proba")
+    given = f"'y_pred': {name}.predict(X_test)" + (
+        f", 'y_prob': {name}.predict_proba(X_test)" if graded else ""
     )
+    remedy = (
+        f"models = {{{model!r}: {{{given}}}}}; evalreport.evaluate(models, truth=y_test"
+        f"{f', classes={name}.classes_' if graded else ''})"
+    )
+    if hasattr(value, "cv_results_"):
+        remedy += f"; or pass {name}.cv_results_ to compare the candidates of the search"
     raise InputError(
         f"this is a fitted estimator ({type(value).__name__}), not what it predicts",
         file=f"<{model}>",
         expected="predictions: no model is ever run here",
-        remedy=remedy
-        + (f"; or {name}.cv_results_ to compare the candidates of the search" if search else ""),
+        remedy=remedy,
     )
 
 
