@@ -86,9 +86,9 @@ def test_the_python_blocks_run_one_after_the_other(folder: Path):
 
 
 def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
-    """A metric, an interval and a test, each one function: registered, they are computed like any other."""
+    """A metric, an interval, a test and a file format, each one function: registered, they serve like any other."""
     examples = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.language == "python"]
-    assert len(examples) == 3
+    assert len(examples) == 4
     use = """
 import evalreport as er
 
@@ -101,15 +101,29 @@ value = {(row.model, row.metric): row for row in results.metrics}
 print(round(value["a", "fowlkes_mallows"].value, 9), value["a", "fowlkes_mallows"].standard_error > 0)
 print(sum(i.low is not None for i in value["a", "accuracy"].intervals if i.method == "arcsine"))
 print([row.p_value for row in results.comparisons if row.test == "loss_sign" and row.metric == "accuracy"])
+from pathlib import Path
+from pyarrow import orc
+from evalreport.data.sources import find_files
+from evalreport.errors import InputError
+orc.write_table(pa.table({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 1]}), "m.orc")
+print(er.load("m.orc").models[0].y_pred.tolist())
+Path("m.orc").write_bytes(Path("m.orc").read_bytes()[:100])
+Path("m.txt").write_text("")
+for path in ("m.orc", "m.txt"):
+    try:
+        er.load(path)
+    except InputError as error:
+        print("cannot be read as orc" in error.problem, ".orc" in error.expected)
 """
     done = run([sys.executable, "-c", "\n".join([*examples, use])], tmp_path)
     assert done.returncode == 0, done.stderr
-    value, interval, p_values = done.stdout.splitlines()
+    value, interval, p_values, read, cut, listed = done.stdout.splitlines()
     # By hand: a has TP 3, FP 1, FN 0, so sqrt(3/4 * 3/3).
     assert value == "0.866025404 True"
     assert interval == "1"
     # By hand: the losses differ on examples 2, 4 and 6, b worse on 2 and 6, a worse on 4; two-sided 1 of 3 is 1.
     assert p_values == "[1.0]"
+    assert (read, cut, listed) == ("[1, 1]", "True False", "False True")
 
 
 def test_the_targets_of_make_that_are_named_exist():
