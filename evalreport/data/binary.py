@@ -94,7 +94,7 @@ def read_npz(path: Path, name: str, choose: Choose, *, memory_limit: int | None 
     InputError
         As ``read_parquet``, or where it holds Python objects.
     """
-    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose)
+    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose, gaps=True)
 
 
 def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:

@@ -82,11 +82,15 @@ def test_a_damaged_file_never_ends_in_a_traceback(
 def test_every_format_is_read_and_refused_where_it_is_foreign(
     suffix: str, good: dict[str, bytes], tmp_path: Path
 ) -> None:
-    """A format that is registered needs a good file here: it is read whole, not by half, nor when it is a picture."""
+    """A format that is registered needs a good file here: it is read whole, not by half, nor when it is a picture.
+
+    Of plain tables of text half is a table.
+    """
     path = tmp_path / f"m.{suffix}"
     path.write_bytes(good[suffix])
     assert [m.name for m in load(path).models] == ["k", "l"]
-    for content in (good[suffix][: len(good[suffix]) // 2], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"):
+    half = [] if suffix in ("csv", "tsv") else [good[suffix][: len(good[suffix]) // 2]]
+    for content in (*half, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"):
         path.write_bytes(content)
         with pytest.raises(InputError) as caught:
             load(path)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -83,6 +84,34 @@ def test_the_python_blocks_run_one_after_the_other(folder: Path):
     assert forest.startswith("forest: 0.875 [")
     assert logreg.startswith("logreg: 0.500 [")
     assert int(n_comparisons) > 0
+
+
+def test_the_lines_for_what_is_in_memory_run():
+    """Each line comes in at the first try: models of scikit-learn on a frame, gaps, a search, a cross-validation."""
+    use = """
+import evalreport as er
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_validate, train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+X, y = load_iris(return_X_y=True, as_frame=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+models = {f"depth {d}": DecisionTreeClassifier(max_depth=d, random_state=0).fit(X_train, y_train) for d in (1, 3)}
+forest = models["depth 3"]
+search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}, cv=3).fit(X, y)
+seen, evaluate = [], er.evaluate
+er.evaluate = lambda *source, **options: seen.append(evaluate(*source, resamples=100, **options))
+"""
+    (block,) = [block.text for block in blocks_of(README) if block.language == "py"]
+    found: dict[str, Any] = {}
+    try:
+        exec(use + block, found)  # noqa: S102 - the README's own lines
+    finally:
+        found["er"].evaluate = found["evaluate"]
+    said = [(results.task, results.design, len(results.models)) for results in found["seen"]]
+    assert said == [("multiclass", "test-set", 2)] * 3 + [("scores", "cross-validation", 2)] * 2
+    accuracy = {m.model: m.value for m in found["seen"][0].metrics if m.metric == "accuracy"}
+    assert accuracy["depth 3"] == found["forest"].score(found["X_test"], found["y_test"])
 
 
 def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
