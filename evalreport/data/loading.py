@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options, Task
-from evalreport.data.alignment import align
+from evalreport.data.alignment import Alignment, align
 from evalreport.data.concatenation import Rows, Table, gather
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
 from evalreport.data.joined_files import attach_truth, covariates, true_values
 from evalreport.data.missing import settle_missing
-from evalreport.data.outputs import model_outputs, parse_outputs
+from evalreport.data.outputs import Parsed, model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
 from evalreport.data.probabilities import name_probabilities
 from evalreport.data.reading import Choose, Columns, model_name
@@ -30,7 +30,7 @@ from evalreport.data.sources import (
     memory_record,
     table_of,
 )
-from evalreport.data.task import find_task
+from evalreport.data.task import FoundTask, find_task
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
 from evalreport.texts import Message
@@ -91,8 +91,7 @@ def load(
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
     task = find_task(rows, options)
-    whole = align(rows, join=options.join, memory_limit=memory_limit)
-    parsed = parse_outputs(rows, task)
+    parsed, whole = _parsed_and_aligned(rows, task, options, memory_limit)
     settled = settle_missing(rows, whole, task, parsed, true_values(rows, whole, task), options)
     alignment = settled.alignment
     models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, settled.parsed, options)
@@ -130,6 +129,19 @@ def load(
     if not _is_path(source):
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
     return oddities(with_training_rows(predictions))
+
+
+def _parsed_and_aligned(
+    rows: Rows, task: FoundTask, options: Options, memory_limit: int | None
+) -> tuple[Parsed, Alignment]:
+    """Parse the cells and match the rows: neither needs the other, so their errors are said together."""
+    errors: list[InputError] = []
+    with together(errors):
+        parsed = parse_outputs(rows, task)
+    with together(errors):
+        alignment = align(rows, join=options.join, memory_limit=memory_limit)
+    refuse_all(errors)
+    return parsed, alignment
 
 
 def _tables(

@@ -92,7 +92,9 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
             found += said
             warnings += (*odd, *look)
     refuse_all(errors)
-    return Named(named, tuple(dict.fromkeys(found)), (*_guesses(tables, named), *warnings))
+    guesses = _guesses(tables, named)
+    found += [FoundRecord(what="probabilities", value=w.about[0], why=Message("found.lone")) for w in guesses]
+    return Named(named, tuple(dict.fromkeys(found)), (*guesses, *warnings))
 
 
 def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecord]:
