@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from evalreport.errors import InputError
 from evalreport.texts import quoted
 
 _SPLIT = re.compile(r"split(\d+)_test_(\w+)", re.ASCII)
+Scored = Mapping[str, Any]
+"""What scikit-learn returns: arrays and lists by name."""
+Splits = list[tuple[Any, Any]]
+"""Rows of training and of testing, a pair for each split."""
+
 _TIMES = frozenset(("fit_time", "score_time"))
 
 
@@ -38,17 +43,16 @@ def as_fold_scores(source: object, options: Options) -> object:
         Where several scorers were used and none is named, or ``cross_validate`` was not asked to return its indices.
     """
     if _is_search(source):
-        return _candidates(source, "<cv_results_>", options)
+        return _candidates(cast(Scored, source), "<cv_results_>", options)
     if _is_cross_validation(source):
-        scored: Any = source
-        return {"model": _folds(scored, "<cross_validate>", options)}
+        return {"model": _folds(cast(Scored, source), "<cross_validate>", options)}
     if not isinstance(source, Mapping) or not source:
         return source
     if not all(_is_search(value) or _is_cross_validation(value) for value in source.values()):
         return source
     found: dict[str, object] = {}
-    splits: dict[str, list[tuple[Any, Any]]] = {}
-    results: Mapping[Any, Any] = source
+    splits: dict[str, Splits] = {}
+    results = cast(Scored, source)
     for name, value in results.items():
         if _is_search(value):
             found |= {
@@ -78,7 +82,7 @@ def _names(value: Any) -> set[str]:
     return set(map(str, columns))
 
 
-def _candidates(results: Any, name: str, options: Options) -> dict[str, dict[str, object]]:
+def _candidates(results: Scored, name: str, options: Options) -> dict[str, dict[str, object]]:
     splits = [match for header in _names(results) if (match := _SPLIT.fullmatch(header))]
     scorer = _scorer({match[2] for match in splits}, name, options)
     numbers = sorted({int(match[1]) for match in splits})
@@ -91,7 +95,7 @@ def _candidates(results: Any, name: str, options: Options) -> dict[str, dict[str
     return found
 
 
-def _folds(results: Mapping[str, Any], name: str, options: Options) -> dict[str, object]:
+def _folds(results: Scored, name: str, options: Options) -> dict[str, object]:
     scorer = _scorer(
         {header.removeprefix("test_") for header in results if header.startswith("test_")}, name, options
     )
@@ -118,7 +122,7 @@ def _folds(results: Mapping[str, Any], name: str, options: Options) -> dict[str,
     }
 
 
-def _splits(results: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+def _splits(results: Scored) -> Splits:
     indices = results.get("indices")
     return [] if indices is None else list(zip(indices["train"], indices["test"], strict=True))
 
@@ -159,7 +163,7 @@ def _scorer(names: set[str], file: str, options: Options) -> str:
     )
 
 
-def _refuse_other_splits(splits: Mapping[str, list[tuple[Any, Any]]]) -> None:
+def _refuse_other_splits(splits: Mapping[str, Splits]) -> None:
     """Refuse scores of folds that are not the same for all models: they are compared fold by fold."""
     first = next(iter(splits), None)
     for name, own in splits.items():
