@@ -106,6 +106,7 @@ def evaluate(
     models: Models,
     *,
     truth: Values | Frame | AnyPath | None = None,
+    classes: Sequence[object] | None = None,
     options: Options | None = None,
     jobs: int = 1,
     memory_limit: str | None = None,
@@ -117,11 +118,16 @@ def evaluate(
     Parameters
     ----------
     models
-        A folder or file of predictions, several files, a data frame (pandas, polars, pyarrow ...) with a
-        column ``model``, or a mapping of each model's name to its data frame or columns. Arrays without an
-        ``id`` column are aligned by position.
+        A folder or file of predictions; several files; a mapping of each model's name to its predictions (an array,
+        a data frame, or a mapping of columns such as ``y_pred`` and ``y_prob``); a data frame (pandas, polars,
+        pyarrow, duckdb, Dask, PySpark) with a column ``model``; ``cv_results_`` of a search, or what
+        ``cross_validate`` returned with its indices, also of several models by name. Rows are matched by a column
+        ``id``, else by the labels of a pandas index; arrays, and frames without labels of their own, by position.
     truth
-        The true labels or values where the source does not hold them: an array, or a file's path.
+        The true labels or values where the source does not hold them: an array, a series, or a file's path.
+    classes
+        The labels of the columns of (n, K) probabilities, in their order (``model.classes_``); ``None``: the sorted
+        labels of the truth, as scikit-learn has them.
     options
         Options that were made before; the keywords below replace single ones. ``None`` means the defaults.
     jobs
@@ -155,19 +161,17 @@ def evaluate(
     >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
     [('forest', 'logreg', 0.0)]
     """
+    from evalreport import data
     from evalreport.audit.gates import judge
     from evalreport.config import memory_bytes
     from evalreport.pipeline import evaluate as analyse
 
     settled, values = _settle(options, truth, option_fields)
-    results = analyse(
-        models,
-        truth=values,
-        options=settled,
-        jobs=jobs,
-        memory_limit=memory_bytes(memory_limit),
-        progress=progress,
-    )
+    limit = memory_bytes(memory_limit)
+    if progress is not None:
+        progress("reading and checking", 0.0)
+    predictions = data.load(models, options=settled, truth=values, classes=classes, memory_limit=limit)
+    results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
     return judge(results, settled.gates)
 
 
@@ -222,6 +226,7 @@ def load(
     models: Models,
     *,
     truth: Values | Frame | AnyPath | None = None,
+    classes: Sequence[object] | None = None,
     options: Options | None = None,
     memory_limit: str | None = None,
     **option_fields: Unpack[RunKeywords],
@@ -248,7 +253,8 @@ def load(
     from evalreport.config import memory_bytes
 
     settled, values = _settle(options, truth, option_fields)
-    return data.load(models, options=settled, truth=values, memory_limit=memory_bytes(memory_limit))
+    limit = memory_bytes(memory_limit)
+    return data.load(models, options=settled, truth=values, classes=classes, memory_limit=limit)
 
 
 @_public(RunKeywords)
@@ -256,6 +262,7 @@ def check(
     models: Models,
     *,
     truth: Values | Frame | AnyPath | None = None,
+    classes: Sequence[object] | None = None,
     options: Options | None = None,
     memory_limit: str | None = None,
     **option_fields: Unpack[RunKeywords],
@@ -281,7 +288,9 @@ def check(
     """
     from evalreport import data
 
-    predictions = load(models, truth=truth, options=options, memory_limit=memory_limit, **option_fields)
+    predictions = load(
+        models, truth=truth, classes=classes, options=options, memory_limit=memory_limit, **option_fields
+    )
     return data.survey(predictions)
 
 

@@ -391,7 +391,7 @@ def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
         found += [
             ConfusionRecord(model=name, true=true, predicted=predicted, count=float(table[t, p]))
             for t, true in enumerate(classes)
-            for p, predicted in enumerate(classes)
+            for p, predicted in enumerate(sample.predictions.answers)
             if len(classes) <= MOST_WHOLE or table[t, p]
         ]
     return tuple(found)

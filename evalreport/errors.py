@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, unquote
@@ -132,6 +133,11 @@ class EvalreportError(Exception):
         """Say what is wrong, without any password or token."""
         return redacted(super().__str__())
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message, one text a line of a terminal: what comes from outside may itself hold an end of line."""
+        return (str(self),)
+
 
 class UsageError(EvalreportError):
     """An option, a configuration key or a name that evalreport does not know or cannot combine."""
@@ -189,6 +195,61 @@ class InputError(EvalreportError):
         if self.remedy:
             text += f" To mend it: {self.remedy.rstrip('.')}."
         return text
+
+
+MOST_TOGETHER = 10
+"""Errors of the input that are said at once."""
+
+
+class InputErrors(InputError):  # noqa: N818 - it holds several
+    """Several faults of the input, found together: ``errors`` holds each with its place and remedy."""
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        self.errors = tuple(errors)
+        first = errors[0]
+        super().__init__(
+            first.problem,
+            file=first.file,
+            line=first.line,
+            column=first.column,
+            expected=first.expected,
+            remedy=first.remedy,
+        )
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """How many there are, and one line each."""
+        shown = self.errors[:MOST_TOGETHER]
+        left = f", the first {MOST_TOGETHER} of them" if len(shown) < len(self.errors) else ""
+        numbered = (f"{number}. {error}" for number, error in enumerate(shown, start=1))
+        return (f"{len(self.errors)} errors in the input{left}:", *numbered)
+
+    def _message(self) -> str:
+        return "\n".join(self.lines)
+
+
+@contextmanager
+def together(errors: list[InputError]) -> Iterator[None]:
+    """Keep the errors of the input that are raised within, so that they can be said with others of their kind."""
+    try:
+        yield
+    except InputErrors as several:
+        errors.extend(several.errors)
+    except InputError as error:
+        errors.append(error)
+
+
+def refuse_all(errors: Sequence[InputError]) -> None:
+    """Raise the errors that were kept, each once.
+
+    Raises
+    ------
+    InputError
+        Where there is any; several stand in one, a line each.
+    """
+    distinct = list({str(error): error for error in errors}.values())
+    if distinct:
+        raise distinct[0] if len(distinct) == 1 else InputErrors(distinct)
 
 
 class OutputError(EvalreportError):

@@ -22,6 +22,9 @@ class RunKeywords(TypedDict, total=False):
     join : ["error", "intersect", "independent"]
         What to do where models do not have the same ids (default error; independent: separate test
         sets).
+    missing : ["refuse", "drop", "wrong"]
+        Empty outcomes and predictions: refuse them (default), drop the example for every model, or
+        count them as wrong (a 0/1 outcome: 0; a label: one outside all classes).
     outcome : str
         Column of outcomes judged elsewhere, 0/1 or any number.
     value : str
@@ -60,7 +63,7 @@ class RunKeywords(TypedDict, total=False):
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
         'forest.recall[sex=f] >= 0.75' within a slice.
     exact : bool
-        Resample rank metrics from all rows (default: above 200,000 rows from a histogram).
+        Resample rank metrics from all rows (default: above 2,000 rows from a histogram).
     fixed_class_counts : bool
         Resample within the true classes: only where the design fixed how many examples of each there
         are.
@@ -82,6 +85,7 @@ class RunKeywords(TypedDict, total=False):
     positive: str | None
     threshold: float | None
     join: Literal["error", "intersect", "independent"]
+    missing: Literal["refuse", "drop", "wrong"]
     outcome: str | None
     value: str | None
     lower_is_better: bool

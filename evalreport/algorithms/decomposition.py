@@ -325,7 +325,7 @@ def _decomposed(
         )
         return
     if model.y_pred is not None:
-        codes, size = np.asarray(model.y_pred)[some.rows], len(whole.classes)
+        codes, size = np.asarray(model.y_pred)[some.rows], len(whole.answers)
         counts = label_counts(codes, some.given, size)
         again = redrawn_zero_one(codes, some.given, truth, weights, size)
         yield Decomposed("0-1", zero_one(counts, truth), again, None)

@@ -307,7 +307,7 @@ def _answers(
     name = today[1].name
     if today[0].classes and then[1].y_pred is not None and today[1].y_pred is not None and not paired:
         first, second = (_labels(*side) for side in (then, today))
-        labels, old, new = _counts((first, then[0].classes), (second, today[0].classes))
+        labels, old, new = _counts((first, then[0].answers), (second, today[0].answers))
         found = of_counts(old, new)
         yield "predicted_labels", name, found, _mix_text(labels, old, new), None
     scores = [_scores(*side) for side in (then, today)]

@@ -419,7 +419,8 @@ def _same_classes(today: Predictions, earlier: Predictions) -> tuple[Predictions
 
 
 def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
-    place = np.array([classes.index(label) for label in predictions.classes], dtype=np.int32)
+    known = [classes.index(label) for label in predictions.classes]
+    place = np.array([*known, len(classes)], dtype=np.int32)  # the last: missing, and counted as wrong
 
     def codes(values: Array | None) -> Array | None:
         return None if values is None else np.where(values >= 0, place[values], -1).astype(np.int32)
@@ -428,7 +429,7 @@ def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
         proba = model.proba
         if proba is not None:
             wide = np.zeros((len(proba), len(classes)))
-            wide[:, place] = proba
+            wide[:, known] = proba
             proba = wide
         return replace(model, y_pred=codes(model.y_pred), proba=proba)
 

@@ -138,7 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"evalreport: {error.format_message()}{_where_to_look(error)}", level="error")
         return UsageError.exit_code
     except EvalreportError as error:
-        say(f"evalreport: {error}", level="error")
+        for line in error.lines:
+            say(f"evalreport: {line}", level="error")
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _say_interrupted(state)

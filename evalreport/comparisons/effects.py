@@ -157,7 +157,7 @@ def _answer(model: ModelOutputs, predictions: Predictions, row: int) -> str:
     if not predictions.classes:
         return f"{float(answers[row]):.6g}"
     code = int(answers[row])
-    return predictions.classes[code] if code >= 0 else ""
+    return predictions.answers[code] if code >= 0 else ""
 
 
 def _correct(model: ModelOutputs, predictions: Predictions, row: int) -> bool | None:

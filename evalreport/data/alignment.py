@@ -15,7 +15,7 @@ from evalreport.data.columns import IDENTITY_COLUMNS, category_column
 from evalreport.data.concatenation import Rows, fault, ids_by_table, place_of, whence
 from evalreport.data.ids import code_ids
 from evalreport.data.predictions import Arrow, Column, Indices
-from evalreport.errors import InputError
+from evalreport.errors import InputError, InputErrors
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
 
@@ -83,16 +83,16 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
         if of_seeds and (join == "error" or not shared.any()):
             shared, found = _with_own_seeds(rows, rows_by_model, code, telling, join)
         if join == "error" and not shared.all():
-            raise _missing(rows, rows_by_model, alike)
+            _refuse_missing(rows, rows_by_model, alike)
         if not shared.any():
-            raise _missing(rows, rows_by_model, alike)
+            _refuse_missing(rows, rows_by_model, alike)
         if not shared.all():
             counts = zip(rows.models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
             of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
             why = Message("found.join.intersect", n=int(shared.sum()), of=of)
             found = (*found, FoundRecord(what="join", value="intersect", why=why))
             rows_by_model = rows_by_model[:, shared]
-    ids, example = _used(ids, code[rows_by_model.max(axis=0)])
+    ids, example = used_ids(ids, code[rows_by_model.max(axis=0)])
     warnings: tuple[WarningRecord, ...] = ()
     if alike:
         warnings = (warning("ids_look_alike", alike=alike),)
@@ -165,7 +165,7 @@ def _with_own_seeds(
     return complete, (FoundRecord(what="seeds", value="unpaired", why=Message("found.seeds_unpaired")),)
 
 
-def _used(ids: pa.Array, code: Indices) -> tuple[pa.Array, Indices]:
+def used_ids(ids: pa.Array, code: Indices) -> tuple[pa.Array, Indices]:
     """Leave out the ids of no cell."""
     seen = np.zeros(len(ids), dtype=np.bool_)
     seen[code] = True
@@ -334,21 +334,32 @@ def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
     )
 
 
-def _missing(rows: Rows, matrix: Indices, alike: Message | None) -> InputError:
-    """Say which model lacks how many rows that others have, with the first ids, and which ids look ``alike``."""
+def _refuse_missing(rows: Rows, matrix: Indices, alike: Message | None) -> NoReturn:
+    """Say of each model that lacks rows which others have how many, with the first ids; which ids look ``alike``.
+
+    Raises
+    ------
+    InputError
+        Always; the model that lacks most comes first.
+    """
     lacking = (matrix < 0).sum(axis=1)
-    worst = int(np.argmax(lacking))
-    absent = np.flatnonzero(matrix[worst] < 0)
+    order = [int(model) for model in np.argsort(-lacking, kind="stable") if lacking[model]]
+    errors = [_missing(rows, matrix, model, alike) for model in order]
+    raise errors[0] if len(errors) == 1 else InputErrors(errors)
+
+
+def _missing(rows: Rows, matrix: Indices, model: int, alike: Message | None) -> InputError:
+    absent = np.flatnonzero(matrix[model] < 0)
     witnesses = matrix[:, absent].max(axis=0)
     names = [_described(rows, int(row)) for row in witnesses[:3]]
     more = ", ..." if len(absent) > 3 else ""
-    own = int(matrix[worst].max())
+    own = int(matrix[model].max())
     table, _ = whence(rows, own)
     other, _ = whence(rows, int(witnesses[0]))
     shared = int((matrix >= 0).all(axis=0).sum())
     things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
     return InputError(
-        f"the model {quoted(rows.models[worst])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
+        f"the model {quoted(rows.models[model])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
         f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all"
         + (f"; {alike}" if alike else ""),
         file=table.name,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalreport.data.columns import Kind, all_numbers, keep
+from evalreport.data.columns import LONE_PROBABILITIES, Kind, all_numbers, as_text, keep
 from evalreport.data.predictions import Arrow, Values
-from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format
+from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format, reads
 from evalreport.data.unpacking import (
     Chunk,
     Room,
@@ -38,29 +39,62 @@ _BROKEN_ARCHIVE = (
 _ROWS_A_PIECE = 8192
 
 
-def read_binary(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
-    """Read a .parquet, .arrow, .feather or .npz file.
+@contextmanager
+def whole(name: str, suffix: str) -> Iterator[None]:
+    """Say of whatever a library finds wrong while it reads a file that the file is broken or of another format.
 
     Raises
     ------
     InputError
-        Where the file is truncated, is of another format, holds Python objects, or unpacks to more than there is
-        room for.
+        With the first line of what the library said.
     """
-    suffix = file_format(path)
-    room = room_of(path, name, memory_limit)
-    if suffix == "npz":
-        return read_arrays(_npz(path, room), name, choose)
     import pyarrow as pa
 
     try:
-        if suffix == "parquet":
-            return _read_parquet(path, room, choose)
-        return read_table(_arrow(path, room), name, choose, room)
+        yield
     except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, struct.error) as error:
         raise foreign(
             name, f"it cannot be read as {suffix} ({_first_line(error)})", f"a whole {suffix} file"
         ) from None
+
+
+@reads("parquet")
+def read_parquet(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read a .parquet file.
+
+    Raises
+    ------
+    InputError
+        Where the file is truncated, is of another format, or unpacks to more than there is room for.
+    """
+    with whole(name, "parquet"):
+        return _read_parquet(path, room_of(path, name, memory_limit), choose)
+
+
+@reads("arrow", "feather")
+def read_arrow(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read an .arrow or .feather file.
+
+    Raises
+    ------
+    InputError
+        As ``read_parquet``.
+    """
+    room = room_of(path, name, memory_limit)
+    with whole(name, str(file_format(path))):
+        return read_table(_arrow(path, room), name, choose, room)
+
+
+@reads("npz")
+def read_npz(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read an .npz file.
+
+    Raises
+    ------
+    InputError
+        As ``read_parquet``, or where it holds Python objects.
+    """
+    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose, gaps=True)
 
 
 def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:
@@ -73,7 +107,8 @@ def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = N
     """
     names = tuple(field.name for field in table.schema)
     arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
-    return Columns(names, arrays, table.num_rows, _place(table.column), left_out)
+    texts = frozenset(field.name for field in table.schema if _is_text(field.type))
+    return Columns(names, arrays, table.num_rows, _place(table.column), left_out, texts)
 
 
 def _columns(
@@ -101,6 +136,15 @@ def _columns(
             if kind in ("metadata", "aside"):  # an embedding or a picture beside the predictions does no harm
                 left_out[header] = Message("unused.no_text_or_numbers")
                 continue
+            if pa.types.is_nested(array.type):
+                raise InputError(
+                    "a cell holds several values",
+                    file=name,
+                    column=header,
+                    expected="one label or value for each example: several labels at once (multilabel) are planned,"
+                    " not read yet",
+                    remedy="write one column or file for each label, with 0 or 1",
+                ) from None
             raise InputError(
                 f"the column cannot be read as text or numbers ({_first_line(error)})",
                 file=name,
@@ -129,6 +173,8 @@ def _as_plain_text(array: Arrow, kind: Kind) -> int:
 def _is_text(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
 
 
@@ -141,8 +187,24 @@ def _place(column: Callable[[str], Arrow]) -> Locate:
     return locate
 
 
-def read_arrays(arrays: Mapping[str, object], name: str, choose: Choose) -> Columns:
+def read_arrays(
+    arrays: Mapping[str, object],
+    name: str,
+    choose: Choose,
+    *,
+    classes: Sequence[object] | None = None,
+    gaps: bool = False,
+) -> Columns:
     """Take columns from arrays or lists of one length.
+
+    Parameters
+    ----------
+    arrays
+        By header. Under ``y_prob`` there may be an (n, K) array of probabilities, whose columns follow ``classes``.
+    classes
+        Labels in that order; None: the array ``classes`` beside it, else the sorted labels of the truth.
+    gaps
+        Take nan in numbers for an empty cell.
 
     Raises
     ------
@@ -151,7 +213,8 @@ def read_arrays(arrays: Mapping[str, object], name: str, choose: Choose) -> Colu
     """
     import pyarrow as pa
 
-    columns = {str(header): _one_dimension(header, values, name) for header, values in arrays.items()}
+    arrays = _by_class(arrays, name, classes)
+    columns = {str(header): _one_dimension(header, values, name, gaps) for header, values in arrays.items()}
     lengths = {header: len(column) for header, column in columns.items()}
     if len(set(lengths.values())) > 1:
         shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
@@ -164,6 +227,45 @@ def read_arrays(arrays: Mapping[str, object], name: str, choose: Choose) -> Colu
             remedy="write every column with one value a row",
         )
     return read_table(pa.table(columns), name, choose)
+
+
+def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object] | None) -> dict[str, object]:
+    """Divide an (n, K) array of probabilities into one column a class; ``y_prob[k]`` where no labels are given.
+
+    Raises
+    ------
+    InputError
+        Where there are not as many labels as columns.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    whole = {header: values for header, values in arrays.items() if header in LONE_PROBABILITIES}
+    matrices = {header: np.asarray(v) for header, v in whole.items() if getattr(v, "ndim", 1) == 2}
+    if not matrices:
+        return dict(arrays)
+    rest = {header: values for header, values in arrays.items() if header not in matrices}
+    if classes is None and "classes" in rest:
+        classes = np.asarray(rest.pop("classes")).tolist()
+    for header, matrix in matrices.items():
+        if matrix.shape[1] == 1:
+            rest[header] = matrix[:, 0]
+            continue
+        names = [f"{header}[{place}]" for place in range(matrix.shape[1])]
+        if classes is not None:
+            labels = as_text(pa.array(list(classes))).to_pylist()
+            if len(labels) != matrix.shape[1]:
+                raise InputError(
+                    f"there are {matrix.shape[1]} columns of probabilities for {len(labels)} classes",
+                    file=name,
+                    column=header,
+                    expected="one label a column",
+                    remedy="pass the classes that the model was trained on, in the order of its columns"
+                    " (model.classes_)",
+                )
+            names = [f"p_{label}" for label in labels]
+        rest |= dict(zip(names, matrix.T, strict=True))
+    return rest
 
 
 def foreign(name: str, problem: str, expected: str) -> InputError:
@@ -277,7 +379,7 @@ def _npz(path: Path, room: Room) -> dict[str, Values]:
         raise foreign(name, f"it cannot be read as npz ({_first_line(error)})", "a whole npz file") from None
 
 
-def _one_dimension(header: object, values: object, name: str) -> Arrow:
+def _one_dimension(header: object, values: object, name: str, gaps: bool) -> Arrow:
     import numpy as np
     import pyarrow as pa
 
@@ -287,8 +389,9 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
             f"the array has {dimensions} dimensions",
             file=name,
             column=str(header),
-            expected="one value a row (probabilities: one column p_<label> for each class)",
-            remedy="save each column as an array of one dimension",
+            expected="one value a row (probabilities: an array of n rows and K classes named y_prob)",
+            remedy="save each column as an array of one dimension; several labels of one example (multilabel) are"
+            " planned, not read yet",
         )
     try:
         if isinstance(values, np.ndarray) and values.dtype.kind in "SU":
@@ -297,7 +400,7 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
                 pieces = [np.char.decode(piece, "utf-8") for piece in pieces]
             # Some at a time: as Python's own texts all of them would take many times the room.
             return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
-        return pa.array(values)
+        return pa.array(values, from_pandas=gaps)
     except (pa.ArrowException, UnicodeDecodeError, TypeError, ValueError) as error:
         raise InputError(
             f"the column cannot be read as text or numbers ({_first_line(error)})",

@@ -40,6 +40,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "dataset": (),
     "seed": ("run",),
     "train_size": (),
+    "test_size": (),
     "complexity": (),
     "n_parameters": (),
     "log_likelihood": (),
@@ -52,8 +53,21 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 MOST_CLASSES = 1000
 PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
+LONE_PROBABILITIES = ("y_prob", "p", "proba", "prob", "probability")
+"""Names of the one probability of a binary task, and of an array with a column for each class."""
+_OF_AN_ARRAY = re.compile(rf"({'|'.join(LONE_PROBABILITIES)})\[(\d+)\]", re.ASCII)
 NUMBER_COLUMNS = frozenset(
-    ("score", "inbag", "train_size", "complexity", "n_parameters", "log_likelihood", "vc_dimension", "value")
+    (
+        "score",
+        "inbag",
+        "train_size",
+        "test_size",
+        "complexity",
+        "n_parameters",
+        "log_likelihood",
+        "vc_dimension",
+        "value",
+    )
 )
 IDENTITY_COLUMNS = ("dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold")
 KEY_COLUMNS = (
@@ -63,6 +77,7 @@ KEY_COLUMNS = (
         "time",
         "inbag",
         "train_size",
+        "test_size",
         "complexity",
         "n_parameters",
         "log_likelihood",
@@ -98,6 +113,11 @@ class Roles:
         Headers that play no part, with the reason.
     asked
         The metadata that an option may name.
+    lone
+        The header of what may be the one probability of a binary task, which its values and the classes decide; until
+        then it is metadata.
+    unlabelled
+        Headers of the columns of an (n, K) array of probabilities whose classes are not named, in their order.
     """
 
     columns: Mapping[str, str]
@@ -105,11 +125,13 @@ class Roles:
     metadata: tuple[str, ...]
     unused: Mapping[str, Message]
     asked: frozenset[str] = frozenset()
+    lone: str | None = None
+    unlabelled: tuple[str, ...] = ()
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
         kinds: dict[str, Kind] = {h: "metadata" if h in self.asked else "aside" for h in self.metadata}
-        kinds |= dict.fromkeys(self.probabilities.values(), "number")
+        kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
         for name, header in self.columns.items():
             kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
         return kinds
@@ -117,7 +139,8 @@ class Roles:
     def without(self, left_out: Mapping[str, Message]) -> Roles:
         """Leave out the metadata that was not kept, with the reason."""
         kept = tuple(header for header in self.metadata if header not in left_out)
-        return replace(self, metadata=kept, unused={**self.unused, **left_out})
+        lone = self.lone if self.lone in kept else None
+        return replace(self, metadata=kept, unused={**self.unused, **left_out}, lone=lone)
 
 
 def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
@@ -141,10 +164,13 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
             expected=f"at most {MOST_CLASSES:,} classes",
             remedy="name the columns otherwise if they are no probabilities of classes",
         )
-    taken = {*columns.values(), *probabilities.values(), *unused}
+    pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
+    unlabelled = tuple(header for _, header in sorted(pieces.items()))
+    taken = {*columns.values(), *probabilities.values(), *unlabelled, *unused}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
     asked = frozenset(header for header in metadata if _may_be_asked_for(header.strip(), options))
-    roles = Roles(columns, probabilities, metadata, unused, asked)
+    lone = next((stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None)
+    roles = Roles(columns, probabilities, metadata, unused, asked, lone, unlabelled)
     return _with_metric_as_value(roles, file)
 
 
@@ -159,15 +185,29 @@ def _may_be_asked_for(name: str, options: Options) -> bool:
     return any(text is not None and name in text for text in said)
 
 
+_QUERIES = frozenset(("qid", "query", "query_id", "topic", "topic_id"))
+_RELEVANCE = frozenset(("rel", "relevance", "relevance_label", "relevance_grade", "qrel"))
+
+
 def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
-    """Refuse a prediction file in which no column says what a model predicted.
+    """Refuse a prediction file in which no column says what a model predicted, and one of rankings.
 
     Raises
     ------
     InputError
-        Where there is neither y_pred, score, p_<label>, outcome nor value.
+        Where there is neither y_pred, score, p_<label>, outcome nor value; or there are graded documents of queries.
     """
-    if roles.probabilities or {"y_pred", "score", "outcome", "value"} & set(roles.columns):
+    called = {name.strip().casefold() for name in names}
+    if called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns):
+        raise InputError(
+            "these are rankings: documents of queries with their relevance",
+            file=file,
+            line=1,
+            expected="one prediction for each example: rankings (NDCG, MAP) are planned, not read yet",
+            remedy="compute the measure for each query, and write it as outcome with the query as id",
+        )
+    probable = roles.probabilities or roles.unlabelled or roles.lone is not None
+    if probable or {"y_pred", "score", "outcome", "value"} & set(roles.columns):
         return
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
@@ -444,6 +484,30 @@ def spelled_alike(labels: Iterable[str]) -> dict[str, str]:
     if all(is_number(label) for label in distinct):
         return {label: whole(label) for label in distinct}
     return {label: label for label in distinct}
+
+
+TRUTHS = {"true": "1", "false": "0"}
+
+
+def one_spelling(labels: Iterable[str]) -> dict[str, str]:
+    """Map each label of a task to its one spelling: as ``spelled_alike``, and true and false like 1 and 0 beside them.
+
+    Examples
+    --------
+    >>> one_spelling(["True", "1", "0.0"]), one_spelling(["TRUE", "False", "True"])
+    ({'True': '1', '1': '1', '0.0': '0'}, {'TRUE': 'True', 'False': 'False', 'True': 'True'})
+    """
+    distinct = list(dict.fromkeys(labels))
+    lowered = {label: label.strip(_BLANKS).casefold() for label in distinct}
+    truths = [label for label in distinct if lowered[label] in TRUTHS]
+    rest = [label for label in distinct if lowered[label] not in TRUTHS]
+    if not truths or any(not is_number(label) or float(label) not in (0, 1) for label in rest):
+        return spelled_alike(distinct)
+    if rest:
+        return {label: TRUTHS.get(lowered[label]) or whole(str(float(label))) for label in distinct}
+    if len(truths) == len(set(lowered.values())):
+        return {label: label for label in distinct}
+    return {label: lowered[label].capitalize() for label in distinct}
 
 
 def in_order(labels: Iterable[str]) -> tuple[str, ...]:

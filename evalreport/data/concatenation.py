@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles, combined, dictionary_codes, whole
 from evalreport.data.predictions import Arrow, Codes, Indices
 from evalreport.data.reading import Columns
-from evalreport.errors import InputError
+from evalreport.errors import InputError, refuse_all
 from evalreport.texts import quoted
 
 if TYPE_CHECKING:
@@ -185,16 +185,23 @@ def fault(
 def refuse_where(
     wrong: npt.NDArray[np.bool_], rows: Rows, column: str, problem: str, *, expected: str, remedy: str
 ) -> None:
-    """Refuse the first of the rows that are wrong, where any is.
+    """Refuse the first of the rows of each file that are wrong, where any is.
 
     Raises
     ------
     InputError
-        Its file, line and column, and how many there are.
+        Its file, line and column, and how many there are; one for each file.
     """
-    if wrong.any():
-        row, count = int(np.argmax(wrong)), int(wrong.sum())
-        raise fault(rows, row, column, problem, expected=expected, remedy=remedy, count=count)
+    if not wrong.any():
+        return
+    errors: list[InputError] = []
+    bounds = [0, rows.n] if column == "truth" else rows.starts.tolist()
+    for start, end in itertools.pairwise(bounds):
+        count = int(wrong[start:end].sum())
+        if count:
+            row = start + int(np.argmax(wrong[start:end]))
+            errors.append(fault(rows, row, column, problem, expected=expected, remedy=remedy, count=count))
+    refuse_all(errors)
 
 
 def _header(roles: Roles, column: str | None) -> str | None:

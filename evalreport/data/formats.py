@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from evalreport.data.columns import Kind
 from evalreport.data.reading import (
+    FORMATS,
     MOST_COLUMNS,
     Choose,
     Columns,
@@ -24,6 +25,7 @@ from evalreport.data.reading import (
     literal_path,
     quote_name,
     quote_text,
+    reads,
     too_many_columns,
 )
 from evalreport.data.unpacking import BYTES_A_BLOCK, blocks, database, is_gzipped, opened, room_of
@@ -40,6 +42,7 @@ _LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
 Record = tuple[int, list[str]]
 
 
+@reads("csv", "tsv", "csv.gz", "tsv.gz")
 def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .csv, .tsv, .csv.gz or .tsv.gz file.
 
@@ -241,6 +244,7 @@ def _broken_quote(name: str, line: int, error: csv.Error) -> InputError:
 _LONGEST_JSON_LINE = 1 << 24
 
 
+@reads("jsonl", "jsonl.gz")
 def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .jsonl or .jsonl.gz file.
 
@@ -402,14 +406,7 @@ def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None
             raise too_many_columns(len(names), name)
         return choose(names)
 
-    if suffix.startswith(("csv", "tsv")):
-        read = read_delimited(path, name, few, memory_limit=memory_limit)
-    elif suffix.startswith("jsonl"):
-        read = read_json_lines(path, name, few, memory_limit=memory_limit)
-    else:
-        from evalreport.data.binary import read_binary
-
-        read = read_binary(path, name, few, memory_limit=memory_limit)
+    read = FORMATS[suffix](path, name, few, memory_limit=memory_limit)
     if read.rows == 0:
         raise empty_file(name)
     return read

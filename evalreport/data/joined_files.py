@@ -263,12 +263,12 @@ def _truth_taken(array: Arrow, place: Indices) -> pa.Array:
 
 
 def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> Values | None:
-    """Return each cell's true value; every model's files must agree about it.
+    """Return each cell's true value, -1 or nan where no row gives one; every model's files must agree about it.
 
     Raises
     ------
     InputError
-        Where two rows give the same example different true values, or none gives it any.
+        Where two rows give the same example different true values.
     """
     if task.task in ("outcome", "scores"):
         return None
@@ -277,7 +277,6 @@ def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> Values | N
     by_cell = _all_agreed([values for _, values in spoken], rows, alignment)
     if by_cell is None:
         by_cell = _by_group(rows, alignment, spoken)
-    _refuse_absent(rows, alignment, by_cell)
     return by_cell
 
 
@@ -325,21 +324,6 @@ def _values(rows: Rows, column: str, task: FoundTask) -> Values | None:
         return None
     assert task.spelling is not None
     return recode(array, task.classes, task.spelling)
-
-
-def _refuse_absent(rows: Rows, alignment: Alignment, values: Values) -> None:
-    absent = values < 0 if values.dtype.kind == "i" else np.isnan(values)
-    if absent.any():
-        row = int(alignment.rows.max(axis=0)[absent].min())
-        raise fault(
-            rows,
-            row,
-            "y_true",
-            f"the id {rows.quoted_id(row)} has no true value",
-            expected="a true value for every example, in the prediction files or in the file of true values",
-            remedy="add it, or remove the example from every file",
-            count=int(absent.sum()),
-        )
 
 
 def _cell(rows: Rows, row: int, column: str) -> str | None:

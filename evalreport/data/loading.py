@@ -12,24 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options, Task
-from evalreport.data.alignment import align
+from evalreport.data.alignment import Alignment, align
 from evalreport.data.concatenation import Rows, Table, gather
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
+from evalreport.data.frames import memory_tables, truth_from_memory
 from evalreport.data.joined_files import attach_truth, covariates, true_values
-from evalreport.data.outputs import model_outputs, parse_outputs
+from evalreport.data.missing import settle_missing
+from evalreport.data.outputs import Parsed, model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
+from evalreport.data.probabilities import name_probabilities
 from evalreport.data.reading import Choose, Columns, model_name
 from evalreport.data.sources import (
     File,
     digest,
     find_files,
     memory_record,
-    memory_tables,
     table_of,
-    truth_from_memory,
 )
-from evalreport.data.task import find_task
+from evalreport.data.task import FoundTask, find_task
+from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
 from evalreport.texts import Message
 
@@ -39,7 +41,12 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 
 def load(
-    source: object, *, options: Options = _DEFAULTS, truth: object = None, memory_limit: int | None = None
+    source: object,
+    *,
+    options: Options = _DEFAULTS,
+    truth: object = None,
+    classes: Sequence[object] | None = None,
+    memory_limit: int | None = None,
 ) -> Predictions:
     """Read, align and validate the predictions of one or more models.
 
@@ -54,6 +61,8 @@ def load(
     truth
         True values that are not in ``source``: an array in the order of the rows, a mapping of id to value,
         or a data frame with the columns id and y_true. A file is named by ``options.truth``.
+    classes
+        The labels of the columns of (n, K) probabilities in memory; None: the sorted labels of the truth.
     memory_limit
         Bytes that reading and sorting may take beside the columns themselves; None: a share of what is there.
 
@@ -73,18 +82,19 @@ def load(
         return source
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
-    tables, truth_table, inputs, warnings = _tables(source, options, truth, memory_limit)
-    rows = gather(tables)
-    del tables  # their columns are in rows now
-    found = _sources_found(rows)
+    tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
+    named = name_probabilities(tables, truth_table, options)
+    rows = gather(named.tables)
+    found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
+    del tables, named  # their columns are in rows now
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
     task = find_task(rows, options)
-    parsed = parse_outputs(rows, task)
-    alignment = align(rows, join=options.join, memory_limit=memory_limit)
-    y_true = true_values(rows, alignment, task)
-    models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, parsed, options)
+    parsed, whole = _parsed_and_aligned(rows, task, options, memory_limit)
+    settled = settle_missing(rows, whole, task, parsed, true_values(rows, whole, task), options)
+    alignment = settled.alignment
+    models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, settled.parsed, options)
     described = covariates(rows, alignment, options, models)
     design = find_design(rows, alignment, apart=options.join == "independent")
     predictions = Predictions(
@@ -92,9 +102,10 @@ def load(
         design=design.design,
         ids=alignment.ids,
         example=alignment.example,
-        y_true=y_true,
+        y_true=settled.y_true,
         models=described.models,
         classes=task.classes,
+        outside=settled.outside,
         positive=task.positive,
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
@@ -120,20 +131,37 @@ def load(
     return oddities(with_training_rows(predictions))
 
 
+def _parsed_and_aligned(
+    rows: Rows, task: FoundTask, options: Options, memory_limit: int | None
+) -> tuple[Parsed, Alignment]:
+    """Parse the cells and match the rows: neither needs the other, so their errors are said together."""
+    errors: list[InputError] = []
+    with together(errors):
+        parsed = parse_outputs(rows, task)
+    with together(errors):
+        alignment = align(rows, join=options.join, memory_limit=memory_limit)
+    refuse_all(errors)
+    return parsed, alignment
+
+
 def _tables(
-    source: object, options: Options, truth: object, memory_limit: int | None
+    source: object,
+    options: Options,
+    truth: object,
+    classes: Sequence[object] | None,
+    memory_limit: int | None,
 ) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
     if _is_path(source):
         tables, truth_table, inputs, warnings = _from_files(source, options, memory_limit)
-    else:
-        tables, truth_table, inputs, warnings = memory_tables(source, options), None, (), ()
-        if options.truth is not None and truth is None:
-            file = find_files(options.truth, None).files[0]
-            truth_table = _read(file, options, memory_limit, predictions=False)
-            inputs = (_record(file, truth_table.read, None),)
-    if truth is not None:
-        truth_table = truth_from_memory(truth, options)
-    return tables, truth_table, inputs, warnings
+        if truth is not None:
+            truth_table = truth_from_memory(truth, options)
+        return tables, truth_table, inputs, warnings
+    tables, truth_table = memory_tables(source, truth, options, classes)
+    if options.truth is None or truth is not None:
+        return tables, truth_table, (), ()
+    file = find_files(options.truth, None).files[0]
+    truth_table = _read(file, options, memory_limit, predictions=False)
+    return tables, truth_table, (_record(file, truth_table.read, None),), ()
 
 
 def _is_path(source: object) -> TypeGuard[Paths]:
@@ -146,15 +174,20 @@ def _from_files(
     source: Paths, options: Options, memory_limit: int | None
 ) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
     files = find_files(source, options.truth)
-    tables = [_read(file, options, memory_limit, predictions=True) for file in files.files]
-    inputs = [
-        _record(file, table.read, None if "model" in table.roles.columns else table.model)
-        for file, table in zip(files.files, tables, strict=True)
-    ]
+    errors: list[InputError] = []
+    tables: list[Table] = []
+    inputs: list[InputRecord] = []
     truth_table = None
+    for file in files.files:
+        with together(errors):
+            table = _read(file, options, memory_limit, predictions=True)
+            tables.append(table)
+            inputs.append(_record(file, table.read, None if "model" in table.roles.columns else table.model))
     if files.truth is not None:
-        truth_table = _read(files.truth, options, memory_limit, predictions=False)
-        inputs.append(_record(files.truth, truth_table.read, None))
+        with together(errors):
+            truth_table = _read(files.truth, options, memory_limit, predictions=False)
+            inputs.append(_record(files.truth, truth_table.read, None))
+    refuse_all(errors)
     return tables, truth_table, tuple(sorted(inputs, key=lambda record: record.path)), files.warnings
 
 
@@ -288,7 +321,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 def oddities(predictions: Predictions) -> Predictions:
     """Add the warnings that the aligned predictions give reason for."""
     warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
-    warnings += [*_decimal_comma(predictions), *_truth(predictions)]
+    warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
         warnings += _constant(model)
         if predictions.classes:
@@ -303,6 +336,12 @@ def _size(predictions: Predictions) -> list[WarningRecord]:
     if n < FEW_EXAMPLES and predictions.task != "scores":
         return [warning("few_examples", n=n, enough=FEW_EXAMPLES)]
     return []
+
+
+def _fold_sizes(predictions: Predictions) -> list[WarningRecord]:
+    """Warn where values of folds are taken for those of a division, since nothing says how large the folds were."""
+    folds = predictions.task == "scores" and predictions.design == "cross-validation"
+    return [warning("fold_sizes_assumed")] if folds and "train_size" not in predictions.keys else []
 
 
 def _decimal_comma(predictions: Predictions) -> list[WarningRecord]:
@@ -340,7 +379,8 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
         return []
     true = predictions.y_true if model.present is None else predictions.y_true[model.present]
     said = model.y_pred if model.present is None else model.y_pred[model.present]
-    truths, predictions_made = set(_codes_in(true)), set(_codes_in(said))
+    truths = set(_codes_in(true))
+    predictions_made = {code for code in _codes_in(said) if code < len(predictions.classes)}
     warnings = []
     for code in sorted(truths - predictions_made):
         label = predictions.classes[code]

@@ -14,6 +14,7 @@ from evalreport.data.columns import dictionary_codes, dictionary_numbers, floats
 from evalreport.data.concatenation import Rows, fault, refuse_where
 from evalreport.data.predictions import Arrow, Codes, Floats, Indices, ModelOutputs, Values
 from evalreport.data.task import FoundTask, refuse_no_number
+from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, Text, quoted
 
@@ -46,21 +47,32 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
     assert task.spelling is not None
     labels = rows.columns.get("y_pred")
     y_pred = None if labels is None else recode(labels, task.classes, task.spelling)
-    score = _numbers(rows, "score") if "score" in rows.columns and task.task == "binary" else None
+    score = None
     proba: dict[str, Floats] = {}
+    errors: list[InputError] = []
+    if "score" in rows.columns and task.task == "binary":
+        with together(errors):
+            score = _numbers(rows, "score")
     for label in rows.probabilities:
-        values = _finite(rows, f"p_{label}", rows.probabilities[label])
-        refuse_where(
-            (values < 0) | (values > 1),
-            rows,
-            f"p_{label}",
-            "the probability {cell} is outside [0, 1]",
-            expected="a number in [0, 1]",
-            remedy="write probabilities, or name the column score if these are decision values",
-        )
-        name = task.spelling[label]
-        proba[name] = np.where(np.isnan(proba[name]), values, proba[name]) if name in proba else values
+        with together(errors):
+            values = _probability(rows, label)
+            name = task.spelling[label]
+            proba[name] = np.where(np.isnan(proba[name]), values, proba[name]) if name in proba else values
+    refuse_all(errors)
     return Parsed(y_pred=y_pred, score=score, proba=proba)
+
+
+def _probability(rows: Rows, label: str) -> Floats:
+    values = _finite(rows, f"p_{label}", rows.probabilities[label])
+    refuse_where(
+        (values < 0) | (values > 1),
+        rows,
+        f"p_{label}",
+        "the probability {cell} is outside [0, 1]",
+        expected="a number in [0, 1]",
+        remedy="write probabilities, or name the column score if these are decision values",
+    )
+    return values
 
 
 def label_numbers(rows: Rows, column: str) -> Floats | None:
@@ -96,15 +108,18 @@ def model_outputs(
     outputs: list[ModelOutputs] = []
     found: list[FoundRecord] = []
     warnings: list[WarningRecord] = []
+    errors: list[InputError] = []
     for name, index in zip(rows.models, alignment.rows, strict=True):
         chosen = _Chosen(rows, name, index)
-        if task.task == "regression" or parsed.outcome is not None:
-            outputs.append(_numeric(chosen, parsed))
-            continue
-        model, said, odd = _classifying(chosen, task, parsed, options)
-        outputs.append(model)
-        found += said
-        warnings += odd
+        with together(errors):
+            if task.task == "regression" or parsed.outcome is not None:
+                outputs.append(_numeric(chosen, parsed))
+                continue
+            model, said, odd = _classifying(chosen, task, parsed, options)
+            outputs.append(model)
+            found += said
+            warnings += odd
+    refuse_all(errors)
     return outputs, _together(found, len(rows.models)), warnings
 
 
@@ -143,7 +158,7 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
     column = (
         "y_pred" if parsed.outcome is None else "outcome" if "outcome" in chosen.rows.columns else "value"
     )
-    values = _taken(chosen, parsed.y_pred if parsed.outcome is None else parsed.outcome, column)
+    values = _taken(chosen, parsed.y_pred if parsed.outcome is None else parsed.outcome)
     if values is None:
         _refuse_silent(chosen, column)
     if parsed.outcome is None:
@@ -154,9 +169,9 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
 def _classifying(
     chosen: _Chosen, task: FoundTask, parsed: Parsed, options: Options
 ) -> tuple[ModelOutputs, list[FoundRecord], list[WarningRecord]]:
-    y_pred = _taken(chosen, parsed.y_pred, "y_pred")
-    score = _taken(chosen, parsed.score, "score")
-    by_class = {c: _taken(chosen, parsed.proba[c], f"p_{c}") for c in task.classes if c in parsed.proba}
+    y_pred = _taken(chosen, parsed.y_pred)
+    score = _taken(chosen, parsed.score)
+    by_class = {c: _taken(chosen, parsed.proba[c]) for c in task.classes if c in parsed.proba}
     given = {label: values for label, values in by_class.items() if values is not None}
     ranked = "score" in chosen.rows.columns
     if y_pred is None and score is None and not given and (not ranked or task.task == "binary"):
@@ -184,7 +199,7 @@ def _classifying(
     return model, found, warnings
 
 
-def _taken(chosen: _Chosen, values: Values | None, column: str) -> Values | None:
+def _taken(chosen: _Chosen, values: Values | None) -> Values | None:
     """Return a column in canonical order; None where the model does not give it at all."""
     if values is None:
         return None
@@ -195,21 +210,7 @@ def _taken(chosen: _Chosen, values: Values | None, column: str) -> Values | None
     if present is not None:
         taken = np.where(present, taken, -1 if is_code else np.nan).astype(values.dtype)
         empty &= present
-    count = int(empty.sum())
-    if count == 0:
-        return taken
-    if count == len(chosen.index) or (present is not None and count == int(present.sum())):
-        return None
-    hits = np.sort(chosen.index[empty])
-    raise fault(
-        chosen.rows,
-        int(hits[0]),
-        column,
-        f"the cell is empty, though the model {quoted(chosen.model)} gives this column in other rows",
-        expected="a value in every row of the model, or in none",
-        remedy="fill in the missing predictions, or leave the whole column empty for this model",
-        count=count,
-    )
+    return None if empty.sum() == (len(chosen.index) if present is None else present.sum()) else taken
 
 
 def _derived_labels(

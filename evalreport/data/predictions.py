@@ -26,6 +26,10 @@ Values = npt.NDArray[Any]
 Arrow: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
+MISSING = "(missing)"
+"""What a prediction that is missing, and counted as wrong, is called: it is outside all classes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One metadata or key column.
@@ -47,7 +51,8 @@ class ModelOutputs:
     name
         The model's name as the files spell it.
     y_pred
-        Classes: (n,) int32 codes into ``Predictions.classes``, -1 where not given. Regression: (n,) float64.
+        Classes: (n,) int32 codes into ``Predictions.classes``, -1 where not given, and one beyond the classes where it
+        is missing and counts as wrong. Regression: (n,) float64.
         Already thresholded (binary) or arg-maxed (several classes) where only probabilities were given.
     score
         (n,) float64, binary only; greater = more positive. From ``score``, else p(positive).
@@ -85,6 +90,8 @@ class Predictions:
         The distinct ids, sorted; ``example`` (n,) int64 points into it. On one test set it is 0..n-1.
     y_true
         (n,) int32 codes into ``classes`` (classes) or float64 (regression); None for outcome and scores.
+    outside
+        1 where predicted labels that are missing count as wrong: their code is one beyond the classes. Else 0.
     keys
         Columns that say which fit a row belongs to: repeat, fold, replicate, seed, dataset, inbag, part,
         inner_fold, params, train_size, complexity, time ... only those that the files hold.
@@ -101,6 +108,7 @@ class Predictions:
     y_true: Values | None
     models: tuple[ModelOutputs, ...]
     classes: tuple[str, ...] = ()
+    outside: int = 0
     positive: str | None = None
     keys: Mapping[str, Column] = field(default_factory=dict)
     metadata: Mapping[str, Column] = field(default_factory=dict)
@@ -126,6 +134,11 @@ class Predictions:
         if self.design == "test-set" and len(self.ids) == self.n:
             return self.n  # each id stands once: nothing to count, however many rows there are
         return int(np.count_nonzero(np.bincount(self.example)))
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What predicted labels are called by their codes: the classes, and a missing one that counts as wrong."""
+        return (*self.classes, MISSING) if self.outside else self.classes
 
     @property
     def positive_code(self) -> int:

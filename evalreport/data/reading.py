@@ -1,11 +1,11 @@
-"""What every format is read into: columns as Arrow arrays; the formats of the contract, and nothing else."""
+"""What every format is read into: columns as Arrow arrays; and the formats by their suffixes, each with its reader."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from evalreport.data.columns import Kind
 from evalreport.data.predictions import Arrow
@@ -15,8 +15,6 @@ from evalreport.texts import Message
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMATS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "feather", "jsonl", "jsonl.gz", "npz")
-"""What is read, by suffix without the first dot."""
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".npy", ".rds", ".rdata", ".h5", ".bin")
 
 MOST_COLUMNS = 5_000
@@ -42,6 +40,40 @@ class Columns:
     locate: Locate
     left_out: Mapping[str, Message] = field(default_factory=dict)
     """Metadata that was not kept, with the reason."""
+    texts: frozenset[str] = frozenset()
+    """Headers of the columns whose type is text, in what has types."""
+
+
+class Reader(Protocol):
+    """The function that reads a format: see ``read_file`` for what it is given, what it returns and what it raises."""
+
+    def __call__(
+        self, path: Path, name: str, choose: Choose, /, *, memory_limit: int | None = None
+    ) -> Columns:
+        """Read one file."""
+
+
+FORMATS: dict[str, Reader] = {}
+"""What is read, by suffix without the first dot, and by which function."""
+
+
+def reads(*suffixes: str) -> Callable[[Reader], Reader]:
+    """Register the reader of the files whose names end so.
+
+    Raises
+    ------
+    ValueError
+        A suffix has a reader already.
+    """
+
+    def register(reader: Reader) -> Reader:
+        for suffix in suffixes:
+            if suffix in FORMATS:
+                raise ValueError(f"the format {suffix} is registered twice")
+            FORMATS[suffix] = reader
+        return reader
+
+    return register
 
 
 def file_format(path: Path) -> str | None:
@@ -51,7 +83,7 @@ def file_format(path: Path) -> str | None:
     return max(matching, key=len) if matching else None
 
 
-def dotted(formats: Iterable[str] = FORMATS) -> tuple[str, ...]:
+def dotted(formats: Iterable[str] = FORMATS.keys()) -> tuple[str, ...]:
     """Return the suffixes of formats as names of files end."""
     return tuple(f".{suffix}" for suffix in formats)
 

@@ -1,21 +1,17 @@
-"""Where predictions come from: a folder of files, or data frames."""
+"""Which files predictions come from, what a table of them is for, and what it is known by."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalreport.config import Options
-from evalreport.data.binary import read_arrays, read_table
 from evalreport.data.columns import (
-    ALIASES,
-    PROBABILITY_PREFIXES,
     Kind,
     Roles,
     about_truth,
@@ -24,15 +20,11 @@ from evalreport.data.columns import (
 )
 from evalreport.data.concatenation import Table
 from evalreport.data.predictions import Column, Predictions
-from evalreport.data.reading import UNSAFE_SUFFIXES, Choose, Columns, dotted, empty_file, file_format
+from evalreport.data.reading import UNSAFE_SUFFIXES, Choose, Columns, dotted, file_format
 from evalreport.errors import InputError, OutputError
 from evalreport.files import recover
 from evalreport.records import InputRecord, WarningRecord, warning
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-READ = ", ".join(dotted())
 _SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
 _ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")
 _RECORD = "resample.json"  # what `evalreport resample` writes beside its predictions
@@ -152,7 +144,9 @@ def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
         else:
             unsafe = path.suffix.lower() in UNSAFE_SUFFIXES
             why = "unsafe" if unsafe else "unknown"
-            warnings.append(warning("ignored_file", why, about=(path.name,), file=path.name, formats=READ))
+            warnings.append(
+                warning("ignored_file", why, about=(path.name,), file=path.name, formats=", ".join(dotted()))
+            )
     return kept, warnings
 
 
@@ -234,64 +228,7 @@ def _nothing(problem: str, file: str | None) -> InputError:
     )
 
 
-_PREDICTED = ("y_pred", "score", "outcome", "value")
 IDS_AT_ONCE = 100_000
-
-
-def memory_tables(source: object, options: Options) -> list[Table]:
-    """Take predictions from memory.
-
-    Parameters
-    ----------
-    source
-        A data frame in long format; a mapping of model name to data frame, to columns or to its y_pred;
-        or a mapping of column name to array.
-
-    Raises
-    ------
-    InputError
-        Where the source is none of these, or its columns cannot be used.
-    """
-    frame = _as_arrow(source)
-    if frame is not None:
-        return [_table(frame, "<data frame>", "model", options)]
-    if not isinstance(source, Mapping):
-        raise InputError(
-            f"predictions of type {type(source).__name__!r} cannot be read",
-            expected="a path, a list of paths, a data frame, or a mapping of model names or columns",
-            remedy='pass for example {"forest": {"y_pred": [...]}} with truth=[...]',
-        )
-    if not source:
-        raise empty_file("<memory>")
-    if all(isinstance(value, Mapping) or _as_arrow(value) is not None for value in source.values()):
-        return [
-            _table(value, f"<{model}>", str(model), options)
-            for model, value in sorted(source.items(), key=lambda item: str(item[0]))
-        ]
-    if not _names_a_prediction([str(name) for name in source], options):
-        per_model = dict(_predictions_by_model(source))
-        if per_model:
-            return [_table(columns, f"<{m}>", m, options) for m, columns in sorted(per_model.items())]
-    return [_table(source, "<memory>", "model", options)]
-
-
-def truth_from_memory(truth: object, options: Options) -> Table:
-    """Take true values from an array, a mapping of id to value, a mapping of columns or a data frame.
-
-    Raises
-    ------
-    InputError
-        Where there is no column y_true.
-    """
-    frame = _as_arrow(truth)
-    if frame is not None:
-        source: object = frame
-    elif isinstance(truth, Mapping):
-        of_ids = all(np.ndim(value) == 0 for value in truth.values())
-        source = {"id": [str(i) for i in truth], "y_true": list(truth.values())} if of_ids else truth
-    else:
-        source = {"y_true": truth}
-    return _table(source, "<truth>", "truth", options, predictions=False)
 
 
 def content_digest(predictions: Predictions) -> str:
@@ -306,22 +243,6 @@ def content_digest(predictions: Predictions) -> str:
 def memory_record(predictions: Predictions) -> InputRecord:
     """Describe predictions that came from memory as one input."""
     return InputRecord(path="<memory>", sha256=content_digest(predictions), rows=predictions.n, model=None)
-
-
-def _table(source: object, name: str, model: str, options: Options, *, predictions: bool = True) -> Table:
-    def read(choose: Choose) -> Columns:
-        frame = _as_arrow(source)
-        if frame is not None:
-            return read_table(frame, name, choose)
-        assert isinstance(source, Mapping)
-        return read_arrays(
-            {str(header): _as_array(column) for header, column in source.items()}, name, choose
-        )
-
-    table = table_of(read, name, model, options, predictions=predictions)
-    if table.read.rows == 0:
-        raise empty_file(name)
-    return replace(table, positional="id" not in table.roles.columns)
 
 
 def table_of(
@@ -339,57 +260,6 @@ def table_of(
 
     columns = read(choose)
     return Table(name, model, roles[-1].without(columns.left_out), columns)
-
-
-def _as_arrow(source: object) -> pa.Table | None:
-    """Return a data frame of any library as an Arrow table; None where it is no data frame."""
-    import pyarrow as pa
-
-    if isinstance(source, pa.Table):
-        return source
-    if isinstance(source, (Mapping, str, list, tuple, np.ndarray)):
-        return None
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        return frame.to_arrow() if isinstance(frame, nw.DataFrame) else None
-    except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
-        raise InputError(
-            f"the data frame cannot be read ({str(error).splitlines()[0][:160]})",
-            file="<data frame>",
-            expected="every column once, and one type a column: text, numbers or booleans",
-            remedy="rename repeated columns, and convert each column to one type",
-        ) from None
-
-
-def _as_array(values: object) -> object:
-    """Return a column that Arrow can take: series of any library, arrays, lists."""
-    if hasattr(values, "to_arrow"):
-        return values.to_arrow()
-    if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__arrow_array__"):
-        return values
-    if type(values).__module__.startswith(("pandas", "pyarrow")):
-        return values
-    array = np.asarray(values)
-    return array if array.ndim else np.asarray([values])
-
-
-def _names_a_prediction(names: Sequence[str], options: Options) -> bool:
-    accepted = {alias for standard in _PREDICTED for alias in (standard, *ALIASES[standard])}
-    accepted |= {name for name in (options.outcome, options.value) if name is not None}
-    return any(name in accepted or name.startswith(PROBABILITY_PREFIXES) for name in names)
-
-
-def _predictions_by_model(source: Mapping[object, object]) -> Iterator[tuple[str, dict[str, object]]]:
-    """Read {"y_true": ..., "forest": ..., "logreg": ...} as two models' y_pred beside shared columns."""
-    known = {name for standard, aliases in ALIASES.items() for name in (standard, *aliases)}
-    shared = {str(name): values for name, values in source.items() if str(name) in known}
-    for name, values in source.items():
-        if str(name) not in known:
-            yield str(name), {**shared, "y_pred": values}
 
 
 def _content(predictions: Predictions) -> Iterator[bytes]:

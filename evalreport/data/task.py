@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import numpy as np
 
 from evalreport.config import Options, Task
 from evalreport.data.columns import (
     MOST_CLASSES,
+    TRUTHS,
     as_numbers,
     dictionary_codes,
     floats,
     in_order,
-    spelled_alike,
+    is_number,
+    one_spelling,
     used_only,
     whole,
 )
 from evalreport.data.concatenation import Rows, fault, whence
 from evalreport.data.predictions import Floats
-from evalreport.errors import InputError, UsageError
+from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST_SPELLINGS = 20 * MOST_CLASSES
 MOST_WHOLE_CLASSES = 20
+FEW_OF_A_CLASS = 5
+"""With fewer rows for each whole number these look like values rather than like codes of classes."""
 POSITIVE_PAIRS = (
     ("0", "1"),
     ("-1", "1"),
@@ -77,10 +81,14 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         raise _contradiction(
             rows, options.task, f"there is no column {needed!r}", f"name it with --{needed} COLUMN"
         )
-    task, why = _classes_or_numbers(rows, options)
+    if options.task is None:
+        _refuse_several_labels(rows)
+    task, why, guess = _classes_or_numbers(rows, options)
     if task == "regression":
-        return FoundTask(task="regression", found=(FoundRecord(what="task", value="regression", why=why),))
-    return _classification(rows, options, why)
+        said = FoundRecord(what="task", value="regression", why=why)
+        return FoundTask(task="regression", found=(said,), warnings=guess)
+    found = _classification(rows, options, why)
+    return replace(found, warnings=(*guess, *found.warnings))
 
 
 def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
@@ -107,8 +115,11 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
     )
 
 
-def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message]:
-    """Say classes or numbers, and why (the contract's rule)."""
+Guess = tuple[WarningRecord, ...]
+
+
+def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Guess]:
+    """Say classes or numbers, and why (the contract's rule); and warn where that is a guess."""
     truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
     if not len(truth):
         raise InputError(
@@ -124,25 +135,54 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message]:
             raise _contradiction(
                 rows, "regression", "columns score and p_<label> belong to classes", "drop --task"
             )
-        return options.task, Message("found.task.asked")
+        return options.task, Message("found.task.asked"), ()
+    if _are_truths(truth, predicted):
+        return "binary", Message("found.task.truths"), ()
     values, predictions = floats(as_numbers(truth)), floats(as_numbers(predicted))
     texts = truth.filter(~np.isfinite(values)).to_pylist()
     _refuse_unfinished_numbers(rows, values[np.isfinite(values)], texts, graded=graded)
     if texts:
-        return "binary", Message("found.task.text", example=min(texts))
+        return "binary", Message("found.task.text", example=min(texts)), ()
     if graded:
-        return "binary", Message("found.task.graded")
+        return "binary", Message("found.task.graded"), ()
     if not _all_whole(values):
-        return "regression", Message("found.task.decimals")
+        return "regression", Message("found.task.decimals"), ()
     if not _all_whole(predictions):
-        return "regression", Message("found.task.predictions_not_whole")
+        few = len(np.unique(values)) <= MOST_WHOLE_CLASSES
+        return "regression", Message("found.task.predictions_not_whole"), _guessed_numbers(truth, few=few)
     labels, said = _whole_set(truth), _whole_set(predicted)
     distinct = len(np.unique(np.concatenate([values, predictions])))
     if max(distinct, len(labels | said)) > MOST_WHOLE_CLASSES:
-        return "regression", Message("found.task.many_whole", most=MOST_WHOLE_CLASSES)
+        return "regression", Message("found.task.many_whole", most=MOST_WHOLE_CLASSES), ()
     if not labels & said:
-        return "regression", Message("found.task.nothing_shared")
-    return "binary", Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
+        return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth, few=True)
+    why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
+    return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n)
+
+
+def _are_truths(truth: pa.Array, predicted: pa.Array) -> bool:
+    """Say whether true and false stand among the labels, and nothing else but 1 and 0."""
+    labels = [*truth.to_pylist(), *predicted.to_pylist()]
+    spelled = set(one_spelling(labels).values())
+    return spelled <= {"0", "1"} and any(not is_number(label) for label in labels)
+
+
+def _guessed_numbers(truth: pa.Array, *, few: bool) -> Guess:
+    """Warn where the true values could be classes, and the predictions are no such class."""
+    if not few:
+        return ()
+    return (warning("guessed_task", "numbers", about=("regression",), n=len(truth)),)
+
+
+def _guessed_classes(truth: Floats, predictions: Floats, rows: int) -> Guess:
+    """Warn where whole numbers are taken for classes: loudly unless they look like the codes of classes."""
+    values = np.union1d(truth, predictions)
+    if len(values) <= 2:
+        return ()
+    counted = values[0] in (0, 1) and bool((np.diff(values) == 1).all())
+    loud = not counted or len(truth) < len(values) or rows < FEW_OF_A_CLASS * len(values)
+    level: Literal["info", "caution"] = "caution" if loud else "info"
+    return (warning("guessed_task", "classes", about=("multiclass",), level=level, n=len(values)),)
 
 
 def _all_whole(values: Floats) -> bool:
@@ -191,12 +231,13 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
 
 
 def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
+    _refuse_numbers_for_text(rows)
     distinct = _distinct(rows, "y_true", "truth", "y_pred")
     if len(distinct) > MOST_SPELLINGS:
         # However the rest are spelled, these alone are too many: millions of numbers are no classes.
         some = distinct.slice(0, MOST_SPELLINGS).to_pylist()
         _refuse_many(rows, list(dict.fromkeys(map(whole, some))), "at least ")
-    spelling = spelled_alike([*distinct.to_pylist(), *rows.probabilities])
+    spelling = one_spelling([*distinct.to_pylist(), *rows.probabilities])
     classes = in_order(spelling.values())
     _refuse_many(rows, classes)
     if options.task == "binary" and len(classes) > 2:
@@ -206,12 +247,17 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
             f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}",
             "pass --task multiclass",
         )
-    asked = whole(options.positive) if options.positive is not None else None
-    if len(classes) == 1 and options.task != "multiclass":
-        classes = in_order((classes[0], _counterpart(classes[0])))
+    if options.task != "multiclass":
+        classes = two_classes(classes)
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
     found = [FoundRecord(what="task", value=task, why=why), _classes_found(classes)]
-    positive, record, warnings = _positive(classes, task, options.positive, asked)
+    positive, record, warnings = _positive(classes, task, options.positive)
+    held = {spelling[label] for label in distinct.to_pylist()}
+    warnings += [
+        warning("class_of_a_column", about=(label,), label=label, column=f"p_{label}", n=len(classes))
+        for label in classes
+        if held and label not in held and label in map(spelling.get, rows.probabilities)
+    ]
     if record is not None:
         found.append(record)
     return FoundTask(
@@ -249,8 +295,34 @@ def _counterpart(label: str) -> str:
     return f"not {label}"
 
 
+def two_classes(labels: Sequence[str]) -> tuple[str, ...]:
+    """Give a single class the counterpart that was never seen; more are returned as they are."""
+    return in_order((labels[0], _counterpart(labels[0]))) if len(labels) == 1 else tuple(labels)
+
+
+def positive_of(classes: Sequence[str], named: str | None) -> str:
+    """Return the positive one of two classes: the one that is named, else that of a usual pair, else the last.
+
+    Raises
+    ------
+    UsageError
+        Where the one that is named is none of the classes.
+    """
+    if named is None:
+        return _usual(classes) or classes[-1]
+    for label in (named, whole(named), one_spelling([*classes, named])[named]):
+        if label in classes:
+            return label
+    raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(quoted, classes))}")
+
+
+def _usual(classes: Sequence[str]) -> str | None:
+    lowered = {label.lower(): label for label in classes}
+    return next((lowered[pair[1]] for pair in POSITIVE_PAIRS if set(pair) == set(lowered)), None)
+
+
 def _positive(
-    classes: tuple[str, ...], task: Task, named: str | None, asked: str | None
+    classes: tuple[str, ...], task: Task, named: str | None
 ) -> tuple[str | None, FoundRecord | None, list[WarningRecord]]:
     if task != "binary":
         if named is not None:
@@ -258,24 +330,101 @@ def _positive(
                 f"--positive {named}: only a binary task has a positive class, and there are {len(classes)}"
             )
         return None, None, []
+    label = positive_of(classes, named)
     if named is not None:
-        for label in (named, asked):
-            if label in classes:
-                return (
-                    label,
-                    FoundRecord(what="positive class", value=str(label), why=Message("found.positive.asked")),
-                    [],
+        why = Message("found.positive.asked")
+    elif _usual(classes) is not None:
+        why = Message("found.positive.usual", a=classes[0], b=classes[1])
+    else:
+        why = Message("found.positive.last")
+    warnings = (
+        []
+        if why.code != "found.positive.last"
+        else [warning("positive_class_guessed", about=(label,), label=label)]
+    )
+    return label, FoundRecord(what="positive class", value=label, why=why), warnings
+
+
+_LIST = re.compile(r"""\[\s*('[^']*'|"[^"]*"|[\w.+-]+)(\s*,\s*('[^']*'|"[^"]*"|[\w.+-]+))*\s*\]""")
+_SEPARATORS = "|;,"
+LONGEST_LABEL = 1000
+
+
+def _refuse_several_labels(rows: Rows) -> None:
+    """Refuse cells that hold several labels, which would each be a class of its own.
+
+    Raises
+    ------
+    InputError
+        With the first such row, and what to do where it is one label after all.
+    """
+    labels = {
+        column: used_only(array).dictionary.slice(0, MOST_SPELLINGS).to_pylist()
+        for column in ("y_true", "truth", "y_pred")
+        if (array := rows.labels(column)) is not None
+    }
+    every = {label for texts in labels.values() for label in texts}
+    for column, texts in labels.items():
+        several = [text for text in texts if len(text) <= LONGEST_LABEL and _holds_several(text, every)]
+        if several:
+            array = rows.labels(column)
+            assert array is not None
+            codes = [code for code, text in enumerate(array.dictionary.to_pylist()) if text in set(several)]
+            hits = np.flatnonzero(np.isin(dictionary_codes(array), codes))
+            raise fault(
+                rows,
+                int(hits[0]),
+                column,
+                "{cell} holds several labels",
+                expected="one label for each example: several at once (multilabel) are planned, not read yet",
+                remedy="write one file for each label with y_true and y_pred 0 or 1; if it is one label after all,"
+                " pass --task multiclass",
+                count=len(hits),
+            )
+
+
+def _holds_several(text: str, every: set[str]) -> bool:
+    if _LIST.fullmatch(text.strip()):
+        return True
+    for separator in _SEPARATORS:
+        parts = [part.strip() for part in text.split(separator)]
+        if len(parts) > 1 and every.issuperset(parts):
+            return True
+    return False
+
+
+def _refuse_numbers_for_text(rows: Rows) -> None:
+    """Refuse a model whose predictions are numbers where all true labels are text: none of them can be right.
+
+    Raises
+    ------
+    InputError
+        For each such model, the first row.
+    """
+    array = rows.labels("y_pred")
+    truth = _distinct(rows, "y_true", "truth").to_pylist()
+    if array is None or any(is_number(label) or label.strip().casefold() in TRUTHS for label in truth):
+        return
+    codes = dictionary_codes(array)
+    number = np.array([*map(is_number, array.dictionary.to_pylist()), False])
+    errors: list[InputError] = []
+    for place, model in enumerate(rows.models):
+        own = codes[rows.model == place]
+        given = own[own >= 0]
+        if len(given) and number[given].all():
+            with together(errors):
+                raise fault(
+                    rows,
+                    int(np.flatnonzero((rows.model == place) & (codes >= 0))[0]),
+                    "y_pred",
+                    f"the model {quoted(model)} predicts numbers ({{cell}}), the true labels are text"
+                    f" ({', '.join(map(quoted, sorted(truth)[:3]))})",
+                    expected="labels spelled as the true ones are",
+                    remedy="write the labels (classes[prediction] of codes); name the column y_prob if it is the"
+                    " probability of the positive class, or score if it is any other number that grows with it",
+                    count=len(given),
                 )
-        raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(quoted, classes))}")
-    lowered = {label.lower(): label for label in classes}
-    for negative, positive in POSITIVE_PAIRS:
-        if {negative, positive} == set(lowered):
-            label = lowered[positive]
-            why = Message("found.positive.usual", a=classes[0], b=classes[1])
-            return label, FoundRecord(what="positive class", value=label, why=why), []
-    label = classes[-1]
-    record = FoundRecord(what="positive class", value=label, why=Message("found.positive.last"))
-    return label, record, [warning("positive_class_guessed", about=(label,), label=label)]
+    refuse_all(errors)
 
 
 def _distinct(rows: Rows, *columns: str) -> pa.Array:

@@ -246,7 +246,7 @@ def wilson_recalls(estimate: Estimate, level: float) -> Bounds:
         return Bounds(None, None, Message("limits.no_class"))
     right, totals = table.diagonal()[held], table.sum(axis=1)[held]
     below, above = _distances(right, totals, level)
-    n_classes = len(held) if estimate.metric.family == "table" else len(table)
+    n_classes = len(held) if estimate.metric.family == "table" else len(table) - estimate.outside
     down, up = (abs(slope) / n_classes * math.hypot(*side) for side in (below, above))
     if slope < 0:
         down, up = up, down
@@ -266,8 +266,9 @@ def wilson_f1s(estimate: Estimate, level: float) -> Bounds:
     """
     table = estimate.table
     assert table is not None
-    right = table.diagonal()
-    trials = table.sum(axis=0) + table.sum(axis=1) - right
+    n_classes = len(table) - estimate.outside
+    right = table.diagonal()[:n_classes]
+    trials = (table.sum(axis=0) + table.sum(axis=1))[:n_classes] - right
     held = np.flatnonzero(trials)
     if not len(held):
         return Bounds(None, None, Message("limits.no_class_occurs"))
@@ -277,7 +278,7 @@ def wilson_f1s(estimate: Estimate, level: float) -> Bounds:
     value, low, high = (2 * j / (1 + j) for j in (jaccard, jaccard - below, jaccard + above))
     correlations = _correlations(table[np.ix_(held, held)], value, (trials + right)[held])
     down, up = (
-        math.sqrt(max(float(np.einsum("i,ij,j->", side, correlations, side)), 0.0)) / len(table)
+        math.sqrt(max(float(np.einsum("i,ij,j->", side, correlations, side)), 0.0)) / n_classes
         for side in (value - low, high - value)
     )
     return Bounds(estimate.value - down, estimate.value + up)

@@ -179,6 +179,8 @@ class Estimate:
         Rank and row metrics of classes: examples of the rarest class in the truth.
     table
         Label metrics: the model's K x K table of counts, rows true.
+    outside
+        1 where the last class of the table holds the predictions that are missing and count as wrong, else 0.
     agreement
         Differences of paired proportions: examples on which both models are right, only the first, only the
         second, neither.
@@ -220,6 +222,7 @@ class Estimate:
     positive: npt.NDArray[np.bool_] | None = None
     rarest: float | None = None
     table: Floats | None = None
+    outside: int = 0
     agreement: tuple[float, float, float, float] | None = None
     paired: Floats | None = None
     independent: tuple[tuple[float, float], tuple[float, float]] | None = None

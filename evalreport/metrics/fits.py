@@ -90,15 +90,18 @@ def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
     """Count the examples that each fit was tested on, and those it was trained on.
 
     ``train_size`` says the latter; else they are the other ids of its repeat (cross-validation). With several training
-    seeds an example of a fold counts once.
+    seeds an example of a fold counts once. Scores instead of examples count as one each, unless ``test_size`` says how
+    many examples they are of.
     """
     n_test = np.bincount(parts.codes, minlength=parts.count).astype(np.float64)
     if predictions.design in FOLDED and "seed" in predictions.keys:
         n_test /= len(np.unique(predictions.keys["seed"].values))
     n_train = np.full(parts.count, np.nan)
-    size = predictions.keys.get("train_size")
+    size, tested = (predictions.keys.get(name) for name in ("train_size", "test_size"))
+    first = [int(rows[0]) for rows in parts.rows()]
+    if tested is not None and predictions.task == "scores":
+        n_test = np.asarray(tested.values, dtype=np.float64)[first]
     if size is not None:
-        first = [int(rows[0]) for rows in parts.rows()]
         n_train = np.asarray(size.values, dtype=np.float64)[first]
     elif predictions.design in ("cross-validation", "5x2cv"):
         repeats = _coded(parts, "repeat")

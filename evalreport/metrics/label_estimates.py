@@ -53,8 +53,10 @@ class LabelTables:
         given = [m for m in predictions.models if m.y_pred is not None]
         if not given or predictions.y_true is None or not predictions.classes:
             return None
-        names, k = tuple(m.name for m in given), len(predictions.classes)
+        names = tuple(m.name for m in given)
         true, predicted = predictions.y_true, [np.asarray(m.y_pred) for m in given]
+        # A prediction that is missing, and counted as wrong, is one class more, which no example belongs to.
+        k = len(predictions.classes) + predictions.outside
         if units.plain and parts.count == 1:
             cells = distinct_cells(true, predicted)
             columns = tuple(margin_columns(cells.true, labels, k) for labels in cells.predicted)
@@ -69,7 +71,7 @@ class LabelTables:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes K."""
+        """Number of classes K, and one more where predictions that are missing count as wrong."""
         return len(self.tables[0])
 
     def draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
@@ -131,7 +133,7 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
     def averaged(m: Floats) -> Floats:
         values = zero_where_undefined(metric.function(one_vs_rest(m)))
         if quantity.average == "macro":
-            return np.asarray(values.mean(-1))
+            return np.asarray(values[..., : len(predictions.classes)].mean(-1))
         return ratio((values * m[..., 1, :]).sum(-1), m[..., 1, :].sum(-1))
 
     return averaged
@@ -154,7 +156,7 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
         if quantity.average is None:
             chosen: slice | list[int] = [class_code(quantity, predictions)]
         else:
-            chosen = slice(None)
+            chosen = slice(len(predictions.classes) if quantity.average == "macro" else None)
         own = Counts(*(part[..., chosen] for part in counts))
         pooled = (
             Counts(*(part.sum(-1, keepdims=True) for part in own)) if quantity.average == "micro" else own
@@ -165,7 +167,10 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
             np.stack(pooled, axis=-1),
             1,
         )
-        share = {"macro": 1 / m.shape[-1], "weighted": m[..., 1, :] / m[..., 1, :].sum(-1, keepdims=True)}
+        share = {
+            "macro": 1 / len(predictions.classes),
+            "weighted": m[..., 1, :] / m[..., 1, :].sum(-1, keepdims=True),
+        }
         weight = share.get(str(quantity.average), 1.0)
         tp, fp, fn, tn = (by_count[..., j] * weight for j in range(4))
         found = np.zeros_like(m)
@@ -233,6 +238,7 @@ def _estimate(
         by_fit=None if undefined or predictions.design != "seeds" else lambda: tables.by_part(model, slopes),
         replicates=np.concatenate(replicates),
         table=tables.tables[model],
+        outside=predictions.outside,
         sizes=units.sizes,
         n_effective=units.n_effective,
         **_proportion(quantity, tables, model, value, predictions),

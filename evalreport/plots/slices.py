@@ -158,23 +158,23 @@ def confusion(
     labels
         What stands at the rows and columns, in the order of the classes; the classes themselves if None.
     """
-    counts = _counts(results, model)
+    counts, outside = _counts(results, model)
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
-    size = len(results.classes)
+    size, width = counts.shape
     colour = mark_of(place_of_model(results, model)).colour
     if size <= MOST_WRITTEN:
         _write_cells(ax, counts, shares, colour)
     else:
         _shade_cells(ax, shares, colour)
     ax.set(
-        xlim=(-0.5, max(size, 1) - 0.5), ylim=(max(size, 1) - 0.5, -0.5), xlabel="Predicted", ylabel="True",
+        xlim=(-0.5, max(width, 1) - 0.5), ylim=(max(size, 1) - 0.5, -0.5), xlabel="Predicted", ylabel="True",
         aspect="equal",
     )  # fmt: skip
     write_title(ax, name, model)
     if size <= MOST_WRITTEN:
         shown = [name_of(None, label) for label in results.classes] if labels is None else labels
-        ax.set_xticks(range(size), shown, parse_math=False)
+        ax.set_xticks(range(width), [*shown, *outside], parse_math=False)
         ax.set_yticks(range(size), shown, parse_math=False)
         if size * max(map(len, shown), default=0) > MOST_BESIDE:
             for text in ax.get_xticklabels():
@@ -210,10 +210,12 @@ def _shade_cells(axes: Axes, shares: NDArray[np.float64], colour: str) -> None:
             axes.add_patch(PathPatch(whole, facecolor=colour, linewidth=0, alpha=alpha))
 
 
-def _counts(results: Results, model: str) -> NDArray[np.float64]:
-    place = {label: i for i, label in enumerate(results.classes)}
-    counts = np.zeros((len(place), len(place)))
-    for cell in results.confusion:
-        if cell.model == model:
-            counts[place[cell.true], place[cell.predicted]] += cell.count
-    return counts
+def _counts(results: Results, model: str) -> tuple[NDArray[np.float64], list[str]]:
+    """Count the cells, (classes, answers), and name the answers outside all classes, which stand behind them."""
+    cells = [cell for cell in results.confusion if cell.model == model]
+    outside = sorted({cell.predicted for cell in cells} - set(results.classes))
+    place = {label: i for i, label in enumerate((*results.classes, *outside))}
+    counts = np.zeros((len(results.classes), len(place)))
+    for cell in cells:
+        counts[place[cell.true], place[cell.predicted]] += cell.count
+    return counts, outside

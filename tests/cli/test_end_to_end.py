@@ -60,14 +60,16 @@ def test_gates_are_decided_by_the_real_intervals(run, models):
 
 
 def test_bad_input_leaves_the_previous_report_as_it_was(run, models):
-    """Exit code 2, one message, and not a byte changed."""
+    """Exit code 2, a line for each error and one that counts them, and not a byte changed."""
     assert run("run", models, "-f", "json", "-q", "--resamples", "50").code == 0
     before = Path("evalreport-out/results.json").read_bytes()
     (models / "forest.csv").write_text(HEADER + "000,1,1,1.2\n")
     outcome = run("run", models, "-f", "json", "-q")
     assert outcome.code == 2
-    assert "forest.csv, line 2, column 'p_1'" in outcome.err
-    assert len(outcome.err.splitlines()) == 1
+    count, cell, ids = outcome.err.splitlines()
+    assert "2 errors" in count
+    assert "forest.csv, line 2, column 'p_1'" in cell
+    assert "'forest' lacks 199 of 200 ids" in ids
     assert Path("evalreport-out/results.json").read_bytes() == before
 
 

@@ -33,6 +33,7 @@ PROMISED = [
     "--positive",
     "--threshold",
     "--join",
+    "--missing",
     "--outcome",
     "--value",
     "--lower-is-better",

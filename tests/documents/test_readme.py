@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -92,10 +93,38 @@ def test_the_python_blocks_run_one_after_the_other(folder: Path):
     assert "'logreg (AUC 0.625)'" in texts
 
 
+def test_the_lines_for_what_is_in_memory_run():
+    """Each line comes in at the first try: models of scikit-learn on a frame, gaps, a search, a cross-validation."""
+    use = """
+import evalreport as er
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_validate, train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+X, y = load_iris(return_X_y=True, as_frame=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+models = {f"depth {d}": DecisionTreeClassifier(max_depth=d, random_state=0).fit(X_train, y_train) for d in (1, 3)}
+forest = models["depth 3"]
+search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}, cv=3).fit(X, y)
+seen, evaluate = [], er.evaluate
+er.evaluate = lambda *source, **options: seen.append(evaluate(*source, resamples=100, **options))
+"""
+    (block,) = [block.text for block in blocks_of(README) if block.language == "py"]
+    found: dict[str, Any] = {}
+    try:
+        exec(use + block, found)  # noqa: S102 - the README's own lines
+    finally:
+        found["er"].evaluate = found["evaluate"]
+    said = [(results.task, results.design, len(results.models)) for results in found["seen"]]
+    assert said == [("multiclass", "test-set", 2)] * 3 + [("scores", "cross-validation", 2)] * 2
+    accuracy = {m.model: m.value for m in found["seen"][0].metrics if m.metric == "accuracy"}
+    assert accuracy["depth 3"] == found["forest"].score(found["X_test"], found["y_test"])
+
+
 def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
-    """A metric, an interval and a test, each one function: registered, they are computed like any other."""
+    """A metric, an interval, a test and a file format, each one function: registered, they serve like any other."""
     examples = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.language == "python"]
-    assert len(examples) == 3
+    assert len(examples) == 4
     use = """
 import evalreport as er
 
@@ -108,15 +137,29 @@ value = {(row.model, row.metric): row for row in results.metrics}
 print(round(value["a", "fowlkes_mallows"].value, 9), value["a", "fowlkes_mallows"].standard_error > 0)
 print(sum(i.low is not None for i in value["a", "accuracy"].intervals if i.method == "arcsine"))
 print([row.p_value for row in results.comparisons if row.test == "loss_sign" and row.metric == "accuracy"])
+from pathlib import Path
+from pyarrow import orc
+from evalreport.data.sources import find_files
+from evalreport.errors import InputError
+orc.write_table(pa.table({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 1]}), "m.orc")
+print(er.load("m.orc").models[0].y_pred.tolist())
+Path("m.orc").write_bytes(Path("m.orc").read_bytes()[:100])
+Path("m.txt").write_text("")
+for path in ("m.orc", "m.txt"):
+    try:
+        er.load(path)
+    except InputError as error:
+        print("cannot be read as orc" in error.problem, ".orc" in error.expected)
 """
     done = run([sys.executable, "-c", "\n".join([*examples, use])], tmp_path)
     assert done.returncode == 0, done.stderr
-    value, interval, p_values = done.stdout.splitlines()
+    value, interval, p_values, read, cut, listed = done.stdout.splitlines()
     # By hand: a has TP 3, FP 1, FN 0, so sqrt(3/4 * 3/3).
     assert value == "0.866025404 True"
     assert interval == "1"
     # By hand: the losses differ on examples 2, 4 and 6, b worse on 2 and 6, a worse on 4; two-sided 1 of 3 is 1.
     assert p_values == "[1.0]"
+    assert (read, cut, listed) == ("[1, 1]", "True False", "False True")
 
 
 def test_the_targets_of_make_that_are_named_exist():

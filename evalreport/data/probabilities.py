@@ -1,0 +1,283 @@
+"""Columns of probabilities that do not name their class, and columns that look like probabilities but are not taken.
+
+Which class a probability belongs to follows from the labels, so it is found after all files are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalreport.config import Options
+from evalreport.data.columns import (
+    all_numbers,
+    combined,
+    dictionary_numbers,
+    in_order,
+    is_number,
+    is_whole,
+    keep,
+    one_spelling,
+    used_only,
+)
+from evalreport.data.concatenation import Table
+from evalreport.data.task import positive_of, two_classes
+from evalreport.errors import InputError, refuse_all, together
+from evalreport.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels that rows hold: the true ones and all of them, each in its one spelling, and whether they are text."""
+
+    true: frozenset[str]
+    spelling: Mapping[str, str]
+    are_text: bool
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All labels in order."""
+        return in_order(self.spelling.values())
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """The true labels as scikit-learn sorts them: text by code point, numbers by value."""
+        return tuple(sorted(self.true)) if self.are_text else in_order(self.true)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Tables whose probabilities name their classes, and what is said of columns that were taken or not."""
+
+    tables: list[Table]
+    found: tuple[FoundRecord, ...]
+    warnings: tuple[WarningRecord, ...]
+
+
+def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Options) -> Named:
+    """Give the probabilities that name no class the class that they are about.
+
+    Parameters
+    ----------
+    tables, truth
+        What was read, and the true values where they stand apart.
+
+    Raises
+    ------
+    InputError
+        Where an array of probabilities has more or fewer columns than there are true labels, or a table has no other
+        prediction than a column that cannot be taken for one.
+    """
+    if any({"outcome", "value"} & set(table.roles.columns) for table in tables):
+        return Named(list(tables), (), ())
+    labels = _labels([*tables, *([truth] if truth is not None else [])])
+    errors: list[InputError] = []
+    named: list[Table] = []
+    found: list[FoundRecord] = []
+    warnings: list[WarningRecord] = []
+    for table in tables:
+        with together(errors):
+            own, said = _of_array(table, labels)
+            own, odd = _of_one(own, labels, options)
+            own, look = _look_alikes(own, labels, options)
+            _require_prediction(own, (*odd, *look))
+            named.append(own)
+            found += said
+            warnings += (*odd, *look)
+    refuse_all(errors)
+    guesses = _guesses(tables, named)
+    found += [FoundRecord(what="probabilities", value=w.about[0], why=Message("found.lone")) for w in guesses]
+    return Named(named, tuple(dict.fromkeys(found)), (*guesses, *warnings))
+
+
+def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecord]:
+    """Say once for each header and class which columns were taken as the one probability of a binary task."""
+    taken: dict[tuple[str, str], list[str]] = {}
+    for before, after in zip(read, named, strict=True):
+        if before.roles.lone is not None and after.roles.lone is None:
+            header = before.roles.lone
+            label = next(label for label, own in after.roles.probabilities.items() if own == header)
+            taken.setdefault((header.strip(), label), []).append(after.told)
+    return [
+        warning(
+            "guessed_probability",
+            about=(header,),
+            level="info",
+            column=header,
+            label=label,
+            files=tuple(files[:5]),
+            n=len(files),
+        )
+        for (header, label), files in taken.items()
+    ]
+
+
+def _labels(tables: Sequence[Table]) -> Labels:
+    true: list[str] = []
+    every: list[str] = []
+    are_text = False
+    for table in tables:
+        for column, kept in (("y_true", true), ("y_pred", every)):
+            header = table.roles.columns.get(column)
+            if header is not None:
+                kept += used_only(combined(table.read.arrays[header])).dictionary.to_pylist()
+                are_text |= column == "y_true" and header in table.read.texts
+    spelling = one_spelling([*true, *every])
+    return Labels(frozenset(spelling[label] for label in true), spelling, are_text)
+
+
+def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
+    """Give the columns of an (n, K) array the sorted true labels, as scikit-learn has them."""
+    headers = table.roles.unlabelled
+    if not headers:
+        return table, []
+    names = labels.trained
+    header = headers[0].partition("[")[0]
+    if len(names) != len(headers):
+        shown = f"{', '.join(map(quoted, names[:6]))}{', ...' if len(names) > 6 else ''}"
+        raise InputError(
+            f"there are {len(headers)} columns of probabilities, but {len(names)} true labels ({shown})",
+            file=table.name,
+            column=header,
+            expected="one column for each label, in sorted order",
+            remedy="name their classes: classes=model.classes_ in Python, an array classes in an npz file",
+        )
+    said = FoundRecord(
+        what="probabilities",
+        value=header,
+        why=Message("found.sorted_labels", n=len(names), labels=names[:10]),
+    )
+    return replace(
+        table,
+        roles=replace(
+            table.roles,
+            probabilities={**table.roles.probabilities, **dict(zip(names, headers, strict=True))},
+            unlabelled=(),
+        ),
+    ), [said]
+
+
+def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list[WarningRecord]]:
+    """Take the one probability of a binary task, or say why a column that is called so is none."""
+    header = table.roles.lone
+    if header is None:
+        return table, []
+    values = dictionary_numbers(combined(table.read.arrays[header]))
+    why = _why_not(table, header, values, labels, options)
+    if why is not None:
+        return table, [_not_taken(table, (header,), *why)] if why[0] else []
+    classes = two_classes(labels.every)
+    positive = positive_of(classes, options.positive)
+    import pyarrow as pa
+
+    numbers = pa.array(values, pa.float64(), from_pandas=True)
+    roles = table.roles
+    taken = replace(
+        roles,
+        probabilities={positive: header},
+        metadata=tuple(name for name in roles.metadata if name != header),
+        lone=None,
+    )
+    read = replace(table.read, arrays={**table.read.arrays, header: numbers})
+    return replace(table, roles=taken, read=read), []
+
+
+def _why_not(
+    table: Table, header: str, values: np.ndarray, labels: Labels, options: Options
+) -> tuple[str, str] | None:
+    """Say why a column is not the one probability of a binary task, and which name it should have; None: it is.
+
+    The first of the two is empty where there is nothing to say.
+    """
+    given = values[~np.isnan(values)]
+    inside = len(given) > 0 and bool(((given >= 0) & (given <= 1)).all())
+    classes = labels.every
+    if table.roles.probabilities or table.roles.unlabelled:
+        return ("others" if inside else "", "p_<label>")
+    graded = all(is_whole(label) for label in classes) or not all(is_number(label) for label in classes)
+    if options.task in ("regression", "outcome", "scores") or not graded or not classes:
+        return "", ""
+    if not all_numbers(used_only(combined(table.read.arrays[header]))):
+        return "", ""
+    if len(classes) > 2 or options.task == "multiclass":
+        return ("classes" if inside else "", "p_<label>")
+    return None if inside else ("outside", "score")
+
+
+def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table, list[WarningRecord]]:
+    """Say which columns of numbers in [0, 1] are probabilities by another name, and take no class from a name alone."""
+    if options.task == "regression" or not labels.true:
+        return table, []
+    roles = table.roles
+    spelled = {label.casefold(): label for label in labels.every}
+    warnings: list[WarningRecord] = []
+    known = {one_spelling([*labels.spelling, label])[label] for label in roles.probabilities}
+    if roles.probabilities and known.isdisjoint(labels.every):
+        meant = {header: _meant(label, spelled) for label, header in roles.probabilities.items()}
+        if all(label is not None for label in meant.values()) and len(set(meant.values())) == len(meant):
+            warnings.append(_not_taken(table, tuple(meant), "spelling", _renamed(list(meant.values()))))
+            roles = replace(roles, probabilities={}, metadata=(*roles.metadata, *meant))
+            read = {h: keep(a, "metadata") if h in meant else a for h, a in table.read.arrays.items()}
+            table = replace(table, read=replace(table.read, arrays=read))
+    called = {h: spelled.get(h.strip().casefold()) or _without_decimals(h, spelled) for h in roles.metadata}
+    alike = {header: label for header, label in called.items() if label is not None}
+    if len(alike) > 1 and len(set(alike.values())) >= min(len(labels.true), len(labels.every)) > 1:
+        arrays = table.read.arrays
+        if all(_in_unit_interval(combined(arrays[header])) for header in alike):
+            warnings.append(_not_taken(table, tuple(alike), "named_by_class", _renamed(list(alike.values()))))
+    return replace(table, roles=roles), warnings
+
+
+def _without_decimals(header: str, spelled: Mapping[str, str]) -> str | None:
+    return spelled.get(str(int(float(header)))) if is_whole(header) else None
+
+
+def _meant(label: str, spelled: Mapping[str, str]) -> str | None:
+    """Return the class that a column names in another spelling: class0, class_0, Cat, 0.0."""
+    plain = label.strip().casefold()
+    for start in ("", "class", "label", "y"):
+        rest = plain.removeprefix(start).lstrip("_-. ") if plain.startswith(start) else ""
+        if rest in spelled:
+            return spelled[rest]
+    return _without_decimals(plain, spelled)
+
+
+def _renamed(labels: Sequence[str | None]) -> str:
+    names = [f"p_{label}" for label in labels[:3]]
+    return ", ".join(names) + (", ..." if len(labels) > 3 else "")
+
+
+def _in_unit_interval(array: pa.Array) -> bool:
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type) or not all_numbers(array):
+        return False
+    values = dictionary_numbers(array)
+    given = values[~np.isnan(values)]
+    return len(given) > 0 and bool(((given >= 0) & (given <= 1)).all())
+
+
+def _not_taken(table: Table, headers: tuple[str, ...], why: str, name: str) -> WarningRecord:
+    about = tuple(header.strip() for header in headers)
+    return warning("look_alike_column", why, about=about, columns=about[:6], file=table.told, name=name)
+
+
+def _require_prediction(table: Table, said: Sequence[WarningRecord]) -> None:
+    """Refuse a table whose only prediction is a column that cannot be taken for one."""
+    if table.roles.probabilities or {"y_pred", "score"} & set(table.roles.columns):
+        return
+    why = " ".join(str(record.text) for record in said)
+    raise InputError(
+        f"no usable column among {', '.join(map(repr, list(table.read.names)[:12]))}. {why}".rstrip(". "),
+        file=table.name,
+        line=None if table.name.startswith("<") else 1,
+        expected="y_pred, score, p_<label>, outcome or value",
+        remedy="name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)",
+    )
