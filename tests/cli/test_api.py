@@ -197,10 +197,15 @@ def test_charts_come_with_the_package_and_name_the_area(several):
     def said(axes):
         return {text.get_text() for text in axes.findobj(Text)}
 
-    axes = er.plots.roc(several)
+    both = ["forest", "logreg"]  # those that are clearly behind have no name
+    axes = er.plots.roc(several, highlight=both)
     areas = {r.model: r.value for r in several.metrics if r.metric == "roc_auc" and r.slice is None}
-    assert {f"{model} (AUC {areas[model]:.3f})" for model in ("forest", "logreg")} <= said(axes)
-    given = said(er.plots.roc(several, plt.figure().add_subplot(), names={"forest": "F", "logreg": "L"}))
+    assert {f"{model} (AUC {areas[model]:.3f})" for model in both} <= said(axes)
+    given = said(
+        er.plots.roc(
+            several, plt.figure().add_subplot(), names={"forest": "F", "logreg": "L"}, highlight=both
+        )
+    )
     assert {"F", "L"} <= given
     assert not any("AUC" in text for text in given)
     plt.close("all")
