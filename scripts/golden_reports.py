@@ -10,12 +10,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import hashlib
+import os
 import re
 import sys
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+
+os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every golden report bears the same day
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "report" / "golden"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 
 from evalreport.errors import forget
+
+os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
 
 
 @pytest.fixture(scope="session", autouse=True)

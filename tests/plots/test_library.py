@@ -112,7 +112,7 @@ def test_lines_of_twelve_models_are_no_tangle(name: str) -> None:
 def test_wanted_models_are_highlighted() -> None:
     """``highlight`` names the models in colour."""
     axes = plots.roc(binary(12), Canvas().subplots(), highlight=["model 11"])
-    assert [text.get_text() for text in axes.texts] == ["model 11", "11 others"]
+    assert [text.get_text().partition(" (")[0] for text in axes.texts] == ["model 11", "11 others"]
 
 
 def test_names_beside_lines_do_not_lie_on_each_other() -> None:
@@ -146,7 +146,7 @@ def test_contenders_are_those_not_clearly_behind() -> None:
 def test_a_model_whose_name_begins_with_an_underscore_is_named() -> None:
     """Matplotlib would leave it out of a legend."""
     axes = plots.roc(binary(), Canvas().subplots())
-    assert "_hidden" in [text.get_text() for text in axes.texts]
+    assert "_hidden" in [text.get_text().partition(" (")[0] for text in axes.texts]
 
 
 def test_a_legend_is_in_ranked_order_and_names_the_right_marks() -> None:

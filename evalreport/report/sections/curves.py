@@ -349,7 +349,7 @@ def _confusions(
         )
         said = [f"{m.short} {numbers.count(round(n))}" for n, m in each if n][:MOST_NAMED]
         sentences.append(
-            say("evidence.confused", true=names[true], predicted=names[predicted], n=round(totals[true]),
+            say("evidence.confused", true=names[true], predicted=names.get(predicted, predicted), n=round(totals[true]),
                 models=", ".join(said))
         )  # fmt: skip
     return tuple(sentences)
