@@ -165,7 +165,7 @@ class InputError(EvalreportError):
     --------
     >>> print(InputError("probability 1.2", file="a.csv", line=3, column="p_1",
     ...                  expected="a number in [0, 1]", remedy="check the file"))
-    a.csv, line 3, column 'p_1': probability 1.2; expected a number in [0, 1]. To mend it: check the file.
+    a.csv, line 3, column 'p_1': probability 1.2; expected a number in [0, 1]. Fix: check the file.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class InputError(EvalreportError):
             text += f"; expected {self.expected}"
         text = text.rstrip(".") + "."
         if self.remedy:
-            text += f" To mend it: {self.remedy.rstrip('.')}."
+            text += f" Fix: {self.remedy.rstrip('.')}."
         return text
 
 

@@ -32,7 +32,7 @@ class Parsed:
 
 
 def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
-    """Parse what the models said.
+    """Parse the models' predictions.
 
     Raises
     ------

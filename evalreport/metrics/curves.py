@@ -232,15 +232,15 @@ def _called(ladder: ThresholdCounts) -> Floats:
     return (ladder.found + ladder.wrong) / (ladder.positives + ladder.negatives)
 
 
-@curve("Cumulative gain", x="Share of the examples called", y="Share of the positives found")
+@curve("Cumulative gain", x="Share of examples flagged", y="Share of the positives found")
 def gain(ladder: ThresholdCounts) -> Points:
     """Share of the positives found among the examples with the highest scores, by how many are looked at."""
     return Points(_called(ladder), ladder.tpr, ladder.steps)
 
 
-@curve("Lift", x="Share of the examples called", y="Precision / share of positives")
+@curve("Lift", x="Share of examples flagged", y="Precision / share of positives")
 def lift(ladder: ThresholdCounts) -> Points:
-    """How many times as frequent positives are among the highest scores as among all examples."""
+    """Positive rate among top scores ÷ overall rate."""
     called = _called(ladder)[1:]
     held = called > 0
     return Points(called[held], (ladder.tpr[1:] / np.where(held, called, 1))[held], ladder.thresholds[held])

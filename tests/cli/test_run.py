@@ -158,7 +158,7 @@ def test_bad_input_is_one_message_and_exit_code_2(run, fakes):
     outcome = run("run", "models")
     assert outcome.code == 2
     assert outcome.err.splitlines()[-1] == (
-        "evalreport: a.csv, line 3, column 'p_1': probability 1.2. To mend it: mend it."
+        "evalreport: a.csv, line 3, column 'p_1': probability 1.2. Fix: mend it."
     )
     assert not Path("evalreport-out").exists()
 

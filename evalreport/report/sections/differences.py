@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, groupby
 from statistics import fmean, stdev
@@ -82,7 +82,7 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
     columns = list(dict.fromkeys((r.effect, r.unit) for r in shown))
     known = {m.id: m for m in view.models}
     rows = []
-    for (a, b), records in groupby(shown, key=lambda r: (r.a, r.b)):
+    for (a, b), records in groupby(map(partial(_better_first, known), shown), key=lambda r: (r.a, r.b)):
         by_column = {(r.effect, r.unit): r for r in records}
         cells = tuple(_cell(view, by_column.get(column)) for column in columns)
         first, second = known[a], known[b]
@@ -90,6 +90,24 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
         rows.append(Row(None, cells, label, f"{first.key} {second.key}"))
     effects = list(dict.fromkeys(effect for effect, _ in columns))
     return effects, tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
+
+
+def _better_first(known: Mapping[str, Model], record: EffectRecord) -> EffectRecord:
+    """Turn a size round where the second model ranks before the first: better minus worse."""
+    value, low, high = record.value, record.low, record.high
+    if known[record.a].index < known[record.b].index or value is None:
+        return record
+    if record.effect == "odds_ratio_discordant":
+        value, low, high = 1 / value, 1 / high if high else 0.0, 1 / low if low else None
+    elif record.effect == "probability_of_superiority":
+        value, low, high = 1 - value, _less(1.0, high), _less(1.0, low)
+    else:
+        value, low, high = 0.0 - value, _less(0.0, high), _less(0.0, low)
+    return replace(record, a=record.b, b=record.a, value=value, low=low, high=high)
+
+
+def _less(whole: float, part: float | None) -> float | None:
+    return None if part is None else whole - part
 
 
 def _size_note(effects: list[str]) -> str:
