@@ -54,6 +54,8 @@
       var toggle = event.target.closest("button");
       if (!toggle) return;
       var toggles = Array.from(legend.querySelectorAll("[data-model]"));
+      var visible = toggles.filter(function (one) { return one.getAttribute("aria-pressed") === "true"; });
+      if (visible.length === 1 && visible[0] === toggle) return;  // one model stays
       (toggle === all ? toggles : [toggle]).forEach(function (one) {
         var hidden = root.classList.toggle("hide-" + one.dataset.model, toggle === all ? false : undefined);
         one.setAttribute("aria-pressed", String(!hidden));
@@ -223,7 +225,10 @@
     return typeof a === "number" ? a - b : collator.compare(a, b);
   }
   function sort(table, heading, column) {
-    var descending = heading.getAttribute("aria-sort") === "ascending";
+    // Best first: the greatest number, or the least where the heading says that less is better; texts from a to z.
+    var before = heading.getAttribute("aria-sort");
+    var numeric = bodyRows(table).filter(isData).some(function (row) { return typeof order(row, column) === "number"; });
+    var descending = before ? before === "ascending" : numeric && !heading.textContent.includes("↓");
     table.querySelectorAll("th[aria-sort]").forEach(function (th) { th.removeAttribute("aria-sort"); });
     heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
     Array.from(table.tBodies).forEach(function (body) {
@@ -249,7 +254,8 @@
       heading.removeAttribute("tabindex");
       heading.textContent = "";
       heading.appendChild(control);
-      control.addEventListener("click", function () { sort(table, heading, column); });
+      heading.classList.add("sorts");
+      heading.addEventListener("click", function () { sort(table, heading, column); });
     });
   });
 
@@ -324,7 +330,25 @@
     function row(texts) { return "| " + texts.map(cell).join(" | ") + " |\n"; }
     return row(lines[0]) + "|" + lines[0].map(function () { return "---|"; }).join("") + "\n" + lines.slice(1).map(row).join("");
   }
-  function asCsv(lines) {
+  // In a file of numbers the two limits of an interval are two columns.
+  var LIMITS = /^[[(]([^,\]]+(?:,\d{3})*(?:\.\d+)?), ([^\])]+)[\])]$/;
+  function withLimits(lines) {
+    var halves = lines[0].map(function (_, i) {
+      var filled = lines.slice(1).map(function (line) { return line[i]; }).filter(Boolean);
+      return filled.length > 0 && filled.every(function (text) { return LIMITS.test(text); });
+    });
+    return lines.map(function (line, k) {
+      return line.flatMap(function (text, i) {
+        if (!halves[i]) return [text];
+        var main = text.replace(", " + said("beside"), "");
+        if (k === 0) return [main + ", " + said("low"), main + ", " + said("high")];
+        var found = text.match(LIMITS);
+        return found ? [found[1], found[2]] : ["", ""];
+      });
+    });
+  }
+  function asCsv(table) {
+    var lines = withLimits(table);
     function cell(text) {
       var plain = text.replace(/−/g, "-").replace(/^([-+]?\d{1,3})((?:,\d{3})+)(?=$|\.)/, function (_, head, tail) {
         return head + tail.replace(/,/g, "");

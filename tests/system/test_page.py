@@ -78,25 +78,31 @@ def test_the_theme_follows_the_system_until_the_button_is_used(opened):
 
 
 def test_a_click_on_a_heading_sorts_the_table_and_a_second_one_turns_it_round(opened):
-    """The leaderboard by model name: the alphabet, then backwards; the heading says which to assistive tools."""
+    """Pairs by name: the alphabet, then backwards; a number the greatest first; anywhere on the heading will do."""
     page = opened(DESK).page
-    table = page.locator("table.board").first
-    heading = table.locator("thead th.first")
-    names = "rows => rows.map(row => row.cells[1].innerText.trim().toLowerCase())"
-    heading.locator("button").click()
+    unfold(page)
+    table = page.locator("#differences table.sizes")
+    heading = table.locator("thead th").first
+    names = "rows => rows.map(row => row.cells[0].innerText.trim().toLowerCase())"
+    heading.click(position={"x": 2, "y": 2})
     ascending = table.locator("tbody tr").evaluate_all(names)
     assert heading.get_attribute("aria-sort") == "ascending"
     heading.locator("button").click()
     assert heading.get_attribute("aria-sort") == "descending"
-    assert len(ascending) == 5
+    assert len(ascending) == 10
     assert table.locator("tbody tr").evaluate_all(names) == ascending[::-1]
-    plain = [re.sub(r"^\W+", "", name) for name in ascending]  # without the model's mark
-    assert plain == sorted(plain)
+    assert ascending == sorted(ascending)
+    table.locator("thead th").nth(1).click()
+    sizes = table.locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => Number(row.cells[1].dataset.order))"
+    )
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_the_legend_hides_and_shows_a_model_everywhere(opened):
     """One click takes a model out of tables and charts, a second one brings it back."""
     page = opened(DESK).page
+    page.locator(".models summary").click()
     toggle = page.locator("#legend button[data-model]").first
     key = toggle.get_attribute("data-model")
     marked = page.locator(f".{key}:visible")
@@ -111,9 +117,9 @@ def test_the_legend_hides_and_shows_a_model_everywhere(opened):
 
 
 def test_the_report_is_whole_without_javascript(opened):
-    """Verdict, leaderboard and charts are there; the controls that need the script are not shown dead."""
+    """Headline, leaderboard and charts are there; the controls that need the script are not shown dead."""
     page = opened(DESK, javascript=False).page
-    assert page.locator("#verdict").is_visible()
+    assert page.locator("#decision").is_visible()
     assert page.locator("table.board tbody tr:visible").count() == 5
     assert page.locator("svg:visible").count() > 3
     assert page.locator("button:visible").count() == 0
@@ -123,6 +129,7 @@ def test_the_report_is_whole_without_javascript(opened):
 def test_the_legend_offers_to_show_all_once_something_is_hidden(opened):
     """Two models hidden, one button brings both back and goes."""
     page = opened(DESK).page
+    page.locator(".models summary").click()
     toggles = page.locator("#legend button[data-model]")
     everything = page.locator("#legend button.all")
     assert not everything.is_visible()
@@ -134,20 +141,25 @@ def test_the_legend_offers_to_show_all_once_something_is_hidden(opened):
 
 
 def test_the_legend_reaches_every_chart_and_table_that_shows_models(opened):
-    """With every model hidden, no model's mark is left in a table, and no series in a chart."""
+    """With every model hidden but the last, which stays, nothing of the others is left in a table or a chart."""
     page = opened(DESK).page
     unfold(page)
     assert page.locator("svg .series").count() > 10
-    for toggle in page.locator("#legend button[data-model]").all():
+    toggles = page.locator("#legend button[data-model]").all()
+    for toggle in toggles:
         toggle.click()
-    assert page.locator("table .symbol:visible").count() == 0
-    drawn = "all => all.filter(one => one.getClientRects().length > 0).length"
-    assert page.locator("svg .series").evaluate_all(drawn) == 0
+    assert [toggle.get_attribute("aria-pressed") for toggle in toggles] == ["false"] * 4 + ["true"]
+    for toggle in toggles[:-1]:
+        key = toggle.get_attribute("data-model")
+        assert page.locator(f"table .{key}:visible").count() == 0
+        drawn = "all => all.filter(one => one.getClientRects().length > 0).length"
+        assert page.locator(f"svg .{key}").evaluate_all(drawn) == 0
 
 
 def test_metrics_are_sorted_each_by_itself(opened):
     """The column of values sorts the models of each metric; what closes a block stays at its end."""
     page = opened(DESK).page
+    unfold(page)
     table = page.locator("table.metrics").first
     heading = table.locator("thead th").nth(1)
     heading.locator("button").click()
@@ -155,7 +167,7 @@ def test_metrics_are_sorted_each_by_itself(opened):
         values = body.locator("tr:not(.group):not(.fixed) td:nth-child(2)").evaluate_all(
             "cells => cells.map(cell => Number(cell.dataset.order))"
         )
-        assert values == sorted(values)
+        assert values == sorted(values, reverse=True)
         assert body.locator("tr").last.get_attribute("class").startswith("fixed")
         assert body.locator("tr").first.get_attribute("class") == "group"
 
@@ -194,20 +206,25 @@ def copied(page: Any, table: str, form: str) -> str:
 
 
 def test_a_table_is_copied_as_csv(opened):
-    """Numbers are numbers, an interval has a column of its own, a bar has none; hidden models are left out."""
+    """Numbers are numbers with a minus of ASCII, limits have two columns, a picture has none; hidden models are left out."""
     page = opened(DESK).page
+    page.locator(".models summary").click()
     page.locator("#legend button[data-model]").first.click()
-    head, *rows = csv.reader(io.StringIO(copied(page, "#leaderboard", "CSV")))
-    assert head[:4] == ["#", "Model", "Accuracy", "Accuracy, interval"]
-    assert head[-1] == "Δ vs hist_gboost, interval"
+    text = copied(page, "#decision", "CSV")
+    head, *rows = csv.reader(io.StringIO(text))
+    assert head[:5] == ["#", "Model", "Accuracy", "Accuracy, low", "Accuracy, high"]
+    assert head[5:8] == ["behind", "behind, low", "behind, high"]
     assert [len(row) for row in rows] == [len(head)] * 4
-    assert all(re.fullmatch(r"0\.\d+", row[2]) for row in rows)
-    assert all(re.fullmatch(r"-?0\.\d+", row[-2]) for row in rows)
+    assert all(re.fullmatch(r"0\.\d+", cell) for row in rows for cell in row[2:5])
+    assert all(re.fullmatch(r"[-+]?0\.\d+", cell) for row in rows for cell in row[6:8])
+    assert "−" not in text
 
 
 def test_a_table_is_copied_as_markdown(opened):
     """One line a row, the same number of cells in each, the metric's name before its models."""
-    lines = copied(opened(DESK).page, "#metrics", "Markdown").splitlines()
+    page = opened(DESK).page
+    unfold(page)
+    lines = copied(page, "#metrics", "Markdown").splitlines()
     assert lines[0].startswith("| Metric | Model | Value |")
     assert set(lines[1]) == {"|", "-"}
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {lines[1].count("|")}
@@ -221,8 +238,8 @@ def test_a_copy_goes_to_the_clipboard_where_that_is_allowed(opened):
         "Object.defineProperty(navigator, 'clipboard', { configurable: true, value: "
         "{ writeText: text => { window.written = text; return Promise.resolve(); } } })"
     )
-    page.locator("#leaderboard .copy").first.click()
-    page.wait_for_function("document.querySelector('#leaderboard .copy').textContent === 'Copied'")
+    page.locator("#decision .copy").first.click()
+    page.wait_for_function("document.querySelector('#decision .copy').textContent === 'Copied'")
     assert page.evaluate("window.written").startswith("| \\# | Model |")
     assert page.locator("dialog[open]").count() == 0
 
@@ -230,6 +247,8 @@ def test_a_copy_goes_to_the_clipboard_where_that_is_allowed(opened):
 def test_an_explanation_shows_on_hover_focus_and_touch(opened):
     """The formula with its counts; Escape closes it, and while it is open it describes the value."""
     page = opened(DESK).page
+    unfold(page)
+    page.locator(".models").evaluate("part => { part.open = false; }")
     value = page.locator("#metrics .tip", has_text=re.compile(r"^0\.\d+$")).first
     box = page.locator("#tip")
     value.hover()
@@ -248,10 +267,10 @@ def test_an_explanation_shows_on_hover_focus_and_touch(opened):
 def test_an_explanation_shows_without_the_script_too(opened):
     """Where no script runs the style sheet writes it at the foot of the window."""
     page = opened(DESK, javascript=False).page
-    value = page.locator("#metrics td .tip").first
+    value = page.locator("#decision td .tip").first
     value.hover()
-    written = "getComputedStyle(document.querySelector('#metrics td .tip'), '::after').content"
-    assert page.evaluate(written).startswith('"Accuracy = ')
+    written = "getComputedStyle(document.querySelector('#decision td .tip'), '::after').content"
+    assert page.evaluate(written).startswith('"[0.96')
 
 
 def test_sections_figures_and_tables_have_links_that_lead_to_them(opened):
@@ -260,8 +279,8 @@ def test_sections_figures_and_tables_have_links_that_lead_to_them(opened):
     addresses = page.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
     assert all(address.startswith("#") for address in addresses)
     assert page.evaluate("all => all.filter(a => !document.getElementById(a.slice(1)))", addresses) == []
-    assert {"#leaderboard", "#pairs", "#figure-forest"} <= set(addresses)
-    folded = page.locator("details").first.get_attribute("id")
+    assert {"#decision", "#pairs", "#figure-roc"} <= set(addresses)
+    folded = page.locator("main details").first.get_attribute("id")
     assert not page.locator(f"#{folded}").evaluate("part => part.open")
     page.evaluate("id => { location.hash = id; }", folded)
     page.wait_for_function("id => document.getElementById(id).open", arg=folded)

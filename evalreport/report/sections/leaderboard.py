@@ -50,6 +50,7 @@ class Gap:
     width: float = 0.0
     behind: bool = False
     title: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,8 +450,10 @@ def _panel(
         if d.low is None or d.high is None:
             return Gap(size, d.value, place(d.value), behind=d.behind, title=title)
         low, high = place(max(d.low, least)), place(min(d.high, most))
-        title += " " + numbers.interval(d.low, d.high, decimals, signed=True)
-        return Gap(size, d.value, place(d.value), low, round(high - low, 2), d.behind, title)
+        limits = numbers.interval(d.low, d.high, decimals, signed=True)
+        return Gap(
+            size, d.value, place(d.value), low, round(high - low, 2), d.behind, f"{title} {limits}", limits
+        )
 
     shown = rule is not None and least <= rule <= most
     band = None if margin is None else (place(-margin), round(place(margin) - place(-margin), 2))
