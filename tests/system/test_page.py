@@ -206,7 +206,7 @@ def copied(page: Any, table: str, form: str) -> str:
 
 
 def test_a_table_is_copied_as_csv(opened):
-    """Numbers are numbers with a minus of ASCII, limits have two columns, a picture has none; hidden models are left out."""
+    """Numbers have a minus of ASCII, limits two columns, a picture none; hidden models are left out."""
     page = opened(DESK).page
     page.locator(".models summary").click()
     page.locator("#legend button[data-model]").first.click()
