@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -197,11 +199,13 @@ def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
     for name, found in (("loud", loud), ("quiet", quiet)):
         render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
     page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8")
-    assert "Look 3 since run 7 was accepted: 1 alarming." in page
+    assert "Audit 3 since run 7 was accepted: one alarm." in page
     assert "<b>alarm</b>: worse than at the accepted nights" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
-    assert "- **alarm**: forest: worse than at the accepted nights" in summary
-    assert "nothing is alarming" in (tmp_path / "quiet" / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"^\*\*forest went from \d+\.\d % to \d+\.\d %\.", summary, re.MULTILINE)
+    assert "Nothing changed: forest accuracy" in (tmp_path / "quiet" / "report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_third_class_is_found_though_the_task_became_another(history):

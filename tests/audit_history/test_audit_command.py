@@ -157,7 +157,7 @@ def test_the_report_shows_the_change(audit):
     audit(write(Path("a"), share(90, 100)), "--time", "2025-03-01")
     audit(write(Path("b"), share(60, 100)), *RATCHET)
     summary = Path("evalreport-out/summary.md").read_text()
-    assert "forest, accepted run 1 of 2025-03-01: 0.900 then, 0.600 now, change −0.300" in summary
+    assert "**forest went from 90.0 % to 60.0 %." in summary
     assert "evalreport audit MODELS --history URL" in summary
     assert results()["history"][0]["paired"]
 

@@ -62,7 +62,7 @@ def test_a_test_set_of_the_worst_cell_is_warned_of(one: Shortfall) -> None:
             break
     (warning,) = given(results, CODES[one.kind])
     assert warning.about == (cell.metric,)
-    assert f"hold {100 * one.lowest:.0f}" in warning.text
+    assert f"covered {100 * one.lowest:.0f}" in warning.text
     assert str(cell.size if rarest is None else rarest) in warning.text
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evalreport.report.sections.verdict import describe
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalreport.comparisons.all_models import CLEAR, Drawn, dominance
+from evalreport.report.sections.decision import describe
 from evalreport.report.view import view_of
 
 from .sources import evaluated, rows, rungs
@@ -51,7 +51,7 @@ def test_the_seminar_has_no_verdict_and_the_sentence_says_why():
     assert "no overall winner" in verdict.text
     assert "FPR 0.25" in verdict.text
     said = describe(view_of(results))
-    assert any("no overall winner" in fact.text for fact in said.facts)
+    assert any("no overall winner" in text for text in said.cautions)
     assert {w.code for w in results.warnings} >= {"curves_cross", "threshold_chosen_here"}
 
 

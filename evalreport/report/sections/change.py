@@ -69,6 +69,13 @@ def _change(view: View, record: AuditRecord) -> str:
     model, _, place = record.about.partition(", ")
     about = place.replace(" = ", " ") if record.question == "slice" else record.about
     now, then = params.get("now"), params.get("then")
+    if record.question in ("worse", "worse_this_run"):
+        found = next(
+            (r for r in view.results.history if r.reference == "accepted" and r.model == record.about), None
+        )
+        if found is not None and found.difference is not None:
+            then, now = _size(view, found.reference_value), _size(view, found.value)
+            return say("audit.changed", about=text_of(view, record.about), then=then, now=now)
     if code != "slice_since.fell" or not isinstance(now, float) or not isinstance(then, float):
         return f"{named_alarm(view, record)}: {text_of(view, record.text)}."
     how = coded(params["how"])[1] if isinstance(params.get("how"), Message) else {}  # type: ignore[arg-type]

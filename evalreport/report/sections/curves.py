@@ -152,7 +152,10 @@ def _roc(view: View) -> Figure:
     shown = [m for m in view.models if m.id in read]
     ends = sorted(shown, key=lambda m: -read[m.id])[:: max(len(shown) - 1, 1)]
     found = listed([say("evidence.found", model=m.short, share=read[m.id]) for m in ends])
+    curved = {curve.model for curve in view.results.curves if curve.curve == "roc"}
+    without = [m.name for m in view.models if m.id not in curved]
     caption = [
+        say("evidence.point_only", names=listed(without)) if without and curved else "",
         say("evidence.roc"),
         say("evidence.cut", rate=upto) if upto < 1 else "",
         say("evidence.at_rate", rate=AT, found=found) if ends else "",

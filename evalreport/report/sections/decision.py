@@ -50,6 +50,7 @@ OF_THE_TEST = frozenset(
     | {"short_interval", "short_difference_interval", "folds_taken_as_independent", "trained_on_test"}
 )
 """Cautions about the error rate of the verdict's own test or interval: they come first."""
+OF_CROSSINGS = frozenset({"verdict.no_overall_winner", "verdict.not_at_every_point"})
 OUTCOMES = ("fail", "undecided", "pass")
 ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
 """Cautions that the headline of an audit says."""
@@ -328,7 +329,7 @@ def _cautions(view: View) -> list[str]:
     """Give what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
     metric, contenders = entry("metric", view.primary.metric), {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
-    texts: dict[str, str] = {}
+    texts = {str(i): text for i, text in enumerate(_crossings(view))}
     order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
     for warning in order:
         named_models = known & set(warning.about)
@@ -346,6 +347,16 @@ def _cautions(view: View) -> list[str]:
             continue  # the headline says it
         texts.setdefault(warning.code, text_of(view, warning.text))
     return list(texts.values())
+
+
+def _crossings(view: View) -> list[str]:
+    """Give what the first model's verdicts say of curves that cross: no model is then ahead everywhere."""
+    found = []
+    for model in leading(view)[1:2] if view.results.baseline is None else ():
+        record = verdict_between(view, view.models[0].id, model.id)
+        parts = joined(record.text) if record is not None else ()
+        found += [text_of(view, part) for part in parts if coded(part)[0] in OF_CROSSINGS]
+    return found
 
 
 def _about_others(view: View, warning: WarningRecord) -> bool:
