@@ -134,12 +134,12 @@ def test_a_learning_curve_says_where_models_are_compared() -> None:
     assert all(fit.reason or fit.formula for fit in learning.fits)
 
 
-def test_a_complexity_curve_repeats_that_its_choice_flatters() -> None:
+def test_a_complexity_curve_repeats_that_its_choice_is_optimistic() -> None:
     """Each model has a panel of its own, and the warning stands where the curve is."""
     learning = sections(evaluated(sized("complexity"), task="binary"))["learning"]
     assert learning.heading == "Complexity curves"
     assert learning.figure.name == "learning-panels"
-    assert any("flatter" in note for note in learning.notes)
+    assert any("optimistic" in note for note in learning.notes)
     assert not learning.fits
 
 
