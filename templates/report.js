@@ -96,6 +96,7 @@
   function unfold() {
     var target = document.getElementById(window.location.hash.slice(1));
     if (!target) return;
+    if (target.firstElementChild && target.firstElementChild.matches("details")) target.firstElementChild.open = true;
     for (var part = target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
     target.scrollIntoView();
   }

@@ -19,7 +19,7 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from evalreport.config import FILES, OutputOptions, parse_time, run_time
+from evalreport.config import FILES, OutputOptions, run_time
 from evalreport.errors import OutputError
 from evalreport.files import Kind, publish
 from evalreport.report.brand import TemplateError, check_templates
@@ -384,7 +384,7 @@ def _ways(
         FILES["html"]: (partial(_html, view, sections, svgs, options),),
         FILES["pdf"]: (
             partial(_paper, view, svgs, options),
-            partial(_pdf, data, parse_time(options.time or "")),
+            partial(_pdf, data, run_time(options.time)),
         ),
         FILES["md"]: (partial(_markdown, view, options),),
     }
@@ -402,7 +402,7 @@ def _html(
             svgs,
             title=options.title,
             templates=options.templates,
-            time=parse_time(options.time or ""),
+            time=run_time(options.time),
         )
     )
 
@@ -414,7 +414,7 @@ def _paper(view: View, svgs: Mapping[str, str], options: OutputOptions) -> str:
     brief = options.detail == "brief"
     kept = describe(view, brief=brief)
     return paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief,
-                      time=parse_time(options.time or ""))  # fmt: skip
+                      time=run_time(options.time))  # fmt: skip
 
 
 def _pdf(data: bytes, time: datetime, page: str) -> bytes:

@@ -59,5 +59,5 @@ def test_every_audit_leads_to_its_report(browser, site: Path):
     assert len(addresses) == 3
     for address in addresses:
         page.goto(address)
-        assert page.locator("section#verdict").count() == 1
+        assert page.locator("section#decision").count() == 1
     page.close()
