@@ -265,3 +265,12 @@ def test_cases_count_what_the_confusion_counts() -> None:
 def test_short_names(names: list[str], short: list[str]) -> None:
     """What all names share is left out up to a joint, if three characters or more of each remain."""
     assert list(short_names(names).values()) == short
+
+
+def test_an_axis_has_round_ticks_at_every_width() -> None:
+    """However wide the differences are, one to five ticks stand on the axis, 0 among them, and none is missing a step."""
+    for k in range(-300, 301):
+        width = 10.0 ** (k / 40)
+        ticks = leaderboard._ticks(-0.9 * width, 0.1 * width, lambda value: value)
+        assert 1 <= len(ticks) <= 5
+        assert "0" in [text for _, text in ticks]

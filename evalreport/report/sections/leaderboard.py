@@ -468,7 +468,7 @@ def _ticks(least: float, most: float, place: object) -> tuple[tuple[float, str],
     """Put ticks at round numbers, three to five of them, 0 among them; they bear no sign."""
     assert callable(place)
     width = (most - least) or 1.0
-    power = 10.0 ** math.floor(math.log10(width / 4))
+    power = 10.0 ** math.floor(math.log10(width / 3.5))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 3.5)
     decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
     first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)
