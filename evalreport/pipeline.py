@@ -61,8 +61,7 @@ def evaluate(
 ) -> Results:
     """Compare models on their predictions: see ``evalreport.evaluate`` for parameters and errors.
 
-    A source that is ``Predictions`` already was loaded under these options, and is not read again.
-    Every figure of the report comes from here; no figure depends on ``jobs``.
+    ``Predictions`` were loaded under these options and are not read again; no figure depends on ``jobs``.
     """
     with working(jobs):
         return _evaluated(source, options, truth, memory_limit, progress or (lambda _stage, _fraction: None))

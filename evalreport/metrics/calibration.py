@@ -23,7 +23,7 @@ BINS = 10
 
 
 def _forecast(view: ModelView) -> tuple[Floats, Floats]:
-    """Return what is forecast and whether it came true, (n,): the positive class, or the most probable class."""
+    """Return the predicted probabilities and whether each event occurred, (n,) each."""
     assert view.proba is not None
     assert view.true is not None
     if view.positive_code is not None:
