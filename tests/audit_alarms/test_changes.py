@@ -199,7 +199,7 @@ def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
     for name, found in (("loud", loud), ("quiet", quiet)):
         render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
     page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8")
-    assert "Audit 3 since run 7 was accepted: one alarm." in page
+    assert "Alarms about models: 1, about data: 0" in page
     assert "<b>alarm</b>: worse than the accepted nights" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
     assert re.search(r"^\*\*forest went from \d+\.\d % to \d+\.\d %\.", summary, re.MULTILINE)
