@@ -27,7 +27,7 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.engine.threads import mapped, working
 from evalreport.metrics.baselines import baseline_records
-from evalreport.metrics.registry import chosen
+from evalreport.metrics.quantities import chosen
 from evalreport.provenance import provenance
 from evalreport.results import Results
 from evalreport.slices.analysis import with_slices
@@ -73,7 +73,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     require_analysable(whole, options)
     loaded = at_one_point(whole)
     predictions = analysed(loaded)
-    quantities = chosen(predictions, options.metrics)
+    quantities = chosen(predictions, options.metrics, options.gates)
     divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
     samples = all_sampled(predictions, quantities, options)
