@@ -20,6 +20,7 @@ from evalreport.comparisons.all_models import (
     one_sample_records,
     variance_records,
 )
+from evalreport.comparisons.attempt_variance import attempt_variance_records
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
@@ -104,6 +105,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),
         variance=of_each(samples, variance_records),
+        attempt_variance=of_each(samples, attempt_variance_records),
         ranking=ranked(samples, decisions, quantities[0], options),
         **algorithms,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),

@@ -236,7 +236,9 @@ def _given(
     all_used = np.ones(len(outcome), dtype=np.bool_)
     counts: Mapping[str, int] = {
         model: n
-        for model, n in zip(rows.models, np.bincount(rows.model, weights=empty).astype(int), strict=True)
+        for model, n in zip(
+            rows.models, np.bincount(rows.model, weights=empty).astype(int).tolist(), strict=True
+        )
         if n
     }
     n, why = sum(counts.values()), tuple(f"{model}: {n}" for model, n in counts.items())

@@ -1,0 +1,127 @@
+"""How much of a value's variance lies between questions, and how much between the attempts at one question."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.predictions import ModelOutputs
+from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
+from evalreport.metrics.sample import Sample
+from evalreport.records import AttemptVarianceRecord
+from evalreport.texts import Message
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """A one-way layout of Q questions with n_i attempts each: its variance components.
+
+    ``within`` is nan where no question has two attempts; ``between`` is then the variance of the outcomes.
+    """
+
+    between: float
+    within: float
+
+
+def components(count: Floats, mean: Floats, spread: Floats) -> Components:
+    """Return the one-way random-effects components of variance.
+
+    within = MSW = sum spread_i / (N - Q) and between = max(0, (MSB - MSW) / n_0), where MSB = sum n_i (mean_i - mean)^2
+    / (Q - 1) about the mean of all attempts and n_0 = (N - sum n_i^2 / N) / (Q - 1).
+
+    Parameters
+    ----------
+    count, mean, spread
+        (Q,) attempts at each question, at least 1, their mean, and the sum of their squared distances from it; Q >= 2.
+
+    References
+    ----------
+    Searle, Casella and McCulloch (1992), Variance Components, section 3.6.
+
+    Examples
+    --------
+    Two questions with two attempts each, (0, 2) and (4, 6): MSW = 2, MSB = 16, n_0 = 2.
+
+    >>> components(np.array([2.0, 2.0]), np.array([1.0, 5.0]), np.array([2.0, 2.0]))
+    Components(between=7.0, within=2.0)
+    """
+    q, total = len(count), float(count.sum())
+    grand = float((count * mean).sum()) / total
+    msb = float((count * (mean - grand) ** 2).sum()) / (q - 1)
+    if total == q:
+        return Components(msb, math.nan)
+    within = float(spread.sum()) / (total - q)
+    n_0 = (total - float((count**2).sum()) / total) / (q - 1)
+    return Components(max(0.0, (msb - within) / n_0), within)
+
+
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """One model's questions: attempts, mean and spread (Q,); and the rows (n,) that the value is a mean of."""
+
+    count: Floats
+    mean: Floats
+    spread: Floats
+    rows: Floats
+
+
+def attempt_variance_records(sample: Sample) -> tuple[AttemptVarianceRecord, ...]:
+    """Return the variance components of every model's mean, and what twice the attempts or questions would make of it.
+
+    Twice the attempts halves the part of the variance that is due to attempts, twice the questions (or groups of
+    questions) halves all of it.
+    """
+    predictions = sample.predictions
+    primary = Quantity(PRIMARY[predictions.task]) if predictions.task == "outcome" else sample.quantities[0]
+    metric = definition(primary)
+    if metric.root_of:
+        primary, metric = Quantity(metric.root_of), METRICS[metric.root_of]
+    repeated = any(m.attempts is not None for m in predictions.models) or "attempt" in predictions.keys
+    if not repeated or metric.per_example is None or predictions.n_examples < 2:
+        return ()
+    found = ((model, _questions(sample, model, primary)) for model in predictions.models)
+    return tuple(_record(sample, m.name, primary, q) for m, q in found if q is not None)
+
+
+def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Questions | None:
+    if model.attempts is not None and model.outcome is not None:
+        return _Questions(model.attempts.count, model.outcome, model.attempts.spread, model.outcome)
+    if not any(e.defined for key, e in sample.estimates.items() if key[0] == model.name):
+        return None
+    rows = sample.per_example(model.name, quantity)
+    if rows is None or not np.isfinite(rows).all():
+        return None
+    _, question = np.unique(sample.predictions.example, return_inverse=True)
+    count = np.bincount(question).astype(np.float64)
+    mean = np.bincount(question, weights=rows) / count
+    spread = np.bincount(question, weights=(rows - mean[question]) ** 2).astype(np.float64)
+    return _Questions(count, mean, spread, rows)
+
+
+def _record(sample: Sample, model: str, quantity: Quantity, questions: _Questions) -> AttemptVarianceRecord:
+    units, count = sample.units, questions.count
+    base = units.base / units.base.sum()
+    slopes = (questions.rows - float((base * questions.rows).sum())) / units.base.sum()
+    now = float((units.factors * units.influence(slopes) ** 2).sum())
+    parts = components(count, questions.mean, questions.spread)
+    known = not math.isnan(parts.within)
+    of_attempts = parts.within * float((1 / count).sum()) / len(count) ** 2
+    total = parts.between + parts.within
+    return AttemptVarianceRecord(
+        model=model,
+        metric=quantity.spelled,
+        n_questions=len(count),
+        attempts=float(count.mean()),
+        between=parts.between,
+        within=parts.within if known else None,
+        share_within=parts.within / total if known and total > 0 else None,
+        se_now=math.sqrt(now),
+        se_more_attempts=math.sqrt(max(now - of_attempts / 2, now / 2)) if known else None,
+        se_more_questions=math.sqrt(now / 2),
+        reason=None if known else Message("attempts.once"),
+    )
