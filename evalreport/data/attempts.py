@@ -261,8 +261,10 @@ def _one_each(question: Indices, empty: npt.NDArray[np.bool_]) -> Indices:
 
 
 def _said(least: int, most: int) -> FoundRecord:
-    value = Message(
-        "found.attempts.alike" if least == most else "found.attempts.unlike", least=least, most=most
+    value = (
+        Message("found.attempts.alike", most=most)
+        if least == most
+        else Message("found.attempts.unlike", least=least, most=most)
     )
     return FoundRecord(what="attempts", value=value, why=Message("found.attempts.why"))
 
@@ -285,7 +287,7 @@ def _told_apart(
     most = int(counts[0])
     found = FoundRecord(
         what="attempts",
-        value=Message("found.attempts.alike", least=most, most=most),
+        value=Message("found.attempts.alike", most=most),
         why=Message("found.attempts.rows"),
     )
     return Answers(replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, (found,))

@@ -70,7 +70,7 @@ def _all_of(k: int, held: Floats, count: Floats) -> Floats:
     "mean over questions of 1 - C(n - c, k) / C(n, k), with n attempts of which c passed",
     numbered="pass@",
     headline=True,
-    source="Chen et al. (2021), Evaluating Large Language Models Trained on Code, arXiv 2107.03374, equation 1",
+    source="Chen et al. (2021), Evaluating Large Language Models Trained on Code, arXiv 2107.03374, section 2.1",
 )
 def pass_at_k(count: Floats, passed: Floats, k: int) -> Floats:
     """Chance that at least one of k attempts at a question passes, without bias from the number of attempts.

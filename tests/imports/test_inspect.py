@@ -89,7 +89,7 @@ def test_two_logs_with_epochs_are_compared(imported, tmp_path):
     values = {m["model"]: m["value"] for m in results["metrics"]}
     assert results["n"] == 12
     for model in ("large", "small"):
-        assert values[f"mockllm/{model}"] == pytest.approx(FIGURES[model]["match"], abs=1e-12)
+        assert values[f"mockllm/{model}"] == pytest.approx(FIGURES[model]["match/accuracy"], abs=1e-12)
     assert main([*words, "--missing", "wrong", "-m", "pass@2"]) == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert results["primary_metric"] == "pass@2"
