@@ -18,9 +18,7 @@ from evalreport.comparisons.all_models import (
     average_rank_records,
     omnibus_records,
     one_sample_records,
-    variance_records,
 )
-from evalreport.comparisons.attempt_variance import attempt_variance_records
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
@@ -46,6 +44,7 @@ from evalreport.stages import (
     ranked,
     require_analysable,
     second_verdicts,
+    variance_fields,
 )
 
 DEFAULTS = Options()
@@ -104,8 +103,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         comparisons=rows,
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),
-        variance=of_each(samples, variance_records),
-        attempt_variance=of_each(samples, attempt_variance_records),
+        **variance_fields(samples),
         ranking=ranked(samples, decisions, quantities[0], options),
         **algorithms,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),

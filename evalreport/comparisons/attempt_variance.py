@@ -82,7 +82,9 @@ def attempt_variance_records(sample: Sample) -> tuple[AttemptVarianceRecord, ...
     if metric.root_of:
         primary, metric = Quantity(metric.root_of), METRICS[metric.root_of]
     repeated = any(m.attempts is not None for m in predictions.models) or "attempt" in predictions.keys
-    if not repeated or metric.per_example is None or predictions.n_examples < 2:
+    if not repeated or predictions.design != "test-set":
+        return ()
+    if metric.per_example is None or predictions.n_examples < 2:
         return ()
     found = ((model, _questions(sample, model, primary)) for model in predictions.models)
     return tuple(_record(sample, m.name, primary, q) for m, q in found if q is not None)

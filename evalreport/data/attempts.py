@@ -13,6 +13,7 @@ from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column, combined, dictionary_codes
 from evalreport.data.concatenation import Rows, fault, ids_by_table, place_of, some_rows
+from evalreport.data.design import Found
 from evalreport.data.ids import code_ids
 from evalreport.data.outputs import Parsed
 from evalreport.data.predictions import Arrow, Attempts, Floats, Indices, ModelOutputs
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 ATTEMPT = "attempt"
 _OF_A_CURVE = ("train_size", "complexity")
+_OF_OTHER_DESIGNS = ("dataset", "repeat", "fold", "replicate", "seed", "inner_fold", *_OF_A_CURVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,12 @@ class Answers:
             replace(model, attempts=one_more.of(index))
             for model, index in zip(models, alignment.rows, strict=True)
         )
+
+    def design(self, found: Found) -> FoundRecord:
+        """Say which design was found; on one test set, that questions are answered several times."""
+        repeated = bool(self.found) and found.design == "test-set"
+        why = Message("found.design.attempts") if repeated else found.why
+        return FoundRecord(what="design", value=found.design, why=why)
 
 
 def settle_attempts(
@@ -305,9 +313,9 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
         "write how well each answer did as the column outcome (1 where it is right, else 0; or minus its loss), without"
         " predictions: outcomes are averaged question by question"
     )
-    for name in IDENTITY_COLUMNS:
-        if name not in (ATTEMPT, "part") and name in rows.columns and len(rows.columns[name].unique()) > 1:
-            row = int(np.flatnonzero(dictionary_codes(rows.columns[name]) >= 0)[0])
+    for name in _OF_OTHER_DESIGNS:
+        if name in rows.columns and len(rows.columns[name].drop_null().unique()) > 1:
+            row = int(np.argmin(rows.columns[name].is_null().to_numpy(zero_copy_only=False)))
             problem = f"there are several attempts at a question, and several values of {name}"
             raise fault(rows, row, name, problem, remedy=instead,
                         expected="attempts at the questions of one test set, unless they are outcomes")  # fmt: skip

@@ -114,7 +114,7 @@ def load(
         inputs=inputs,
         found=(
             *task.found,
-            FoundRecord(what="design", value=design.design, why=design.why),
+            answers.design(design),
             *found,
             *alignment.found,
             *said_of_models,

@@ -31,8 +31,10 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
 
 def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quantity]:
     """Return a numbered metric with 1 and the smallest number of attempts at a question."""
-    counts = [1.0 if m.attempts is None else m.attempts.count.min() for m in predictions.models]
-    return [Quantity(f"{metric.numbered}{k}") for k in sorted({1, int(min(counts))})]
+    counts = [m.attempts.count for m in predictions.models if m.attempts is not None]
+    # A model without a question, which others have on test sets of their own, has no attempt at it.
+    fewest = min((int(count[count > 0].min()) for count in counts), default=1)
+    return [Quantity(f"{metric.numbered}{k}") for k in sorted({1, fewest})]
 
 
 def _as_named(name: str, predictions: Predictions) -> list[Quantity]:

@@ -214,6 +214,15 @@ def test_gates_ask_for_any_k() -> None:
     assert "fewer than 5 attempts" in str(results.gates[2].text)
 
 
+def test_test_sets_of_their_own() -> None:
+    """Models that answered other questions: the fewest attempts are those of the questions that each has."""
+    second = attempted([2] * 30, [1] * 30)
+    source = {"a": attempted([3] * 20, [2] * 20), "b": {**second, "id": [f"other {q}" for q in second["id"]]}}
+    results = run(source, join="independent")
+    assert {m.metric for m in results.metrics} == {"mean_outcome", "pass@1", "pass@2", "pass^1", "pass^2"}
+    assert [(r.n_questions, r.attempts) for r in results.attempt_variance] == [(20, 3), (30, 2)]
+
+
 def test_bare_name_stands_for_one_and_the_fewest_attempts() -> None:
     """pass_at_k is pass@1 and pass@n with the smallest n."""
     results = run({"a": attempted([4, 5, 6], [1, 2, 3])}, metrics=("pass_at_k",))
@@ -255,8 +264,9 @@ def test_what_labels_cannot_say_is_refused() -> None:
     rows = labelled(drawn(6, 2, 8))
     with pytest.raises(InputError, match="answers the question 'q005' once, another is answered twice"):
         run({"a": {name: values[:-1] for name, values in rows.items()}})
-    with pytest.raises(InputError, match="several values of fold"):
-        run({"a": {**rows, "fold": [i // 6 for i in range(12)]}})
+    for column in ("fold", "train_size"):
+        with pytest.raises(InputError, match=f"several values of {column}"):
+            run({"a": {**rows, column: [1 + i // 6 for i in range(12)]}})
 
 
 # --- variance components ----------------------------------------------------------------------------------------------
