@@ -103,7 +103,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         comparisons=rows,
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),
-        **variance_fields(samples),
+        **variance_fields(samples, options),
         ranking=ranked(samples, decisions, quantities[0], options),
         **algorithms,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),

@@ -234,8 +234,9 @@ class VarianceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptVarianceRecord:
-    """How much of one model's variance lies between questions and how much between the attempts at one question.
+    """How much of a variance lies between questions and how much between the attempts at one question.
 
+    It is that of one model's mean, or where ``b`` is given of the difference ``model`` - ``b`` by question.
     ``attempts`` is their mean number. ``share_within`` = within / (between + within), of a single attempt's outcome.
     ``se_now`` is the standard error of the mean over questions, ``se_more_attempts`` what twice the attempts at these
     questions would make of it, ``se_more_questions`` twice the questions. ``within`` and what follows from it is null
@@ -252,6 +253,7 @@ class AttemptVarianceRecord:
     se_now: float
     se_more_attempts: float | None
     se_more_questions: float
+    b: str | None = None
     reason: Text | None = None
 
 

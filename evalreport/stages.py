@@ -179,11 +179,11 @@ def all_found(
     )
 
 
-def variance_fields(samples: Sequence[Sample]) -> ResultFields:
+def variance_fields(samples: Sequence[Sample], options: Options) -> ResultFields:
     """Return how much values vary with training again, and with the questions and the attempts at them."""
     return {
         "variance": of_each(samples, variance_records),
-        "attempt_variance": of_each(samples, attempt_variance_records),
+        "attempt_variance": of_each(samples, attempt_variance_records, options.baseline),
     }
 
 

@@ -41,11 +41,10 @@ def value_of(results: Results, metric: str, model: str = "a") -> MetricRecord:
     return found
 
 
-def drawn(n: int, attempts: int, seed: int, *, sd: float = 1.5) -> np.ndarray:
-    """Return outcomes (n, attempts) whose chance varies from question to question."""
-    random = np.random.default_rng(seed)
-    chance = 1 / (1 + np.exp(-random.normal(0, sd, n)))
-    return (random.random((n, attempts)) < chance[:, None]).astype(int)
+def drawn(n: int, attempts: int, seed: int, *, sd: float = 1.5, again: int = 0) -> np.ndarray:
+    """Return outcomes (n, attempts) whose chance varies from question to question; ``again``: drawn anew from these."""
+    chance = 1 / (1 + np.exp(-np.random.default_rng(seed).normal(0, sd, n)))
+    return (np.random.default_rng([seed, again]).random((n, attempts)) < chance[:, None]).astype(int)
 
 
 def of_matrix(outcomes: np.ndarray) -> dict[str, list[Any]]:
@@ -298,9 +297,30 @@ def test_more_attempts_or_more_questions() -> None:
     assert found.share_within == pytest.approx(found.within / (found.between + found.within))
     # A model of one attempt tells nothing of what varies within; without attempts there is nothing to say.
     once = {"a": of_matrix(outcomes), "b": of_matrix(outcomes[:, :1])}
-    _, second = run(once).attempt_variance
+    _, second, pair = run(once).attempt_variance
     assert (second.within, second.se_more_attempts) == (None, None)
+    assert (pair.within, pair.se_more_attempts) == (None, None)
     assert run({"b": of_matrix(outcomes[:, :1])}).attempt_variance == ()
+
+
+def test_of_a_difference_what_is_hard_for_both_cancels() -> None:
+    """Two models with the same chances: nothing lies between questions, so attempts help as much as questions do.
+
+    The components of a difference by question are those of its one-way layout: var(d) = between + within / attempts,
+    with within the sum of both models'; the error now is the paired t test's.
+    """
+    a, b = drawn(200, 4, 12, sd=3), drawn(200, 4, 12, sd=3, again=1)
+    results = run({"a": of_matrix(a), "b": of_matrix(b)})
+    first, second, pair = results.attempt_variance
+    assert (pair.model, pair.b) == ("a", "b")
+    d = a.mean(axis=1) - b.mean(axis=1)
+    assert pair.se_now == pytest.approx(stats.sem(d))
+    assert pair.within == pytest.approx(first.within + second.within)
+    assert pair.between == pytest.approx(max(0, d.var(ddof=1) - pair.within / 4))
+    assert min(first.share_within, 1 - first.share_within) > 0.1
+    assert pair.share_within > 0.9
+    assert pair.se_more_attempts < 0.78 * pair.se_now
+    assert first.se_more_attempts > 0.9 * first.se_now
 
 
 def test_components_are_unbiased() -> None:
@@ -360,5 +380,5 @@ def test_history_keeps_the_attempts() -> None:
 def test_components_stand_in_results_json_as_a_flat_list() -> None:
     """Each record of attempt_variance is a row of plain values."""
     content = json.loads(to_json(run(UNLIKE)))["attempt_variance"]
-    assert [r["model"] for r in content] == ["a", "b"]
+    assert [(r["model"], r["b"]) for r in content] == [("a", None), ("b", None), ("a", "b")]
     assert all(not isinstance(value, (dict, list)) for r in content for value in r.values())
