@@ -87,6 +87,15 @@ def test_frames_and_arrays_of_every_kind(source: Any) -> None:
     assert outcomes(load(source)) == [[0.5, 1.0]]
 
 
+def test_data_in_memory_are_told_apart_by_their_attempts() -> None:
+    """One of two passed, or two of four: the same outcome, other data, and so another digest."""
+    two = {"id": ["q"] * 2 + ["r"], "attempt": [1, 2, 1], "outcome": [1, 0, 1]}
+    four = {"id": ["q"] * 4 + ["r"], "attempt": [1, 2, 3, 4, 1], "outcome": [1, 0, 1, 0, 1]}
+    first, second = load({"a": two}), load({"a": four})
+    assert outcomes(first) == outcomes(second)
+    assert first.inputs[0].sha256 != second.inputs[0].sha256
+
+
 def test_attempts_of_one_question_only_is_metadata(tmp_path: Path) -> None:
     """Where nothing is answered twice the column is one like any other, under its own name."""
     found = load(
