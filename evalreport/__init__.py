@@ -452,6 +452,9 @@ def plan(
     against: float | None = None,
     discordance: float | None = None,
     sd: float | None = None,
+    between: float | None = None,
+    within: float | None = None,
+    attempts: int | Sequence[int] = (),
     prevalence: float = 0.5,
     folds: int = 10,
     repeats: int | None = None,
@@ -479,6 +482,9 @@ def plan(
         Share of examples on which exactly one of the two models is right.
     sd
         Standard deviation: of a mean's values, of the differences of two models by example, or of those by fold.
+    between, within, attempts
+        Instead of it, of a mean over questions with several attempts each: the variance between questions, that between
+        the attempts at one (both as ``attempt_variance`` in results has them), and how many attempts.
     prevalence
         Share of positive examples, for AUC.
     folds, repeats
@@ -517,6 +523,9 @@ def plan(
         against=against,
         discordance=discordance,
         sd=sd,
+        between=between,
+        within=within,
+        attempts=(attempts,) if isinstance(attempts, int) else tuple(attempts),
         prevalence=prevalence,
         folds=folds,
         repeats=repeats,

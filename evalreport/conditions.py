@@ -32,7 +32,7 @@ Count = Literal["n", "alarms", "drifts", "fallen_slices"]
 
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_METRIC = re.compile(r"[A-Za-z0-9_]+")
+_METRIC = re.compile(r"[A-Za-z0-9_]+(?:[@^][0-9]+)?")
 _COUNT = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*(?=[<>=!])")
 _COUNT_LAST = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -18,7 +18,6 @@ from evalreport.comparisons.all_models import (
     average_rank_records,
     omnibus_records,
     one_sample_records,
-    variance_records,
 )
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.pairs import comparable, compare_all, records
@@ -27,7 +26,7 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.engine.threads import mapped, working
 from evalreport.metrics.baselines import baseline_records
-from evalreport.metrics.registry import chosen
+from evalreport.metrics.quantities import chosen
 from evalreport.provenance import provenance
 from evalreport.results import Results
 from evalreport.slices.analysis import with_slices
@@ -45,6 +44,7 @@ from evalreport.stages import (
     ranked,
     require_analysable,
     second_verdicts,
+    variance_fields,
 )
 
 DEFAULTS = Options()
@@ -73,7 +73,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     require_analysable(whole, options)
     loaded = at_one_point(whole)
     predictions = analysed(loaded)
-    quantities = chosen(predictions, options.metrics)
+    quantities = chosen(predictions, options.metrics, options.gates)
     divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
     samples = all_sampled(predictions, quantities, options)
@@ -103,7 +103,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         comparisons=rows,
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),
-        variance=of_each(samples, variance_records),
+        **variance_fields(samples, options),
         ranking=ranked(samples, decisions, quantities[0], options),
         **algorithms,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),

@@ -233,6 +233,31 @@ class VarianceRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptVarianceRecord:
+    """How much of a variance lies between questions and how much between the attempts at one question.
+
+    It is that of one model's mean, or where ``b`` is given of the difference ``model`` - ``b`` by question.
+    ``attempts`` is their mean number. ``share_within`` = within / (between + within), of a single attempt's outcome.
+    ``se_now`` is the standard error of the mean over questions, ``se_more_attempts`` what twice the attempts at these
+    questions would make of it, ``se_more_questions`` twice the questions. ``within`` and what follows from it is null
+    where each question was answered once.
+    """
+
+    model: str
+    metric: str
+    n_questions: int
+    attempts: float
+    between: float
+    within: float | None
+    share_within: float | None
+    se_now: float
+    se_more_attempts: float | None
+    se_more_questions: float
+    b: str | None = None
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankingRecord:
     """One model's place on the primary metric; models that share a letter cannot be told apart."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from evalreport.errors import UsageError
 from evalreport.records import (
     AgreementRecord,
+    AttemptVarianceRecord,
     AverageRankRecord,
     BaselineRecord,
     ComparisonRecord,
@@ -452,6 +453,7 @@ class Results:
     omnibus: tuple[OmnibusRecord, ...] = ()
     average_ranks: tuple[AverageRankRecord, ...] = ()
     variance: tuple[VarianceRecord, ...] = ()
+    attempt_variance: tuple[AttemptVarianceRecord, ...] = ()
     ranking: tuple[RankingRecord, ...] = ()
     decomposition: tuple[DecompositionRecord, ...] = ()
     example_variance: tuple[ExampleVarianceRecord, ...] = ()

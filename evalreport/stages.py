@@ -10,7 +10,8 @@ from evalreport.algorithms.analysis import require_decomposable
 from evalreport.algorithms.estimates import algorithm_cautions
 from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.assembly import bands_found, metric_records
-from evalreport.comparisons.all_models import rank
+from evalreport.comparisons.all_models import rank, variance_records
+from evalreport.comparisons.attempt_variance import attempt_variance_records
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.verdicts import Decision, decisions_of, family_records, verdict
@@ -176,6 +177,14 @@ def all_found(
         *of_each(samples, ranks_found),
         *bands_found(thresholds["curves"], options),
     )
+
+
+def variance_fields(samples: Sequence[Sample], options: Options) -> ResultFields:
+    """Return how much values vary with training again, and with the questions and the attempts at them."""
+    return {
+        "variance": of_each(samples, variance_records),
+        "attempt_variance": of_each(samples, attempt_variance_records, options.baseline),
+    }
 
 
 def ranks_found(sample: Sample) -> tuple[FoundRecord, ...]:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalreport.config import Options
-from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.predictions import Attempts, Column, ModelOutputs, Predictions
 from evalreport.data.slicing import may_be_sliced_by
 from evalreport.errors import HistoryError, InputError, OutputError
 from evalreport.files import content_of, recover
@@ -29,6 +29,7 @@ from evalreport.texts import Message
 FORMAT = 1
 HEAD = b"evalreport"
 _OUTPUTS = ("y_pred", "score", "outcome", "present")
+_ATTEMPTS = ("count", "spread", "passed")
 
 
 def packed(predictions: Predictions, options: Options) -> bytes:
@@ -92,6 +93,8 @@ def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
         if model.proba is not None:
             for code in range(model.proba.shape[1]):
                 yield f"{place}.proba.{code}", model.proba[:, code]
+        for name in _held(model.attempts):
+            yield f"{place}.attempts.{name}", getattr(model.attempts, name)
         for number, column in enumerate(model.columns.values()):
             yield f"{place}.column.{number}", column.values
     for kind in ("keys", "metadata"):
@@ -99,10 +102,22 @@ def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
             yield f"{kind}.{number}", column.values
 
 
+def _held(attempts: Attempts | None) -> list[str]:
+    """Name what is known of the attempts at each question."""
+    return [] if attempts is None else [name for name in _ATTEMPTS if getattr(attempts, name) is not None]
+
+
 def _head_of_model(model: ModelOutputs) -> JsonObject:
     outputs = [name for name in _OUTPUTS if getattr(model, name) is not None]
     width = None if model.proba is None else model.proba.shape[1]
-    return {"name": model.name, "outputs": outputs, "proba": width, "columns": _heads(model.columns)}
+    attempts = {"attempts": held} if (held := _held(model.attempts)) else {}
+    return {
+        "name": model.name,
+        "outputs": outputs,
+        "proba": width,
+        "columns": _heads(model.columns),
+        **attempts,
+    }
 
 
 def _heads(columns: Mapping[str, Column]) -> list[Any]:
@@ -124,6 +139,10 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
         if of["proba"] is not None:
             outputs["proba"] = np.column_stack(
                 [values(f"{place}.proba.{code}") for code in range(of["proba"])]
+            )
+        if "attempts" in of:
+            outputs["attempts"] = Attempts(
+                **{name: values(f"{place}.attempts.{name}") for name in of["attempts"]}
             )
         return ModelOutputs(of["name"], **outputs, columns=columns(of["columns"], f"{place}.column"))
 

@@ -34,6 +34,7 @@ smallest differences that usual numbers of examples show.
 evalreport plan --half-width 0.02                   an accuracy to within ± 2 points
 evalreport plan --difference 0.02 --expected 0.9    two models, 2 points apart
 evalreport plan -n 500                              what 500 examples show
+evalreport plan -n 200 --between 0.1 --within 0.12  200 questions, by the attempts at each
 """
 SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 
@@ -57,6 +58,13 @@ SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 @click.option("--sd", type=POSITIVE, metavar="X",
               help="Standard deviation: of a mean's values, of the per-example differences of two models, or of the"
               " fold differences.")  # fmt: skip
+@click.option("--attempts", type=click.IntRange(min=1), multiple=True, metavar="M",
+              help="Attempts at each question, whose mean counts; repeatable (default: usual numbers).")  # fmt: skip
+@click.option("--between", type=click.FloatRange(min=0), metavar="X",
+              help="With attempts: variance between questions (of one model, or of the differences of two), as"
+              " attempt_variance in a results.json has it.")  # fmt: skip
+@click.option("--within", type=click.FloatRange(min=0), metavar="X",
+              help="With attempts: variance between the attempts at one question.")  # fmt: skip
 @click.option("--prevalence", type=SHARE, default=0.5, show_default=True, metavar="X",
               help="Share of positive examples, for AUC.")  # fmt: skip
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, metavar="K",

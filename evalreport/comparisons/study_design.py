@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from evalreport.comparisons import sample_size
@@ -21,6 +21,7 @@ USUAL_PROPORTIONS = (0.5, 0.8, 0.9, 0.95)
 USUAL_DISCORDANCE = (0.05, 0.1, 0.2)
 USUAL_EXAMPLES = (100, 300, 1000, 3000, 10_000)
 USUAL_REPEATS = (1, 5, 10, 100)
+USUAL_ATTEMPTS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,9 @@ class Question:
         Share of examples on which exactly one of two models is right.
     sd
         Standard deviation: of the values, of the per-example differences, or of the fold differences.
+    between, within, attempts
+        Instead of ``sd``, of a mean of questions with several attempts each: the variance between questions and that
+        between the attempts at one; and how many attempts, each number answered by itself (default: usual ones).
     alpha
         Two-sided level of one comparison, after correction for their number.
     """
@@ -52,6 +56,9 @@ class Question:
     against: float | None = None
     discordance: float | None = None
     sd: float | None = None
+    between: float | None = None
+    within: float | None = None
+    attempts: tuple[int, ...] = ()
     prevalence: float = 0.5
     folds: int = 10
     repeats: int | None = None
@@ -109,6 +116,8 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "against": (0, 1),
     "discordance": (0, math.nextafter(1, 2)),
     "sd": (0, math.inf),
+    "between": (-math.ulp(0.0), math.inf),
+    "within": (-math.ulp(0.0), math.inf),
     "prevalence": (0, 1),
     "folds": (1, math.inf),
     "repeats": (0, math.inf),
@@ -146,6 +155,7 @@ def answers(question: Question) -> tuple[Answer, ...]:
         A number out of its range; an assumption is missing that the formula needs; the wanted difference is impossible.
     """
     _check(question)
+    question = _of_attempts(question)
     found: list[Answer] = []
     if question.half_width is not None:
         found.append(_for_half_width(question, question.half_width))
@@ -162,6 +172,56 @@ def answers(question: Question) -> tuple[Answer, ...]:
     return tuple(found)
 
 
+def _of_attempts(q: Question) -> Question:
+    """Check what is said of attempts, which is about a mean.
+
+    Raises
+    ------
+    UsageError
+        Where one of the two variances is missing or both are 0, a standard deviation is given too, or something other
+        than a mean on one test set is asked for.
+    """
+    if q.between is None and q.within is None and not q.attempts:
+        return q
+    if q.between is None or q.within is None or q.between + q.within == 0:
+        raise UsageError(
+            "a plan of attempts needs both --between and --within, not both 0: the variance between questions and that"
+            " between attempts at one, as attempt_variance in a results.json has them"
+        )
+    if (
+        q.sd is not None
+        or q.expected
+        or q.discordance is not None
+        or q.measure == "auc"
+        or q.layout != "paired"
+    ):
+        raise UsageError(
+            "--between and --within say all that a plan of attempts assumes: leave out --sd, --expected, --discordance,"
+            " --layout and --measure"
+        )
+    if any(attempts < 1 for attempts in q.attempts):
+        raise UsageError("--attempts must be 1 or more")
+    if q.half_width is None and q.difference is None and q.examples is None:
+        raise UsageError("say what is asked of these attempts: --half-width, --difference or -n questions")
+    return replace(q, measure="mean")
+
+
+def _spreads(q: Question, key: str) -> list[tuple[Message, float]]:
+    """Return what may be assumed of a standard deviation: as given, or of a question's mean over its attempts."""
+    if q.between is None or q.within is None:
+        sd = _required(q.sd, "--sd", f"plan_needs.{key}")
+        return [(Message(f"plan_if.{key}", sd=sd), sd)]
+    found = []
+    for attempts in q.attempts or USUAL_ATTEMPTS:
+        sd = math.sqrt(q.between + q.within / attempts)
+        found.append((Message("plan_if.attempts", n=attempts, sd=sd), sd))
+    return found
+
+
+def _units(q: Question) -> str:
+    return "examples" if q.between is None else "questions"
+
+
 # --- half-width -----------------------------------------------------------------------------------------------------
 
 
@@ -172,9 +232,11 @@ def _for_half_width(q: Question, wanted: float) -> Answer:
         return Message(key, level=confidence, half_width=wanted)
 
     if q.measure == "mean":
-        sd = _required(q.sd, "--sd", "plan_needs.sd_of_values")
-        row = Row(Message("plan_if.sd", sd=sd), sample_size.examples_for_mean(wanted, sd, confidence))
-        return _answer(question("plan.half_width_of_mean"), "examples", [row], "student")
+        rows = [
+            Row(text, sample_size.examples_for_mean(wanted, sd, confidence))
+            for text, sd in _spreads(q, "sd_of_values")
+        ]
+        return _answer(question("plan.half_width_of_mean"), _units(q), rows, "student")
     values = q.expected or USUAL_PROPORTIONS
     if q.measure == "auc":
         rows = [
@@ -231,12 +293,14 @@ def _for_difference(q: Question, wanted: float) -> Answer:
 
 
 def _for_means(q: Question, wanted: float) -> Answer:
-    sd = _required(q.sd, "--sd", "plan_needs.sd_of_differences")
+    spreads = _spreads(q, "sd_of_differences")
     if q.layout == "independent":
         raise UsageError("mean losses are planned for two models on the same examples: leave --layout out")
-    n = sample_size.examples_for_mean_difference(wanted, sd, q.alpha, q.power)
-    row = Row(Message("plan_if.sd_of_differences", sd=sd), n)
-    return _answer(_tested(q, "plan.difference_of_means", difference=wanted), "examples", [row], "paired_t")
+    rows = [
+        Row(text, sample_size.examples_for_mean_difference(wanted, sd, q.alpha, q.power))
+        for text, sd in spreads
+    ]
+    return _answer(_tested(q, "plan.difference_of_means", difference=wanted), _units(q), rows, "paired_t")
 
 
 def _first_values(q: Question, wanted: float) -> Sequence[float]:
@@ -272,11 +336,11 @@ def _discordances(q: Question, difference: float) -> Iterator[tuple[Message, flo
 def _with_examples(q: Question, n: int) -> Iterator[Answer]:
     asked = _tested(q, "plan.smallest_difference_of_models", examples=n)
     if q.measure == "mean":
-        sd = _required(q.sd, "--sd", "plan_needs.sd_of_differences")
-        found = sample_size.detectable_mean_difference(n, sd, q.alpha, q.power)
-        yield _answer(
-            asked, "difference", [Row(Message("plan_if.sd_of_differences", sd=sd), found)], "paired_t"
-        )
+        rows = [
+            Row(text, sample_size.detectable_mean_difference(n, sd, q.alpha, q.power))
+            for text, sd in _spreads(q, "sd_of_differences")
+        ]
+        yield _answer(asked, "difference", rows, "paired_t")
     elif q.measure == "accuracy" and q.layout == "paired":
         rows = [Row(text, _shown(q, n, share)) for text, share in _discordances(q, 0.0)]
         yield _answer(asked, "difference", rows, "paired")
@@ -289,9 +353,11 @@ def _widths(q: Question, n: int) -> Answer:
     asked = Message("plan.half_width", level=confidence, examples=n)
     values = q.expected or USUAL_PROPORTIONS
     if q.measure == "mean":
-        sd = _required(q.sd, "--sd", "plan_needs.sd_of_values")
-        row = Row(Message("plan_if.sd_of_values", sd=sd), sample_size.mean_half_width(n, sd, confidence))
-        return _answer(asked, "half-width", [row], "student")
+        rows = [
+            Row(text, sample_size.mean_half_width(n, sd, confidence))
+            for text, sd in _spreads(q, "sd_of_values")
+        ]
+        return _answer(asked, "half-width", rows, "student")
     if q.measure == "auc":
         rows = [
             Row(Message("plan_if.auc", auc=a), sample_size.auc_half_width(n, a, q.prevalence, confidence))

@@ -276,8 +276,8 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
         "dataset" if rows.ids is None else "id",
         f"the {what}{name} stands twice for the model {quoted(rows.models[rows.model[row]])}"
         f" (before: {place_of(rows, before)})",
-        expected="one row for each model, id, repeat, fold, replicate and seed",
-        remedy="remove one of the rows, or add the column (repeat, fold ...) that tells them apart",
+        expected="one row for each model, id, attempt, repeat, fold, replicate and seed",
+        remedy="remove one of the rows, or add the column (attempt, repeat, fold ...) that tells them apart",
         count=len(again),
     )
 

@@ -42,7 +42,7 @@ def why_not_analysed(predictions: Predictions) -> Message | None:
     """
     if predictions.design not in ANALYSED_DESIGNS:
         return Message("survey.design", design=predictions.design)
-    one_fit = predictions.design == "test-set" and not predictions.apart
+    one_fit = predictions.design == "test-set" and not predictions.apart and "attempt" not in predictions.keys
     if one_fit and series_of(predictions) is None and test_rows(predictions).n > len(predictions.ids):
         return Message("survey.more_than_once")
     return None

@@ -47,6 +47,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "vc_dimension": (),
     "time": (),
     "outcome": ("correct", "passed"),
+    "attempt": ("epoch",),
     "value": (),
 }
 """Standard column -> names that are accepted where it is absent."""
@@ -69,7 +70,7 @@ NUMBER_COLUMNS = frozenset(
         "value",
     )
 )
-IDENTITY_COLUMNS = ("dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold")
+IDENTITY_COLUMNS = ("dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold", "attempt")
 KEY_COLUMNS = (
     *IDENTITY_COLUMNS,
     *(

@@ -71,6 +71,8 @@ class Rows:
     truth_table: Table | None = None
     truth_place: Indices | None = None
     """That file, and each row's place in it (-1 where it does not have the id)."""
+    place: Indices | None = None
+    """Each row's place in its own table, where rows were left out since."""
 
     @property
     def n(self) -> int:
@@ -123,6 +125,32 @@ def gather(tables: Sequence[Table]) -> Rows:
     return rows
 
 
+def some_rows(rows: Rows, kept: Indices) -> Rows:
+    """Return some rows, in their order, which still know where they came from."""
+    import pyarrow as pa
+
+    taken = pa.array(kept)
+
+    def of(columns: Mapping[str, Arrow]) -> dict[str, Arrow]:
+        return {name: array.take(taken) for name, array in columns.items()}
+
+    starts = np.searchsorted(kept, rows.starts).astype(np.int64)
+    place = kept - np.repeat(rows.starts[:-1], np.diff(starts)) if rows.place is None else rows.place[kept]
+    return replace(
+        rows,
+        starts=starts,
+        model=rows.model[kept],
+        ids=None if rows.ids is None else rows.ids.take(taken),
+        columns=of(rows.columns),
+        probabilities=of(rows.probabilities),
+        metadata=of(rows.metadata),
+        coded=None if rows.coded is None else (rows.coded[0], rows.coded[1][kept]),
+        truth=None if rows.truth is None else rows.truth.take(taken),
+        truth_place=None if rows.truth_place is None else rows.truth_place[kept],
+        place=place,
+    )
+
+
 def ids_by_table(rows: Rows) -> list[pa.ChunkedArray]:
     """Return the ids of each table's rows."""
     assert rows.ids is not None
@@ -142,8 +170,9 @@ def _with_part(columns: dict[str, Arrow]) -> dict[str, Arrow]:
 
 def whence(rows: Rows, row: int) -> tuple[Table, int]:
     """Return the table that a row came from, and the row's place in it."""
-    place = int(np.searchsorted(rows.starts, row, side="right")) - 1
-    return rows.tables[place], row - int(rows.starts[place])
+    table = int(np.searchsorted(rows.starts, row, side="right")) - 1
+    place = row - int(rows.starts[table]) if rows.place is None else int(rows.place[row])
+    return rows.tables[table], place
 
 
 def place_of(rows: Rows, row: int, column: str | None = None) -> str:

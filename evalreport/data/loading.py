@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from evalreport.config import Options, Task
 from evalreport.data.alignment import Alignment, align
+from evalreport.data.attempts import Answers, settle_attempts
 from evalreport.data.concatenation import Rows, Table, gather
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
 from evalreport.data.joined_files import attach_truth, covariates, true_values
 from evalreport.data.missing import settle_missing
-from evalreport.data.outputs import Parsed, model_outputs, parse_outputs
+from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
 from evalreport.data.probabilities import name_probabilities
 from evalreport.data.reading import Choose, Columns, model_name
@@ -91,8 +92,9 @@ def load(
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
     task = find_task(rows, options)
-    parsed, whole = _parsed_and_aligned(rows, task, options, memory_limit)
-    settled = settle_missing(rows, whole, task, parsed, true_values(rows, whole, task), options)
+    answers, whole = _parsed_and_aligned(rows, task, options, memory_limit)
+    rows = answers.rows
+    settled = settle_missing(rows, whole, task, answers.parsed, true_values(rows, whole, task), options)
     alignment = settled.alignment
     models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, settled.parsed, options)
     described = covariates(rows, alignment, options, models)
@@ -103,7 +105,7 @@ def load(
         ids=alignment.ids,
         example=alignment.example,
         y_true=settled.y_true,
-        models=described.models,
+        models=answers.of_models(described.models, alignment),
         classes=task.classes,
         outside=settled.outside,
         positive=task.positive,
@@ -112,7 +114,7 @@ def load(
         inputs=inputs,
         found=(
             *task.found,
-            FoundRecord(what="design", value=design.design, why=design.why),
+            answers.design(design),
             *found,
             *alignment.found,
             *said_of_models,
@@ -133,15 +135,22 @@ def load(
 
 def _parsed_and_aligned(
     rows: Rows, task: FoundTask, options: Options, memory_limit: int | None
-) -> tuple[Parsed, Alignment]:
-    """Parse the cells and match the rows: neither needs the other, so their errors are said together."""
+) -> tuple[Answers, Alignment]:
+    """Parse the cells and match the rows: neither needs the other, so their errors are said together.
+
+    Where questions are answered several times, what is matched are questions, with what the cells say of them.
+    """
     errors: list[InputError] = []
     with together(errors):
-        parsed = parse_outputs(rows, task)
+        answers = Answers(rows, parse_outputs(rows, task))
+    if not errors:
+        answers = settle_attempts(rows, task, answers.parsed, options, memory_limit=memory_limit)
+        rows = answers.rows
     with together(errors):
         alignment = align(rows, join=options.join, memory_limit=memory_limit)
     refuse_all(errors)
-    return parsed, alignment
+    found, warnings = (*answers.found, *alignment.found), (*answers.warnings, *alignment.warnings)
+    return answers, dataclasses.replace(alignment, found=found, warnings=warnings)
 
 
 def _tables(

@@ -43,6 +43,37 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempts:
+    """How often one model answered each question, where its ``outcome`` is the mean over these attempts.
+
+    Attributes
+    ----------
+    count
+        (n,) attempts.
+    spread
+        (n,) sum of the squared distances of the attempts' outcomes from their mean.
+    passed
+        (n,) attempts whose outcome is 1; None where some outcome is neither 0 nor 1.
+    """
+
+    count: Floats
+    spread: Floats
+    passed: Floats | None = None
+
+    def of(self, rows: Indices) -> Attempts:
+        """Return those of some rows."""
+        return Attempts(
+            self.count[rows], self.spread[rows], None if self.passed is None else self.passed[rows]
+        )
+
+    def with_none(self) -> Attempts:
+        """Add a question without an attempt at the end, for the rows that a model lacks."""
+        none = np.zeros(1)
+        passed = None if self.passed is None else np.append(self.passed, none)
+        return Attempts(np.append(self.count, none), np.append(self.spread, none), passed)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOutputs:
     """What one model said, row by row of ``Predictions``; None where the model gives no such output.
 
@@ -60,6 +91,8 @@ class ModelOutputs:
         (n, K) float64 in the order of ``Predictions.classes``; None unless all are known.
     outcome
         (n,) float64: the tasks ``outcome`` and ``scores``.
+    attempts
+        How often each question was answered; None: once.
     present
         (n,) bool: the rows this model has; None = all. Under ``join='error'`` and ``'intersect'`` models lack rows
         only where their training seeds have other names.
@@ -72,8 +105,19 @@ class ModelOutputs:
     score: Floats | None = None
     proba: Floats | None = None
     outcome: Floats | None = None
+    attempts: Attempts | None = None
     present: npt.NDArray[np.bool_] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
+
+    @property
+    def passes(self) -> tuple[Floats, Floats] | None:
+        """Attempts at each question, and how many of them passed; None where outcomes are not all 0 or 1."""
+        if self.outcome is None:
+            return None
+        if self.attempts is not None:
+            passed = self.attempts.passed
+            return None if passed is None else (self.attempts.count, passed)
+        return (np.ones_like(self.outcome), self.outcome) if np.isin(self.outcome, (0, 1)).all() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

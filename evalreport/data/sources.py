@@ -281,6 +281,8 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
         yield model.name.encode()
         for values in (model.y_pred, model.score, model.proba, model.outcome, model.present):
             yield b"" if values is None else np.ascontiguousarray(values).tobytes()
+        if model.attempts is not None:
+            yield model.attempts.count.tobytes() + model.attempts.spread.tobytes()
         yield from _columns(model.columns)
     yield from _columns({**predictions.keys, **predictions.metadata})
 

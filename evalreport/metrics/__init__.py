@@ -6,6 +6,7 @@ The order of the imports is the order of the registry, and so of the report: wha
 # isort: off
 from evalreport.metrics import labels
 from evalreport.metrics import probabilities
+from evalreport.metrics import attempts
 from evalreport.metrics import calibration
 from evalreport.metrics import ranking
 from evalreport.metrics import regression
@@ -19,6 +20,7 @@ __all__ = [
     "Metric",
     "labels",
     "probabilities",
+    "attempts",
     "calibration",
     "ranking",
     "regression",

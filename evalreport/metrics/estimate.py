@@ -496,7 +496,10 @@ def _sizes(estimate: Estimate) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,)."""
+    """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,).
+
+    ``passes``: attempts at each question and how many of them passed, (n,) each.
+    """
 
     true: Array | None
     y_pred: Array | None
@@ -504,12 +507,14 @@ class ModelView:
     outcome: Floats | None
     positive_code: int | None
     score: Floats | None = None
+    passes: tuple[Floats, Floats] | None = None
 
     def of(self, rows: npt.NDArray[np.int64]) -> ModelView:
         """Return the view of some rows."""
         given = (self.true, self.y_pred, self.proba, self.outcome, self.score)
         true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)
-        return ModelView(true, y_pred, proba, outcome, self.positive_code, score)
+        passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
+        return ModelView(true, y_pred, proba, outcome, self.positive_code, score, passes)
 
     @property
     def p_true(self) -> Floats:
@@ -533,14 +538,14 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
         if predictions.task == "binary" and predictions.positive is not None
         else None
     )
-    return ModelView(predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome, code, outputs.score)
+    given = (predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome)
+    return ModelView(*given, code, outputs.score, outputs.passes)
 
 
 def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]:
     """Return the range of a metric on these data."""
     if metric.share_of_right and metric.needs == "outcomes":
-        outcomes = [m.outcome for m in predictions.models if m.outcome is not None]
-        return (0.0, 1.0) if all(np.isin(o, (0, 1)).all() for o in outcomes) else metric.range
+        return (0.0, 1.0) if all(m.passes is not None for m in predictions.models) else metric.range
     return metric.binary_range if metric.binary_range and predictions.task == "binary" else metric.range
 
 

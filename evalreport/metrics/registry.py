@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Task
-from evalreport.data.predictions import Predictions
 from evalreport.engine.derivative import Array, ratio
 from evalreport.errors import UsageError
 from evalreport.registry import Registry, close_names, summary_of, unknown_name
-from evalreport.texts import Text
+from evalreport.texts import Message, Text
 
 Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]
-Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "training"]
+Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "passes", "training"]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
 IsoSlope = Literal["", "counts", "rates"]
@@ -173,6 +173,9 @@ class Metric:
         The heading of the report that it stands under, where that is not what it needs.
     figures
         Names of the pictures that explain it in the report's methods.
+    numbered, of_number
+        Where it has a number k: how its spelling with k begins (``pass@`` of ``pass@5``), and the function that maps k
+        to ``per_example``. The bare name stands for k = 1 and the smallest number of attempts.
     source
         Paper, equation or page.
     """
@@ -227,6 +230,8 @@ class Metric:
     headline: bool = False
     shown_with: Needs | None = None
     figures: tuple[str, ...] = ()
+    numbered: str = ""
+    of_number: Function | None = None
     source: str = ""
 
     @property
@@ -276,7 +281,45 @@ class Chosen:
     code: int | None
 
 
-METRICS: Registry[Metric] = Registry("metric")
+class Metrics(Registry[Metric]):
+    """The registered metrics; those with a number also by their spelling with it, such as ``pass@5``."""
+
+    def __getitem__(self, name: str) -> Metric:
+        found = self._with_number(name)
+        return super().__getitem__(name) if found is None else found
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and self._with_number(name) is not None)
+
+    def _with_number(self, name: str) -> Metric | None:
+        match = NUMBERED.fullmatch(name)
+        if match is None:
+            return None
+        found = next((m for m in self._entries.values() if m.numbered == match["begins"]), None)
+        return None if found is None else _numbered(found, int(match["number"]))
+
+
+NUMBERED = re.compile(r"(?P<begins>[a-z]+[@^])(?P<number>[1-9][0-9]{0,5})")
+METRICS: Registry[Metric] = Metrics("metric")
+
+
+@cache
+def _numbered(metric: Metric, k: int) -> Metric:
+    """Return a metric with its number."""
+    assert metric.of_number is not None
+    name = f"{metric.numbered}{k}"
+    per_example = metric.of_number(k)
+    return replace(
+        metric,
+        name=name,
+        label=name,
+        per_example=per_example,
+        columns=columns_of(per_example),
+        undefined=Message("undefined.fewer_attempts", k=k),
+        numbered="",
+        headline=metric.headline and k > 1,  # that of k = 1 is the mean outcome
+    )
+
 
 LABELS: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels"}
 
@@ -312,17 +355,23 @@ def weighted_mean(sums: Array) -> Array:
     return ratio(sums[..., 1], sums[..., 0])
 
 
+def columns_of(loss: Function) -> Function:
+    """Return the columns of the mean of a loss: ones, and the losses."""
+
+    def columns(view: Any) -> npt.NDArray[np.float64]:
+        losses = loss(view)
+        # Each column lies together in memory.
+        return np.stack([np.ones_like(losses), losses]).T
+
+    return columns
+
+
 def mean_loss(
     label: str, formula: str, *, greater_is_better: bool | None = False, **fields: Any
 ) -> Decorator:
     """Register the mean of a per-example loss: the decorated function maps a ``ModelView`` to (n,)."""
 
     def _decorate(loss: Function) -> Function:
-        def columns(view: Any) -> npt.NDArray[np.float64]:
-            losses = loss(view)
-            # Each column lies together in memory.
-            return np.stack([np.ones_like(losses), losses]).T
-
         given = {
             "intervals": ("hall", "t", *SMOOTH_INTERVALS),
             "difference_interval": "t",
@@ -335,7 +384,7 @@ def mean_loss(
             label=label,
             formula=formula,
             family="moments",
-            columns=columns,
+            columns=columns_of(loss),
             per_example=loss,
             greater_is_better=greater_is_better,
             **given,
@@ -503,7 +552,9 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
     UsageError
         Unknown metric, a metric of another task, an average or class that it does not have.
     """
-    match = re.fullmatch(r"(?P<metric>\w+)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL)
+    match = re.fullmatch(
+        r"(?P<metric>\w+(?:[@^]\d+)?)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL
+    )
     if match is None:
         if close_names(text, METRICS):
             raise UsageError(unknown_name("metric", text, METRICS))
@@ -535,36 +586,3 @@ def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:
     """Return the criteria of training rows among the names; with no names all that the task has."""
     found = [m.name for m in METRICS.values() if m.family == "training" and task in m.tasks]
     return tuple(Quantity(name) for name in found if not names or name in names)
-
-
-def available(predictions: Predictions) -> tuple[Quantity, ...]:
-    """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
-    found: list[Quantity] = []
-    for metric in METRICS.values():
-        if metric.family == "training":
-            continue  # criteria of training rows: no quantity of test predictions
-        if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
-            continue
-        if predictions.task == "multiclass" and metric.averages:
-            found += [Quantity(metric.name, average=average) for average in metric.averages]
-            found += [Quantity(metric.name, label=label) for label in predictions.classes]
-        else:
-            found.append(Quantity(metric.name))
-    return tuple(found)
-
-
-def chosen(predictions: Predictions, names: tuple[str, ...]) -> tuple[Quantity, ...]:
-    """Return the quantities of a run, the primary one first: those named, else all that the task has."""
-    if names:
-        named = [parse(name, predictions.task, predictions.classes) for name in names]
-        if definition(named[0]).family == "training":
-            raise UsageError(
-                f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
-                " metric of test predictions first, for the verdict to be about"
-            )
-        return tuple(q for q in dict.fromkeys(named) if definition(q).family != "training")
-    primary = parse(PRIMARY[predictions.task], predictions.task, predictions.classes)
-    if predictions.classes and all(m.y_pred is None for m in predictions.models):
-        # Bare scores without a threshold: no model has labels, so none has an accuracy.
-        primary = Quantity("roc_auc")
-    return (primary, *(q for q in available(predictions) if q != primary))

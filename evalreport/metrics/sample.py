@@ -138,6 +138,7 @@ def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
         "probabilities": outputs.proba,
         "values": outputs.y_pred,
         "outcomes": outputs.outcome,
+        "passes": outputs.passes,
     }
     needs = definition(quantity).needs
     return Message(f"lacks.{needs}") if needs in given and given[needs] is None else None

@@ -80,6 +80,22 @@ def test_epochs_are_attempts_and_what_failed_is_empty(imported):
     assert {row["task"] for row in rows} == {"sums"}
 
 
+def test_two_logs_with_epochs_are_compared(imported, tmp_path):
+    """Straight from the import: the mean over samples of the mean over epochs is Inspect's own, with pass@2 beside."""
+    assert imported(*EVALS, "--scorer", "match")[0] == 0
+    words = ["run", str(tmp_path / "predictions.csv"), "-o", str(tmp_path / "out"), "-f", "json", "-q"]
+    assert main([*words, "--missing", "drop", "-m", "mean_outcome", "--cluster", "topic"]) == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    values = {m["model"]: m["value"] for m in results["metrics"]}
+    assert results["n"] == 12
+    for model in ("large", "small"):
+        assert values[f"mockllm/{model}"] == pytest.approx(FIGURES[model]["match/accuracy"], abs=1e-12)
+    assert main([*words, "--missing", "wrong", "-m", "pass@2"]) == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert results["primary_metric"] == "pass@2"
+    assert all(m["value"] is not None for m in results["metrics"])
+
+
 def test_both_formats_hold_the_same(imported):
     """An archive with Zstandard, which Python's zipfile does not read, and JSON."""
     with zipfile.ZipFile(EVALS[0]) as archive:

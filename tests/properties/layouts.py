@@ -71,6 +71,7 @@ KEYS: dict[str, dict[str, list[Any]]] = {
     "repeated-holdout": _holdout(60, 6, 4),
     "bootstrap": _repeated(30, "replicate", 6),
     "seeds": _repeated(30, "seed", 4),
+    "attempts": _repeated(30, "attempt", 3),
     "datasets": _datasets(20, 8),
 }
 """By layout, the columns that every model of it shares."""
@@ -101,20 +102,37 @@ def own_test_sets(seed: int = 0) -> Source:
     }
 
 
-LAYOUTS = (*KEYS, "scores", "independent")
+def answers(seed: int = 0) -> Source:
+    """Return three models' outcomes, three attempts at each question, of which the last model has four at some."""
+    random = np.random.default_rng(seed)
+    keys = _repeated(30, "attempt", 3)
+    more = {"id": keys["id"] + keys["id"][:10], "attempt": keys["attempt"] + [4] * 10}
+    own = {"m0": keys, "m1": keys, "m2": more}
+    return {
+        name: {
+            **own[name],
+            "outcome": (random.random(len(own[name]["id"])) < 0.4 + 0.15 * k).astype(int).tolist(),
+        }
+        for k, name in enumerate(MODELS)
+    }
+
+
+LAYOUTS = (*KEYS, "scores", "independent", "answers")
 
 
 def source_of(layout: str, seed: int = 0) -> Source:
     """Return the models of a layout."""
-    if layout == "scores":
-        return scores(seed)
+    if layout in ("scores", "answers"):
+        return scores(seed) if layout == "scores" else answers(seed)
     return own_test_sets(seed) if layout == "independent" else predictions(layout, seed)
 
 
 def evaluate(source: Source, layout: str, **fields: Any) -> Results:
     """Evaluate with every test and few replicates on a metric of labels, one of ranks and one of losses."""
     given: dict[str, Any] = {"tests": ("all",), "resamples": 100, **fields}
-    if layout != "scores":
+    if layout == "answers":
+        given["metrics"] = ("mean_outcome", "pass@2", "pass^2")
+    elif layout != "scores":
         given = {"positive": "1", "metrics": ("accuracy", "roc_auc", "log_loss"), **given}
     if layout == "clusters":
         given["cluster"] = "site"

@@ -25,6 +25,8 @@ RECOMMENDED = {
     "bootstrap": "cr2_t",
     "seeds": "seeds_t",
     "datasets": "wilcoxon",
+    "attempts": "cr2_t",
+    "answers": "paired_t",
     "scores": "wilcoxon",
     "independent": "two_proportions_z",
 }

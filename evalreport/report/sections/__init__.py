@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport.report.sections import (
+    attempts,
     audit,
     cases,
     curves,
@@ -63,6 +64,7 @@ SECTIONS = (
     Section("slices", slices.describe),
     Section("curves", curves.describe),
     Section("pairs", pairs.describe),
+    Section("attempts", attempts.describe),
     Section("thresholds", thresholds.describe),
     Section("estimates", estimates.describe),
     Section("learning", estimates.describe_learning),

@@ -16,6 +16,7 @@ from evalreport.records import ComparisonRecord
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of
+from evalreport.report.sections import attempts
 from evalreport.report.sections.leaderboard import conflict, key_metrics
 from evalreport.report.view import View, key_of, text_of
 from evalreport.texts import coded, has, joined, named, say
@@ -218,7 +219,7 @@ def describe(view: View) -> Methods:
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
         if second is not None and test is not None and not same:
             parts.append(_deciding(view, test, second.words, len(results.second_verdicts)))
-    parts.append(say(SCOPES.get(results.design, "methods.conditional")))
+    parts.append(attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional")))
     if any(record.verdict == "undecided" for record in results.verdicts):
         parts.append(say("methods.not_equal"))
     return Methods(" ".join(parts))

@@ -1,0 +1,73 @@
+"""Which quantities a run computes: those that are named, else all that the data have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evalreport.conditions import terms_of
+from evalreport.data.predictions import Predictions
+from evalreport.errors import UsageError
+from evalreport.metrics.registry import METRICS, NUMBERED, PRIMARY, Metric, Quantity, definition, parse
+
+
+def available(predictions: Predictions) -> tuple[Quantity, ...]:
+    """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
+    found: list[Quantity] = []
+    for metric in METRICS.values():
+        if metric.family == "training":
+            continue  # criteria of training rows: no quantity of test predictions
+        if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
+            continue
+        if metric.numbered:
+            repeated = any(model.attempts is not None for model in predictions.models)
+            found += _with_usual_numbers(metric, predictions) if repeated else []
+        elif predictions.task == "multiclass" and metric.averages:
+            found += [Quantity(metric.name, average=average) for average in metric.averages]
+            found += [Quantity(metric.name, label=label) for label in predictions.classes]
+        else:
+            found.append(Quantity(metric.name))
+    return tuple(found)
+
+
+def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quantity]:
+    """Return a numbered metric with 1 and the smallest number of attempts at a question."""
+    counts = [m.attempts.count for m in predictions.models if m.attempts is not None]
+    # A model without a question, which others have on test sets of their own, has no attempt at it.
+    fewest = min((int(count[count > 0].min()) for count in counts), default=1)
+    return [Quantity(f"{metric.numbered}{k}") for k in sorted({1, fewest})]
+
+
+def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
+    """Return what a name stands for: one quantity, or a numbered metric with its usual numbers."""
+    quantity = parse(name, predictions.task, predictions.classes)
+    metric = definition(quantity)
+    return _with_usual_numbers(metric, predictions) if metric.numbered else [quantity]
+
+
+def _with_numbers_of(gates: Sequence[str], predictions: Predictions) -> Iterator[Quantity]:
+    """Yield what gates ask of numbered metrics: any number is as usual as another."""
+    names = [model.name for model in predictions.models]
+    for term in (term for gate in gates for term in terms_of(gate, models=names)):
+        match = NUMBERED.fullmatch(term.metric)
+        if match is not None and term.metric in METRICS:
+            yield Quantity(term.metric)
+
+
+def chosen(
+    predictions: Predictions, names: tuple[str, ...], gates: Sequence[str] = ()
+) -> tuple[Quantity, ...]:
+    """Return the quantities of a run, the primary one first: those named, else all that the task and gates have."""
+    if names:
+        named = [q for name in names for q in _as_named(name, predictions)]
+        if definition(named[0]).family == "training":
+            raise UsageError(
+                f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
+                " metric of test predictions first, for the verdict to be about"
+            )
+        return tuple(q for q in dict.fromkeys(named) if definition(q).family != "training")
+    primary = parse(PRIMARY[predictions.task], predictions.task, predictions.classes)
+    if predictions.classes and all(m.y_pred is None for m in predictions.models):
+        # Bare scores without a threshold: no model has labels, so none has an accuracy.
+        primary = Quantity("roc_auc")
+    others = (*available(predictions), *_with_numbers_of(gates, predictions))
+    return tuple(dict.fromkeys((primary, *(q for q in others if predictions.task in definition(q).tasks))))
