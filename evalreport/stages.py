@@ -148,6 +148,7 @@ def sampled(
         n_resamples=options.resamples,
         seed=seed,
         exact=options.exact,
+        average=options.average,
     )
     return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)
 

@@ -48,6 +48,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "time": (),
     "outcome": ("correct", "passed"),
     "value": (),
+    "task": ("benchmark",),
 }
 """Standard column -> names that are accepted where it is absent."""
 
@@ -69,7 +70,7 @@ NUMBER_COLUMNS = frozenset(
         "value",
     )
 )
-IDENTITY_COLUMNS = ("dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold")
+IDENTITY_COLUMNS = ("task", "dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold")
 KEY_COLUMNS = (
     *IDENTITY_COLUMNS,
     *(

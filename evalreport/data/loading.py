@@ -30,6 +30,7 @@ from evalreport.data.sources import (
     memory_record,
     table_of,
 )
+from evalreport.data.suites import clusters_across_tasks, divide_by_task, require_sizes
 from evalreport.data.task import FoundTask, find_task
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
@@ -90,6 +91,8 @@ def load(
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
+    divided = divide_by_task(rows, options, memory_limit=memory_limit)
+    rows, found = divided.rows, (*found, *divided.found)
     task = find_task(rows, options)
     parsed, whole = _parsed_and_aligned(rows, task, options, memory_limit)
     settled = settle_missing(rows, whole, task, parsed, true_values(rows, whole, task), options)
@@ -128,7 +131,8 @@ def load(
     )
     if not _is_path(source):
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
-    return oddities(with_training_rows(predictions))
+    require_sizes(predictions, options.cluster)
+    return oddities(with_training_rows(predictions), options)
 
 
 def _parsed_and_aligned(
@@ -318,9 +322,10 @@ FEW_EXAMPLES = 30
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
-def oddities(predictions: Predictions) -> Predictions:
+def oddities(predictions: Predictions, options: Options) -> Predictions:
     """Add the warnings that the aligned predictions give reason for."""
     warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
+    warnings += clusters_across_tasks(predictions, options.cluster)
     warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
         warnings += _constant(model)
