@@ -30,6 +30,7 @@ from evalreport.records import (
     MetricRecord,
     OmnibusRecord,
     RankingRecord,
+    TaskVerdictRecord,
     UnanimityRecord,
     VarianceRecord,
     VerdictRecord,
@@ -468,6 +469,8 @@ class Results:
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()
     """The same of the metric that a reader asks for next (``COMPANIONS``): a family of its own, corrected by itself."""
+    task_verdicts: tuple[TaskVerdictRecord, ...] = ()
+    """Of a suite: the same within each task, a family of its own over tasks and pairs."""
     gates: tuple[GateRecord, ...] = ()
     history: tuple[HistoryRecord, ...] = ()
     audit: tuple[AuditRecord, ...] = ()
