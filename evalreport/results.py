@@ -436,6 +436,8 @@ class Results:
     primary_metric: str
     baseline: str | None
     inputs: tuple[InputRecord, ...]
+    suite: tuple[str, ...] = ()
+    """The tasks of a suite, over which every value is a mean (or over all of their examples)."""
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()
     disparities: tuple[DisparityRecord, ...] = ()

@@ -180,11 +180,17 @@ def _lacking(
     kept = len(tasks) - len(dropped)
     if options.join == "intersect" and kept:
         of = tuple(
-            Message("found.suite.lacks", model=rows.models[m], names=tuple(tasks[t] for t in np.flatnonzero(~held[m])))
+            Message(
+                "found.suite.lacks",
+                model=rows.models[m],
+                names=tuple(tasks[t] for t in np.flatnonzero(~held[m])),
+            )
             for m in sorted(lacking)
         )
         why = Message("found.suite.left_out", n=kept, of=of)
-        return [FoundRecord(what="tasks left out", value=Message("found.suite.names", names=dropped), why=why)]
+        return [
+            FoundRecord(what="tasks left out", value=Message("found.suite.names", names=dropped), why=why)
+        ]
     errors = [_lacks(rows, int(model), tasks, held, kept) for model in lacking]
     raise errors[0] if len(errors) == 1 else InputErrors(errors)
 

@@ -314,7 +314,9 @@ def units_of(
         task = suite.values.astype(np.int64)
         if codes is not None:
             # A cluster is drawn within each task: what it has in another is a cluster there.
-            codes = np.unique(task * (int(codes.max()) + 1) + codes.ravel(), return_inverse=True)[1].astype(np.int64)
+            codes = np.unique(task * (int(codes.max()) + 1) + codes.ravel(), return_inverse=True)[1].astype(
+                np.int64
+            )
     weights = None if weight is None else np.asarray(predictions.metadata[weight].values, dtype=np.float64)
     strata = None
     if fixed_class_counts:

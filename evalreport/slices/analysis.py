@@ -260,7 +260,9 @@ def sliced(
     sides: list[Side] = []
     primary = samples[0].quantities[0]
     # Tasks of a suite are not held against each other, unless that is asked for: one is harder than another.
-    compared_with = [d for d in divisions if d.column != TASK or predictions.tasks is None or TASK in options.slices]
+    compared_with = [
+        d for d in divisions if d.column != TASK or predictions.tasks is None or TASK in options.slices
+    ]
     for division in divisions:
         quantities = quantities_within(samples[0].quantities, division, predictions, options)
         compared = compared_quantities(quantities, options)
