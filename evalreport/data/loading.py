@@ -88,11 +88,8 @@ def load(
     rows = gather(named.tables)
     found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
     del tables, named  # their columns are in rows now
-    if truth_table is not None:
-        rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
-        found, warnings = found + said, warnings + odd
-    divided = divide_by_task(rows, options, memory_limit=memory_limit)
-    rows, found = divided.rows, (*found, *divided.found)
+    rows, said, odd = _told_apart(rows, truth_table, options, memory_limit)
+    found, warnings = found + said, warnings + odd
     task = find_task(rows, options)
     parsed, whole = _parsed_and_aligned(rows, task, options, memory_limit)
     settled = settle_missing(rows, whole, task, parsed, true_values(rows, whole, task), options)
@@ -131,8 +128,19 @@ def load(
     )
     if not _is_path(source):
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
-    require_sizes(predictions, options.cluster)
     return oddities(with_training_rows(predictions), options)
+
+
+def _told_apart(
+    rows: Rows, truth_table: Table | None, options: Options, memory_limit: int | None
+) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+    """Attach the true values that stand apart, and tell the ids of a suite apart by task."""
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+    if truth_table is not None:
+        rows, found, warnings = attach_truth(rows, truth_table, memory_limit=memory_limit)
+    rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
+    return rows, (*found, *of_tasks), warnings
 
 
 def _parsed_and_aligned(
@@ -323,7 +331,8 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 def oddities(predictions: Predictions, options: Options) -> Predictions:
-    """Add the warnings that the aligned predictions give reason for."""
+    """Add the warnings that the aligned predictions give reason for; refuse tasks that are too small."""
+    require_sizes(predictions, options.cluster)
     warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
     warnings += clusters_across_tasks(predictions, options.cluster)
     warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]

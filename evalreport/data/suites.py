@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,20 +31,14 @@ LEAST_EXAMPLES = 2
 """Of fewer in a task nothing is known of how they vary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Divided:
-    """The rows, their ids told apart by task where they are a suite, and what was found."""
-
-    rows: Rows
-    found: tuple[FoundRecord, ...] = ()
-
-
-def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None = None) -> Divided:
+def divide_by_task(
+    rows: Rows, options: Options, *, memory_limit: int | None = None
+) -> tuple[Rows, tuple[FoundRecord, ...]]:
     """Tell the ids of two or more tasks apart; one task, and scores without examples, make the column metadata.
 
     Returns
     -------
-    Divided
+    rows, found
         Of a suite, ``rows.coded`` holds ids such as ``gsm8k:17``: an id may stand in several tasks.
 
     Raises
@@ -55,11 +49,11 @@ def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None = N
         Where an option has no honest meaning for a suite.
     """
     if TASK not in rows.columns:
-        return Divided(rows)
+        return rows, ()
     array = used_only(rows.columns[TASK])
     names = array.dictionary.to_pylist()
     if rows.ids is None or len(names) < 2:
-        return Divided(_as_metadata(rows))
+        return _as_metadata(rows), ()
     _refuse_options(options)
     refuse_where(
         dictionary_codes(array) < 0,
@@ -77,7 +71,7 @@ def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None = N
         found += _lacking(rows, tasks, held, options)
     coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
     coded = _within_tasks(coded, column.values.astype(np.int64), tasks)
-    return Divided(replace(rows, coded=coded), tuple(found))
+    return replace(rows, coded=coded), tuple(found)
 
 
 def require_sizes(predictions: Predictions, cluster: str | None) -> None:
@@ -160,7 +154,7 @@ def _held(rows: Rows, task: npt.NDArray[np.int32], n_tasks: int) -> npt.NDArray[
 
 
 def _said(tasks: tuple[str, ...], held: npt.NDArray[np.bool_]) -> FoundRecord:
-    shared = tuple(name for name, by_all in zip(tasks, held.all(axis=0), strict=True) if by_all)
+    shared = tuple(name for t, name in enumerate(tasks) if held[:, t].all())
     value = Message("found.suite.value", names=shared, n=len(shared))
     return FoundRecord(what="suite", value=value, why=Message("found.suite.why"))
 

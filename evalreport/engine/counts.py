@@ -212,7 +212,7 @@ def freedom_of_clusters(sizes: Floats) -> Freedom | None:
     return Freedom(1 / rest, float(1 / spread))
 
 
-def freedom_within(strata: Codes, derivative: Floats, sizes: Floats | None = None) -> Freedom | None:
+def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = None) -> Freedom | None:
     """Return factors and degrees of freedom of a variance whose units were drawn within fixed strata.
 
     The variances of the strata add, v = sum v_t, each from its own units: factor n_t / (n_t - 1), of clusters CR2's.

@@ -151,9 +151,9 @@ def mean_of_parts(values: Floats, layout: Layout) -> Floats:
     return mean_of_defined(values)
 
 
-def _why_undefined(reason: Text | None, values: Floats, layout: Layout) -> Text | None:
+def _why_undefined(reason: Text, values: Floats, layout: Layout) -> Text:
     """Name the first task of a suite in which a metric has no value; else return the reason as it is."""
-    if not layout.whole or layout.ranked.count == 1 or reason is None:
+    if not layout.whole or layout.ranked.count == 1:
         return reason
     ((_, task),) = layout.ranked.names[int(np.isnan(values).argmax())]
     return Message("undefined.in_task", task=task, why=reason)

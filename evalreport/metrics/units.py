@@ -90,7 +90,8 @@ def layout_of(predictions: Predictions, *, average: Average = "tasks") -> Layout
     pooled = POOLED_BY[predictions.design]
     ranked = (*pooled, "fold")
     by_fit = ranked if predictions.design not in FOLDED else [name for name in ranked if name != "seed"]
-    return Layout(*(parts_by(predictions, columns) for columns in (pooled, ranked, by_fit)))
+    of_pooled, of_ranked, of_fits = (parts_by(predictions, names) for names in (pooled, ranked, by_fit))
+    return Layout(of_pooled, of_ranked, of_fits)
 
 
 def parts_by(predictions: Predictions, columns: Sequence[str]) -> Parts:

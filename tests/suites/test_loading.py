@@ -72,7 +72,11 @@ def test_true_values_are_found_by_task_and_id() -> None:
 
 def lacking() -> dict[str, Any]:
     """Return two models, of which one lacks the third of three tasks."""
-    more = {"task": ["x"] * 3 + ["y"] * 3 + ["z"] * 3, "id": list("123") * 3, "outcome": [1, 0, 1] * 3}
+    more: dict[str, Any] = {
+        "task": ["x"] * 3 + ["y"] * 3 + ["z"] * 3,
+        "id": list("123") * 3,
+        "outcome": [1, 0, 1] * 3,
+    }
     less = {name: values[:6] for name, values in more.items()}
     return {"a": more, "b": less}
 

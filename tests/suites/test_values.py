@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -24,7 +24,12 @@ from evalreport.results import to_json
 from tests.reference.second_round import agrees, each
 from tests.suites.sources import TASKS, outcomes, scores, write
 
-Averages = {"macro": "tasks", "micro": "examples"}
+AVERAGES: Mapping[str, Literal["tasks", "examples"]] = {"macro": "tasks", "micro": "examples"}
+
+
+def agree(value: float | None, expected: float) -> bool:
+    """Say whether there is a value, and it is the expected one to 1e-8."""
+    return value is not None and agrees(value, expected)
 
 
 def value_of(results: evalreport.Results, model: str, metric: str = "mean_outcome") -> MetricRecord:
@@ -43,12 +48,12 @@ def row(
     return found
 
 
-def by_task(values: Any, tasks: Any) -> list[np.ndarray]:
+def by_task(values: Any, tasks: Any) -> list[Any]:
     """Divide values by task."""
     return [np.asarray(values, dtype=float)[np.asarray(tasks) == t] for t in dict.fromkeys(tasks)]
 
 
-@pytest.mark.parametrize("average", Averages)
+@pytest.mark.parametrize("average", AVERAGES)
 @each("suite")
 def test_reference_values(record: Mapping[str, Any], average: str) -> None:
     """Value, error, limits and df of R's survey, of one model, and of its difference from one that is never right."""
@@ -56,24 +61,24 @@ def test_reference_values(record: Mapping[str, Any], average: str) -> None:
     n = len(inputs["y"])
     shared = {"id": list(range(n)), "task": [f"t{t}" for t in inputs["task"]]}
     models = {"a": {**shared, "outcome": inputs["y"]}, "b": {**shared, "outcome": [0.0] * n}}
-    results = evalreport.evaluate(models, average=Averages[average], resamples=20)
+    results = evalreport.evaluate(models, average=AVERAGES[average], resamples=20)
     found = value_of(results, "a")
     leading = found.intervals[0]
     assert leading.method == "suite_t"
-    assert agrees(found.value, expected["estimate"])
-    assert agrees(found.standard_error, expected["se"])
-    assert agrees(leading.low, expected["low"])
-    assert agrees(leading.high, expected["high"])
+    assert agree(found.value, expected["estimate"])
+    assert agree(found.standard_error, expected["se"])
+    assert agree(leading.low, expected["low"])
+    assert agree(leading.high, expected["high"])
     paired = row(results, "suite_t")
     assert paired.recommended
     assert paired.interval_method == "suite_t"
     for name, value in (("difference", "estimate"), ("df", "df"), ("low", "low"), ("high", "high")):
-        assert agrees(getattr(paired, name), expected[value]), name
+        assert agree(getattr(paired, name), expected[value]), name
     t = expected["estimate"] / expected["se"]
-    assert agrees(paired.p_value, 2 * stats.t.sf(t, expected["df"]))
+    assert agree(paired.p_value, 2 * stats.t.sf(t, expected["df"]))
 
 
-@pytest.mark.parametrize("average", Averages)
+@pytest.mark.parametrize("average", AVERAGES)
 def test_clusters_are_corrected_within_each_task(average: str) -> None:
     """A difference with clusters: CR2 of METHODS' closed form in each task, added up with Satterthwaite's df."""
     models = outcomes()
@@ -81,7 +86,7 @@ def test_clusters_are_corrected_within_each_task(average: str) -> None:
     groups = [f"{g}{'' if i % 3 else 'x'}" for i, g in enumerate(models["a"]["group"])]
     for columns in models.values():
         columns["group"] = groups
-    results = evalreport.evaluate(models, cluster="group", average=Averages[average], resamples=20)
+    results = evalreport.evaluate(models, cluster="group", average=AVERAGES[average], resamples=20)
     found = row(results, "suite_t")
     tasks = models["a"]["task"]
     d = np.subtract(models["a"]["outcome"], models["b"]["outcome"])
@@ -90,9 +95,9 @@ def test_clusters_are_corrected_within_each_task(average: str) -> None:
         own = np.array([t == task for t in tasks])
         y, g = d[own], np.array(groups)[own]
         n = np.array([(g == name).sum() for name in np.unique(g)], dtype=float)
-        means = np.array([y[g == name].mean() for name in np.unique(g)])
+        by_group = np.array([y[g == name].mean() for name in np.unique(g)])
         size = n.sum()
-        v = (n**2 * (means - y.mean()) ** 2 / (1 - n / size)).sum() / size**2
+        v = (n**2 * (by_group - y.mean()) ** 2 / (1 - n / size)).sum() / size**2
         left = size - n
         spread = (
             size**2 * (n**2 / left**2).sum() - 2 * size * (n**3 / left**2).sum() + (n**2 / left).sum() ** 2
@@ -105,15 +110,15 @@ def test_clusters_are_corrected_within_each_task(average: str) -> None:
     means = [part.mean() for part in by_task(d, tasks)]
     difference = float(np.mean(means)) if average == "macro" else float(d.mean())
     half = stats.t.ppf(0.975, df) * variance**0.5
-    assert agrees(found.difference, difference)
-    assert agrees(found.df, df)
-    assert agrees(found.low, difference - half)
-    assert agrees(found.high, difference + half)
+    assert agree(found.difference, difference)
+    assert agree(found.df, df)
+    assert agree(found.low, difference - half)
+    assert agree(found.high, difference + half)
     assert value_of(results, "a").n == total
 
 
 def test_f1_and_auc_are_means_of_the_tasks_values() -> None:
-    """F1 and AUC: scikit-learn's value in each task, and the error from the task's own influence values (METHODS 5b)."""
+    """F1 and AUC: scikit-learn's value in each task, and the error from the task's own influence values."""
     models = scores()
     results = evalreport.evaluate(models, metrics=["f1", "roc_auc"], positive="1", resamples=20)
     a = models["a"]
@@ -125,8 +130,8 @@ def test_f1_and_auc_are_means_of_the_tasks_values() -> None:
         z = (2 * tp - f1[-1] * (2 * tp + fp + fn)) / (2 * tp + fp + fn).mean()
         variances.append(z.var(ddof=1) / len(z))
     found = value_of(results, "a", "f1")
-    assert agrees(found.value, float(np.mean(f1)))
-    assert agrees(found.standard_error, sum(variances) ** 0.5 / 3)
+    assert agree(found.value, float(np.mean(f1)))
+    assert agree(found.standard_error, sum(variances) ** 0.5 / 3)
     assert found.intervals[0].method == "suite_t"
     auc, variances = [], []
     for true, _, score in zip(*parts, strict=True):
@@ -139,8 +144,8 @@ def test_f1_and_auc_are_means_of_the_tasks_values() -> None:
         z = np.concatenate([positives * n / len(positives), negatives * n / len(negatives)])
         variances.append(z.var(ddof=1) / n)
     found = value_of(results, "a", "roc_auc")
-    assert agrees(found.value, float(np.mean(auc)))
-    assert agrees(found.standard_error, sum(variances) ** 0.5 / 3)
+    assert agree(found.value, float(np.mean(auc)))
+    assert agree(found.standard_error, sum(variances) ** 0.5 / 3)
     assert found.intervals[0].method == row(results, "suite_t", metric="roc_auc").interval_method == "suite_t"
 
 
@@ -192,6 +197,8 @@ def test_the_stratified_interval_holds_and_the_pooled_one_is_another() -> None:
         ]
         limits = INTERVALS["suite_t"].function(estimate, 0.95)
         half = stats.t.ppf(0.975, len(y) - 1) * y.std(ddof=1) / len(y) ** 0.5
+        assert limits.low is not None
+        assert limits.high is not None
         held += limits.low <= levels.mean() <= limits.high
         pooled += abs(y.mean() - levels.mean()) <= half
     # Three binomial standard errors of 400 suites are 0.033.
@@ -203,6 +210,8 @@ def test_replicates_are_drawn_within_tasks(suite: evalreport.Results) -> None:
     """The bootstrap's error is that of fixed tasks; drawn over all examples it would be half as large again."""
     found = value_of(suite, "c")
     bootstrap = next(i for i in found.intervals if i.method == "bootstrap_percentile")
+    assert bootstrap.low is not None
+    assert bootstrap.high is not None
     half = (bootstrap.high - bootstrap.low) / 2 / 1.96
     assert half == pytest.approx(found.standard_error, rel=0.2)
 
@@ -221,9 +230,12 @@ def test_each_task_has_its_own_rows_and_the_family_is_tasks_times_pairs(suite: e
     verdicts = suite.task_verdicts
     assert len(verdicts) == 12
     assert {v.test for v in verdicts} == {"mcnemar_midp"}
-    adjusted = adjust([v.p_value for v in verdicts], "holm")
+    adjusted = adjust([v.p_value or 1.0 for v in verdicts], "holm")
     assert [v.p_adjusted for v in verdicts] == pytest.approx(adjusted, rel=1e-12)
     for v in verdicts:
+        assert v.p_adjusted is not None
+        assert v.low is not None
+        assert v.high is not None
         decided = v.p_adjusted <= 0.05
         assert decided == (v.verdict in ("better", "worse"))
         assert decided == (not v.low <= 0 <= v.high or 0 in (v.low, v.high))
