@@ -27,6 +27,7 @@ CONTRACT_ALIASES = {
     "part": ["split"],
     "seed": ["run"],
     "outcome": ["correct", "passed"],
+    "task": ["benchmark"],
 }
 
 

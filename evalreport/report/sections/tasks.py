@@ -88,9 +88,9 @@ def describe(view: View) -> TaskMap | None:
     known = {"number": in_words(len(tasks)), "n": len(results.task_verdicts)}
     baseline = results.baseline
     note = [
-        say("suite.note", metric=view.primary_words)
+        say("suite.note")
         if baseline is None
-        else say("suite.note_baseline", metric=view.primary_words, model=view.model(baseline).name),
+        else say("suite.note_baseline", model=view.model(baseline).name),
         family(view),
         say("suite.tasks_cut", shown=len(shown), **known) if len(shown) < len(tasks) else "",
         say("evidence.models_cut", shown=len(models), n=len(view.models))
