@@ -2,8 +2,8 @@
 
     python examples/suite/make_data.py [ATTEMPTS]
 
-Attempt 1 is the same whatever the number of attempts. Questions of one passage are alike, for every model and for each by
-itself: that is what --cluster passage is for.
+Attempt 1 is the same whatever the number of attempts. Questions of one passage are alike, for every model and for each
+by itself: that is what --cluster passage is for.
 """
 
 import sys
@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 SEED = 20261122
-PASSAGES = {"arithmetic": 8, "code": 8, "history": 10, "law": 12, "reading": 12, "science": 10}
+PASSAGES = {"arithmetic": 10, "code": 8, "history": 9, "law": 11, "reading": 12, "science": 10}
 ABILITY = {  # on the logit scale, by task in the order above
-    "base": (0.3, -0.5, 0.8, 0.1, 1.2, 0.6),
-    "distilled": (-0.4, -1.2, 0.3, -0.3, 0.7, 0.0),
-    "large": (0.8, -0.1, 1.1, 0.5, 1.5, 0.9),
-    "tuned": (1.9, 0.9, 0.7, 0.3, 0.5, 0.9),
+    "base": (-0.3, -0.9, 1.1, 0.4, 1.4, 0.8),
+    "distilled": (-1.0, -1.6, 0.2, -0.3, 0.6, -0.1),
+    "large": (0.4, -0.3, 1.5, 0.8, 1.8, 1.1),
+    "tuned": (2.4, 1.4, 0.3, 0.2, 0.1, 0.8),
 }
 
 
@@ -30,8 +30,8 @@ def rows(model: str, attempts: int) -> list[str]:
     lines = ["task,id,passage,attempt,outcome"]
     for task, ability in zip(PASSAGES, ABILITY[model], strict=True):
         for passage in range(1, PASSAGES[task] + 1):
-            level = suite.normal(0, 0.7) + own.normal(0, 0.3)
-            for question in range(1, int(suite.integers(4, 12)) + 1):
+            level = suite.normal(0, 0.6) + own.normal(0, 0.25)
+            for question in range(1, int(suite.integers(5, 14)) + 1):
                 logit = ability + level + suite.normal(0, 1.0) + own.normal(0, 0.6)
                 for attempt, generator in enumerate(answers, 1):
                     right = int(generator.random() < 1 / (1 + np.exp(-logit)))
