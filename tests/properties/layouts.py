@@ -72,6 +72,7 @@ KEYS: dict[str, dict[str, list[Any]]] = {
     "bootstrap": _repeated(30, "replicate", 6),
     "seeds": _repeated(30, "seed", 4),
     "datasets": _datasets(20, 8),
+    "suite": {"id": _IDS, "task": [f"t{int((i / 10) ** 0.6)}" for i in range(60)]},
 }
 """By layout, the columns that every model of it shares."""
 
