@@ -228,6 +228,11 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
             " direction of their own: leave it out"
         )
+    if options.average == "examples" and predictions.design == "datasets":
+        raise UsageError(
+            "--average examples is about a suite (column task); these are data sets (column dataset), whose values are"
+            " averaged: leave it out, or rename the column to task if exactly these are of interest"
+        )
     if predictions.task == "scores" and options.join == "independent":
         raise UsageError(
             "--join independent is about separate test sets of examples; these are scores on data sets, which are only"

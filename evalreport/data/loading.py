@@ -30,7 +30,7 @@ from evalreport.data.sources import (
     memory_record,
     table_of,
 )
-from evalreport.data.suites import clusters_across_tasks, divide_by_task, require_sizes
+from evalreport.data.suites import clusters_across_tasks, divide_by_task, require_sizes, unlike_classes
 from evalreport.data.task import FoundTask, find_task
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
@@ -334,7 +334,7 @@ def oddities(predictions: Predictions, options: Options) -> Predictions:
     """Add the warnings that the aligned predictions give reason for; refuse tasks that are too small."""
     require_sizes(predictions, options.cluster)
     warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
-    warnings += clusters_across_tasks(predictions, options.cluster)
+    warnings += [*clusters_across_tasks(predictions, options.cluster), *unlike_classes(predictions)]
     warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
         warnings += _constant(model)

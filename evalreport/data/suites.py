@@ -27,8 +27,8 @@ from evalreport.texts import Message, quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LEAST_EXAMPLES = 2
-"""Of fewer in a task nothing is known of how they vary."""
+LEAST_CLASSES = 3
+"""Of fewer there are no averages over classes."""
 
 
 def divide_by_task(
@@ -102,6 +102,21 @@ def require_sizes(predictions: Predictions, cluster: str | None) -> None:
         expected=f"two or more {word}s of each task: of one nothing is known of how they vary",
         remedy=f"add {word}s, or leave the task out of every model's file",
     )
+
+
+def unlike_classes(predictions: Predictions) -> list[WarningRecord]:
+    """Warn where a task of several classes has no example of some of them, which macro averages count as 0 there."""
+    tasks = predictions.tasks
+    n = len(predictions.classes)
+    if tasks is None or tasks.categories is None or predictions.y_true is None or n < LEAST_CLASSES:
+        return []
+    pairs = np.unique(np.stack([tasks.values.astype(np.int64), predictions.y_true.astype(np.int64)]), axis=1)
+    held = np.bincount(pairs[0][pairs[1] >= 0], minlength=len(tasks.categories))
+    least = int(held.argmin())
+    if held[least] == n:
+        return []
+    task = tasks.categories[least]
+    return [warning("classes_differ_by_task", about=(task,), n=n, task=task, held=int(held[least]))]
 
 
 def clusters_across_tasks(predictions: Predictions, cluster: str | None) -> list[WarningRecord]:

@@ -132,6 +132,27 @@ def test_clusters_across_tasks_are_warned_of() -> None:
     assert str(found.text).startswith("One group of g")
 
 
+def test_classes_that_a_task_lacks_are_warned_of() -> None:
+    """A macro average counts a class as 0 in a task without it: the task that has fewest is named."""
+    columns = {
+        "task": list("xxxxyyyy"),
+        "id": list("12341234"),
+        "y_true": list("pqrpppqq"),
+        "y_pred": list("pqrqppqp"),
+    }
+    (found,) = (w for w in load({"a": columns}).warnings if w.code == "classes_differ_by_task")
+    assert "y has 2" in str(found.text)
+    whole = {**columns, "y_true": list("pqrppqrq")}
+    assert not [w for w in load({"a": whole}).warnings if w.code == "classes_differ_by_task"]
+
+
+def test_an_average_over_examples_is_no_option_for_data_sets() -> None:
+    """Data sets are a sample: --average examples would turn them into something else, and is refused."""
+    columns = {"dataset": list("xxyy"), "id": list("1234"), "outcome": [1, 0, 1, 0]}
+    with pytest.raises(UsageError, match="--average examples"):
+        evalreport.evaluate({"a": columns, "b": columns}, average="examples", resamples=20)
+
+
 def test_the_task_is_a_column_to_slice_by_too() -> None:
     """--slice task holds the tasks against each other, and adds no second row of their values."""
     results = evalreport.evaluate(outcomes(), slices=["task"], resamples=20)

@@ -90,6 +90,13 @@ def test_hostile_names_of_tasks_are_text(tmp_path: Path, name: str) -> None:
     assert "<script>alert" not in (tmp_path / name).read_text(encoding="utf-8")
 
 
+def test_the_summary_says_which_tasks_decide(suite: evalreport.Results) -> None:
+    """One line of summary.md holds the section's heading."""
+    found = tasks.describe(view_of(suite))
+    assert found is not None
+    assert f"By task: {found.heading}." in suite.summary()
+
+
 def test_the_page_shows_the_map(tmp_path: Path, suite: evalreport.Results) -> None:
     """The section stands in the page with its values as text."""
     evalreport.render(suite, tmp_path, formats=["html"])

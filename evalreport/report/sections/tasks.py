@@ -103,6 +103,16 @@ def describe(view: View) -> TaskMap | None:
     )
 
 
+def summary_line(view: View) -> str:
+    """Give the section's finding in one line; nothing where there is no such section."""
+    found = describe(view)
+    return (
+        ""
+        if found is None
+        else " ".join(filter(None, (say("suite.summary", finding=found.heading), found.text)))
+    )
+
+
 def _task(view: View, name: str, sign: int) -> Task:
     results = view.results
     records = {
