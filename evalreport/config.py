@@ -23,6 +23,7 @@ from evalreport.texts import say
 
 Task = Literal["binary", "multiclass", "regression", "outcome", "scores"]
 Join = Literal["error", "intersect", "independent"]
+Average = Literal["tasks", "examples"]
 Missing = Literal["refuse", "drop", "wrong"]
 Correction = Literal["holm", "bh", "bonferroni", "none"]
 Format = Literal["html", "pdf", "json", "md"]
@@ -107,6 +108,7 @@ class Options:
     threshold: float | None = _option(None, "number", "X", "0.5", loading=True)
     join: Join = _option("error", "choice", "HOW", '"error"', choices=get_args(Join), loading=True)
     missing: Missing = _option("refuse", "choice", "HOW", '"refuse"', choices=get_args(Missing), loading=True)
+    average: Average = _option("tasks", "choice", "HOW", '"tasks"', choices=get_args(Average))
     outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True)
     value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True)
     lower_is_better: bool = _option(False, "flag", "", "false", loading=True)

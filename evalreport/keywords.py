@@ -25,6 +25,9 @@ class RunKeywords(TypedDict, total=False):
     missing : ["refuse", "drop", "wrong"]
         Empty outcomes and predictions: refuse them (default), drop the example for every model, or
         count them as wrong (a 0/1 outcome: 0; a label: one outside all classes).
+    average : ["tasks", "examples"]
+        Of a suite (column task): the mean of the tasks' values, each counting the same (default), or
+        over all examples.
     outcome : str
         Column of outcomes judged elsewhere, 0/1 or any number.
     value : str
@@ -86,6 +89,7 @@ class RunKeywords(TypedDict, total=False):
     threshold: float | None
     join: Literal["error", "intersect", "independent"]
     missing: Literal["refuse", "drop", "wrong"]
+    average: Literal["tasks", "examples"]
     outcome: str | None
     value: str | None
     lower_is_better: bool

@@ -25,6 +25,7 @@ def provenance(predictions: Predictions, primary: Quantity, options: Options) ->
         "n": predictions.n_examples,
         "classes": predictions.classes,
         "positive": predictions.positive,
+        "suite": () if predictions.tasks is None else predictions.tasks.categories or (),
         "models": tuple(model.name for model in predictions.models),
         "primary_metric": primary.spelled,
         "baseline": options.baseline,

@@ -288,6 +288,30 @@ class VerdictRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskVerdictRecord:
+    """What may be said of a seen from b within one task of a suite, on the primary metric.
+
+    The family is every pair in every task, each by its task's own recommended ``test``: p-values are adjusted and
+    intervals simultaneous over all of them.
+    """
+
+    task: str
+    about: tuple[str, str]
+    metric: str
+    verdict: Verdict
+    difference: float | None
+    level: float
+    low: float | None
+    high: float | None
+    method: str | None
+    test: str
+    p_value: float | None
+    p_adjusted: float | None
+    correction: str | None
+    text: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateRecord:
     """One gate: pass, fail or undecided, by the interval."""
 

@@ -31,6 +31,7 @@ from evalreport.records import (
     MetricRecord,
     OmnibusRecord,
     RankingRecord,
+    TaskVerdictRecord,
     UnanimityRecord,
     VarianceRecord,
     VerdictRecord,
@@ -436,6 +437,8 @@ class Results:
     primary_metric: str
     baseline: str | None
     inputs: tuple[InputRecord, ...]
+    suite: tuple[str, ...] = ()
+    """The tasks of a suite, over which every value is a mean (or over all of their examples)."""
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()
     disparities: tuple[DisparityRecord, ...] = ()
@@ -470,6 +473,8 @@ class Results:
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()
     """The same of the metric that a reader asks for next (``COMPANIONS``): a family of its own, corrected by itself."""
+    task_verdicts: tuple[TaskVerdictRecord, ...] = ()
+    """Of a suite: the same within each task, a family of its own over tasks and pairs."""
     gates: tuple[GateRecord, ...] = ()
     history: tuple[HistoryRecord, ...] = ()
     audit: tuple[AuditRecord, ...] = ()

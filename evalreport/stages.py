@@ -149,6 +149,7 @@ def sampled(
         n_resamples=options.resamples,
         seed=seed,
         exact=options.exact,
+        average=options.average,
     )
     return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)
 
@@ -235,6 +236,11 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
         raise UsageError(
             f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
             " direction of their own: leave it out"
+        )
+    if options.average == "examples" and predictions.design == "datasets":
+        raise UsageError(
+            "--average examples is about a suite (column task); these are data sets (column dataset), whose values are"
+            " averaged: leave it out, or rename the column to task if exactly these are of interest"
         )
     if predictions.task == "scores" and options.join == "independent":
         raise UsageError(

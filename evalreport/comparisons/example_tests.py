@@ -155,6 +155,16 @@ def cr2_t(pair: Pair) -> Outcome:
 
 
 @comparison_test(
+    "t within tasks",
+    "suite",
+    beside=("permutation", "bootstrap_difference"),
+)
+def suite_t(pair: Pair) -> Outcome:
+    """Difference over its error with the examples drawn within each task, by t with Satterthwaite's freedom."""
+    return _by_influence(pair, Message("reason.one_of_a_task"))
+
+
+@comparison_test(
     "t under weights",
     "weights",
     beside=("permutation", "bootstrap_difference"),

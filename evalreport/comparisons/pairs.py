@@ -148,7 +148,7 @@ def _paired(delta: Estimate, losses: Floats | None) -> Floats | None:
     """Return the differences by block: fits where there are several, else examples whose mean is the metric."""
     if delta.fits is not None:
         return None if np.isnan(delta.fits.values).any() else delta.fits.values
-    if losses is None or delta.clusters is not None or delta.weighted:
+    if losses is None or delta.clusters is not None or delta.weighted or delta.tasks is not None:
         return None
     return np.asarray(losses[:, 0] - losses[:, 1])
 
@@ -203,6 +203,7 @@ OWN_INTERVAL: Mapping[str, str] = {
     "losses": "t",
     "clusters": "cr2_t",
     "weights": "weighted_t",
+    "suite": "suite_t",
     "placements": "delong",
     "folds": "cv_t",
     "trained_folds": "corrected_t",

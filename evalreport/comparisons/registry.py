@@ -19,6 +19,7 @@ OfExamples = Literal[
     "losses",
     "clusters",
     "weights",
+    "suite",
     "placements",
     "replicates",
     "swaps",

@@ -175,6 +175,8 @@ def _no_agreement(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.agreement is not None:
         return None
+    if delta.tasks is not None:
+        return Message("test_lacks.one_task")
     if delta.weighted or delta.clusters is not None:
         return Message("test_lacks.plain_examples")
     return Message("test_lacks.right_and_wrong")
@@ -184,6 +186,8 @@ def _no_losses(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.over_datasets:
         return None
+    if delta.tasks is not None:
+        return Message("test_lacks.one_task")
     if delta.weighted or delta.clusters is not None:
         return Message("test_lacks.plain_examples_use_t")
     if pair.losses is not None:
@@ -255,6 +259,8 @@ def _no_blocks(pair: Pair) -> Text | None:
         return None
     if pair.difference.fits is not None:
         return _no_fits(pair)
+    if pair.difference.tasks is not None:
+        return Message("test_lacks.one_task")
     if pair.difference.weighted or pair.difference.clusters is not None:
         return Message("test_lacks.plain_examples_or_folds")
     return Message("test_lacks.blocks")
@@ -286,6 +292,7 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "losses": _no_losses,
     "clusters": lambda pair: why_not(INTERVALS["cr2_t"], pair.difference),
     "weights": lambda pair: why_not(INTERVALS["weighted_t"], pair.difference),
+    "suite": lambda pair: why_not(INTERVALS["suite_t"], pair.difference),
     "placements": _no_placements,
     "replicates": _no_replicates,
     "swaps": _no_swaps,

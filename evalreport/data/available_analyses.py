@@ -40,6 +40,8 @@ def why_not_analysed(predictions: Predictions) -> Message | None:
 
     Learning curves stand in the design ``test-set``, yet predict an example more than once.
     """
+    if predictions.tasks is not None and predictions.design != "test-set":
+        return Message("survey.suite_of_fits", design=predictions.design)
     if predictions.design not in ANALYSED_DESIGNS:
         return Message("survey.design", design=predictions.design)
     one_fit = predictions.design == "test-set" and not predictions.apart and "attempt" not in predictions.keys
@@ -146,6 +148,13 @@ def _datasets(p: Predictions) -> Answer:
     return _two_models(p, _yes("datasets", n=len(p.keys["dataset"].categories or ())))
 
 
+def _suite(p: Predictions) -> Answer:
+    if p.design == "datasets":
+        return _no("suite_or_datasets", n=len(p.keys["dataset"].categories or ()))
+    tasks = p.tasks
+    return _no("suite") if tasks is None else _yes("suite", n=len(tasks.categories or ()))
+
+
 def _seeds(p: Predictions) -> Answer:
     if p.design != "seeds":
         return _no("seeds")
@@ -216,6 +225,7 @@ _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
     "bias_variance": _bias_variance,
     "error_estimates": _error_estimates,
     "datasets": _datasets,
+    "suite": _suite,
     "seeds": _seeds,
     "slices": _slices,
     "clusters": _clusters,

@@ -49,6 +49,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "outcome": ("correct", "passed"),
     "attempt": ("epoch",),
     "value": (),
+    "task": ("benchmark",),
 }
 """Standard column -> names that are accepted where it is absent."""
 
@@ -70,7 +71,7 @@ NUMBER_COLUMNS = frozenset(
         "value",
     )
 )
-IDENTITY_COLUMNS = ("dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold", "attempt")
+IDENTITY_COLUMNS = ("task", "dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold", "attempt")
 KEY_COLUMNS = (
     *IDENTITY_COLUMNS,
     *(

@@ -38,8 +38,9 @@ from evalreport.data.concatenation import (
 )
 from evalreport.data.ids import code_ids
 from evalreport.data.outputs import label_numbers
-from evalreport.data.predictions import Arrow, Column, Indices, ModelOutputs, Values
+from evalreport.data.predictions import TASK, Arrow, Column, Indices, ModelOutputs, Values
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
+from evalreport.data.suites import told_apart
 from evalreport.data.task import FoundTask
 from evalreport.errors import InputError, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -218,7 +219,9 @@ def attach_truth(
         raise _lacks(table, "id", "the id of each example, as in the prediction files")
     rows, place = _matched(rows, table, ids, memory_limit)
     truth = _truth_taken(table.read.arrays[header], place)
-    metadata = dict(rows.metadata)
+    metadata, columns = dict(rows.metadata), dict(rows.columns)
+    if TASK in table.roles.columns and TASK not in columns:
+        columns[TASK] = _truth_taken(table.read.arrays[table.roles.columns[TASK]], place)
     for other in table.roles.metadata:
         if other.strip() not in metadata:
             metadata[other.strip()] = _truth_taken(table.read.arrays[other], place)
@@ -233,6 +236,7 @@ def attach_truth(
     rows = dataclasses.replace(
         rows,
         truth=truth,
+        columns=columns,
         metadata=metadata,
         truth_table=table,
         truth_place=place,
@@ -247,12 +251,13 @@ def _matched(
     if ids.null_count:
         raise _no_id(table, ids)
     distinct, codes = code_ids([*ids_by_table(rows), ids], memory_limit=memory_limit)
-    own, code = codes[rows.n :], codes[: rows.n]
+    code = codes[: rows.n]
+    wanted, own = told_apart(rows, table, code, codes[rows.n :])
     if np.bincount(own).max(initial=0) > 1:
         raise _twice(table, ids, own)
-    place = np.full(len(distinct), -1, dtype=np.int64)
+    place = np.full(int(max(wanted.max(initial=0), own.max(initial=0))) + 1, -1, dtype=np.int64)
     place[own] = np.arange(len(own))
-    return dataclasses.replace(rows, coded=(distinct, code)), place[code]
+    return dataclasses.replace(rows, coded=(distinct, code)), place[wanted]
 
 
 def _truth_taken(array: Arrow, place: Indices) -> pa.Array:

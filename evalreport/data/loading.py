@@ -31,6 +31,7 @@ from evalreport.data.sources import (
     memory_record,
     table_of,
 )
+from evalreport.data.suites import clusters_across_tasks, divide_by_task, require_sizes, unlike_classes
 from evalreport.data.task import FoundTask, find_task
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
@@ -88,9 +89,8 @@ def load(
     rows = gather(named.tables)
     found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
     del tables, named  # their columns are in rows now
-    if truth_table is not None:
-        rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
-        found, warnings = found + said, warnings + odd
+    rows, said, odd = _told_apart(rows, truth_table, options, memory_limit)
+    found, warnings = found + said, warnings + odd
     task = find_task(rows, options)
     answers, whole = _parsed_and_aligned(rows, task, options, memory_limit)
     rows = answers.rows
@@ -130,7 +130,19 @@ def load(
     )
     if not _is_path(source):
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
-    return oddities(with_training_rows(predictions))
+    return oddities(with_training_rows(predictions), options)
+
+
+def _told_apart(
+    rows: Rows, truth_table: Table | None, options: Options, memory_limit: int | None
+) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+    """Attach the true values that stand apart, and tell the ids of a suite apart by task."""
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+    if truth_table is not None:
+        rows, found, warnings = attach_truth(rows, truth_table, memory_limit=memory_limit)
+    rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
+    return rows, (*found, *of_tasks), warnings
 
 
 def _parsed_and_aligned(
@@ -327,9 +339,11 @@ FEW_EXAMPLES = 30
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
-def oddities(predictions: Predictions) -> Predictions:
-    """Add the warnings that the aligned predictions give reason for."""
+def oddities(predictions: Predictions, options: Options) -> Predictions:
+    """Add the warnings that the aligned predictions give reason for; refuse tasks that are too small."""
+    require_sizes(predictions, options.cluster)
     warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
+    warnings += [*clusters_across_tasks(predictions, options.cluster), *unlike_classes(predictions)]
     warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
         warnings += _constant(model)

@@ -26,6 +26,9 @@ Values = npt.NDArray[Any]
 Arrow: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
+TASK = "task"
+"""The column that names the benchmark of a suite which an example belongs to."""
+
 MISSING = "(missing)"
 """What a prediction that is missing, and counted as wrong, is called: it is outside all classes."""
 
@@ -178,6 +181,16 @@ class Predictions:
         if self.design == "test-set" and len(self.ids) == self.n:
             return self.n  # each id stands once: nothing to count, however many rows there are
         return int(np.count_nonzero(np.bincount(self.example)))
+
+    @property
+    def tasks(self) -> Column | None:
+        """The tasks of a suite, numbered without gaps; None where the rows are of one task or of none."""
+        column = self.keys.get(TASK)
+        if column is None or column.categories is None:
+            return None
+        used, codes = np.unique(column.values, return_inverse=True)
+        names = tuple(column.categories[code] for code in used if code >= 0)
+        return Column(codes.ravel().astype(np.int32), names) if len(names) == len(used) > 1 else None
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -212,6 +212,52 @@ def freedom_of_clusters(sizes: Floats) -> Freedom | None:
     return Freedom(1 / rest, float(1 / spread))
 
 
+def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = None) -> Freedom | None:
+    """Return factors and degrees of freedom of a variance whose units were drawn within fixed strata.
+
+    The variances of the strata add, v = sum v_t, each from its own units: factor n_t / (n_t - 1), of clusters CR2's.
+    The degrees of freedom are Satterthwaite's, v^2 / sum(v_t^2 / df_t); where nothing varies, the sum of the df_t.
+
+    Parameters
+    ----------
+    strata
+        (u,) stratum of each unit, 0 to T - 1.
+    derivative
+        (u,) derivatives by a unit's multiplicity, of mean 0 within each stratum (of clusters by their sizes).
+    sizes
+        (u,) examples of each cluster; None: units are single examples.
+
+    Returns
+    -------
+    Freedom or None
+        None where a stratum has fewer than two units.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, sections 5.4 and 5.6; Satterthwaite (1946), Biometrics Bull 2:110.
+
+    Examples
+    --------
+    Two strata of 2 and 3 units that vary alike: 2 + 2 units of freedom would be too many.
+
+    >>> found = freedom_within(np.array([0, 0, 1, 1, 1]), np.array([1.0, -1.0, 1.0, 0.0, -1.0]))
+    >>> found.factors.tolist(), round(found.df, 3)
+    ([2.0, 2.0, 1.5, 1.5, 1.5], 2.390)
+    """
+    factors, variances, df = np.empty(len(strata)), [], []
+    for stratum in range(int(strata.max()) + 1):
+        units = np.flatnonzero(strata == stratum)
+        own = freedom(len(units)) if sizes is None else freedom_of_clusters(sizes[units])
+        if own is None:
+            return None
+        factors[units] = own.factors
+        variances.append(float((factors[units] * derivative[units] ** 2).sum()))
+        df.append(own.df)
+    v, d = np.array(variances), np.array(df)
+    spread = float((v**2 / d).sum())
+    return Freedom(factors, float(v.sum()) ** 2 / spread if spread > 0 else float(d.sum()))
+
+
 def kish(weights: Floats) -> float:
     """Return how many examples of equal weight would vary as much: (sum w)^2 / sum w^2; 0 where nothing weighs.
 

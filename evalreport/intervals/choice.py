@@ -151,6 +151,8 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
     "influence": lambda _, e: e.derivative is not None,
     "clusters": lambda _, e: e.clusters is not None and not e.over_datasets,
     "weights": lambda _, e: e.weighted,
+    "tasks": lambda _, e: e.tasks is not None,
+    "one_task": lambda _, e: e.tasks is None,
     "equal_weights": lambda _, e: not e.weighted,
     "independent": lambda _, e: e.clusters is None,
     "independent_or_weighted": lambda _, e: e.clusters is None or e.weighted,
@@ -173,7 +175,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
 }
 """What kinds of intervals need of an estimate. What is said where it is missing is the text of the same name."""
 
-_ALIKE = ("some_interval", "equal_weights", "independent")
+_ALIKE = ("some_interval", "one_task", "equal_weights", "independent")
 _OF_CLASSES = (*_ALIKE, "one_set", "one_model", "few_classes")
 
 NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
@@ -184,12 +186,13 @@ NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
     "independent_proportion": ("independent_proportions",),
     "bootstrap": ("some_interval", "resampled", "smooth", "enough_of_a_class", "several_units"),
     "smooth": ("some_interval",),
-    "clusters": ("some_interval", "influence", "clusters", "equal_weights"),
+    "clusters": ("some_interval", "one_task", "influence", "clusters", "equal_weights"),
+    "suite": ("some_interval", "tasks", "influence"),
     "weights": ("some_interval", "influence", "weights"),
     "proportion": (*_ALIKE, "proportion"),
-    "weighted_proportion": ("some_interval", "independent_or_weighted", "proportion"),
+    "weighted_proportion": ("some_interval", "one_task", "independent_or_weighted", "proportion"),
     "f1": (*_ALIKE, "jaccard"),
-    "mean": ("some_interval", "equal_weights", "independent_or_datasets", "mean"),
+    "mean": ("some_interval", "one_task", "equal_weights", "independent_or_datasets", "mean"),
     "losses": (*_ALIKE, "one_set", "no_difference_of_roots", "losses"),
     "class_recalls": (*_OF_CLASSES, "class_recalls"),
     "class_f1": (*_OF_CLASSES, "macro_f1"),
@@ -238,7 +241,8 @@ def recommended(estimate: Estimate) -> str:
         return unlike.name
     if estimate.over_datasets and lacks(INTERVALS["t"], estimate) is None:
         return "t"
-    if estimate.is_unpaired or estimate.clusters is not None or estimate.weighted:
+    unlike_units = estimate.clusters is not None or estimate.tasks is not None or estimate.weighted
+    if estimate.is_unpaired or unlike_units:
         return _whatever_the_units(metric)
     if estimate.is_difference:
         if estimate.agreement is not None:
@@ -373,6 +377,8 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
         return replace(
             instead, reason=Message("limits.normal_instead", method=interval.method, reason=interval.reason)
         )
+    if estimate.tasks is not None:
+        return interval
     if estimate.clusters is not None and not estimate.over_datasets:
         bounds = _on_own_scale(estimate, of_alike_clusters(estimate.of_base, level))
         method = interval.method if bounds.low is None else "clopper_pearson"

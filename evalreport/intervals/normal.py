@@ -88,6 +88,20 @@ def weighted_t(estimate: Estimate, level: float) -> Bounds:
 
 
 @interval(
+    "Student's t within tasks",
+    "suite",
+    source="Cochran (1977), Sampling Techniques, sections 5.4 and 5.6; Satterthwaite (1946), Biometrics Bull 2:110",
+)
+def suite_t(estimate: Estimate, level: float) -> Bounds:
+    """Mean over the fixed tasks of a suite plus or minus t errors, the examples drawn within each task.
+
+    The variances of the tasks add, each from the task's own examples (of clusters CR2), with Satterthwaite's degrees
+    of freedom; of metrics that are no mean by influence values. It says nothing about other tasks.
+    """
+    return _student(estimate, level)
+
+
+@interval(
     "Cluster-robust t (CR2)",
     "clusters",
     source="CR2: Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat"
@@ -107,6 +121,8 @@ def _student(estimate: Estimate, level: float) -> Bounds:
     if estimate.derivative is None:
         return NOT_SMOOTH
     error, df, clustered = estimate.corrected_error, estimate.df, estimate.clusters is not None
+    if estimate.tasks is not None and not error:
+        return Bounds(None, None, Message("limits.one_of_a_task" if error is None else "limits.alike_tasks"))
     if error is None or df is None:
         return Bounds(None, None, ONE_CLUSTER if clustered else Message("limits.one_example"))
     if error == 0 and clustered and not estimate.over_datasets:

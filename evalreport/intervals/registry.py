@@ -26,6 +26,7 @@ Kind = Literal[
     "smooth",
     "clusters",
     "weights",
+    "suite",
     "bootstrap",
     "fits",
     "trained_fits",
@@ -75,7 +76,7 @@ class IntervalMethod:
         return self.kind not in ("paired_proportion", "independent_proportion")
 
 
-UNLIKE = ("seeds", "clusters", "weights")
+UNLIKE = ("seeds", "suite", "clusters", "weights")
 """Kinds of examples after several trainings, in clusters or with weights; the test of the same name goes with each."""
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")

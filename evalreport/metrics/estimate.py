@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters
+from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
 from evalreport.engine.derivative import Array
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Message, Text, parts
@@ -201,6 +201,8 @@ class Estimate:
         Of a difference of label metrics: the quantity as a function of tables (m, K, K).
     sizes
         (G,) summed weights of each cluster's examples where whole clusters are drawn; 0: it does not enter.
+    tasks
+        (u,) task of each unit of a suite, within which units are drawn; None: no suite.
     n_effective
         Kish's effective number of examples where they weigh differently.
     trials_effective
@@ -231,6 +233,7 @@ class Estimate:
     sides: tuple[Estimate, Estimate] | None = None
     value_of: Callable[[Array], Array] | None = None
     sizes: Floats | None = None
+    tasks: npt.NDArray[np.int64] | None = None
     n_effective: float | None = None
     trials_effective: float | None = None
     is_difference: bool = False
@@ -328,11 +331,12 @@ class Estimate:
     def standard_error(self) -> float | None:
         """Influence values with divisor n; of clusters CR2, under weights with the factor u / (u - 1) of the units.
 
-        With training seeds the error over examples and seeds.
+        With training seeds the error over examples and seeds; of a suite over the examples within its tasks.
         """
         if self.crossed is not None:
             return self.crossed.error
-        return self._error(1.0) if self.sizes is None and not self.weighted else self.corrected_error
+        plain = self.sizes is None and not self.weighted and self.tasks is None
+        return self._error(1.0) if plain else self.corrected_error
 
     @cached_property
     def corrected_error(self) -> float | None:
@@ -344,9 +348,9 @@ class Estimate:
 
     @cached_property
     def df(self) -> float | None:
-        """Degrees of freedom of ``corrected_error``: Satterthwaite's of clusters, n_eff - 1 under weights, else n - 1.
+        """Degrees of freedom of ``corrected_error``: Satterthwaite's of clusters and tasks, n_eff - 1 under weights.
 
-        Of weighted clusters G - 1; of two test sets Welch's. None where there is no such error.
+        Else n - 1, of weighted clusters G - 1; of two test sets Welch's. None where there is no such error.
         """
         if self.corrected_error is None or not self._by_side:
             return None if self._freedom is None else self._freedom.df
@@ -361,8 +365,11 @@ class Estimate:
         """Whether the error is that of two test sets whose units are unlike: their variances add."""
         return self.is_unpaired and (self.sizes is not None or self.weighted)
 
-    @property
+    @cached_property
     def _freedom(self) -> Freedom | None:
+        if self.tasks is not None:
+            derivative = self.derivative
+            return None if derivative is None else freedom_within(self.tasks, derivative, self.sizes)
         if self.sizes is not None and not self.weighted:
             return freedom_of_clusters(self.sizes)
         by_weight = self.n_effective is not None and self.sizes is None
@@ -392,6 +399,8 @@ class Estimate:
     def delong_error(self) -> float | None:
         """DeLong's standard error: variances of the placements with divisors P - 1 and N - 1."""
         if self.derivative is None or self.positive is None or self.clusters is not None or self.weighted:
+            return None
+        if self.tasks is not None:
             return None
         p, n = int(self.positive.sum()), int((~self.positive).sum())
         if min(p, n) < 2:

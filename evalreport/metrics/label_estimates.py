@@ -97,7 +97,7 @@ class LabelTables:
         """Return derivatives by the multiplicity of a unit, and how many units share each."""
         by_atom = np.asarray(self.columns[model] @ slope.ravel())
         if self.cells is None:
-            return by_atom, np.ones(len(by_atom))
+            return self.units.centred(by_atom), np.ones(len(by_atom))
         if self.units.strata is not None:
             by_atom = within(by_atom, self.cells.counts, self.cells.true)
         return by_atom, self.cells.counts
@@ -240,6 +240,7 @@ def _estimate(
         table=tables.tables[model],
         outside=predictions.outside,
         sizes=units.sizes,
+        tasks=units.tasks,
         n_effective=units.n_effective,
         **_proportion(quantity, tables, model, value, predictions),
     )
@@ -269,6 +270,8 @@ def _proportion(
             assert proportion is not None
             found = proportion(_counts(point[0], class_code(quantity, predictions)))
             return {"jaccard": (float(found[0]), float(found[1]))}
+        return {}
+    if units.task is not None:
         return {}
     if counts_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
         return {}

@@ -29,7 +29,7 @@ from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import Floats, Key, RowData, binned
 from evalreport.metrics.units import Layout, Parts, Units, by_seed
-from evalreport.texts import Message
+from evalreport.texts import Message, Text
 
 TOO_LARGE = Message("undefined.too_large")
 
@@ -135,13 +135,28 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
                 values.append(metric.function(*groups[key[0]]))
             else:
                 values.append(metric.function(data.states[key][j], part))
-    return {key: mean_of_defined(np.stack(values)) for key, values in found.items()}
+    return {key: mean_of_parts(np.stack(values), data.layout) for key, values in found.items()}
 
 
 def _is_resampled(data: RowData, key: Key) -> bool:
     """Whether a by-row quantity has replicates: not where each would cost too much."""
     metric = definition(key[1])
     return metric.resampled and (data.is_binned(key) or not data.many)
+
+
+def mean_of_parts(values: Floats, layout: Layout) -> Floats:
+    """Return the mean over the parts (first axis): nan where a task of a suite has no value, which is no other mean."""
+    if layout.whole:
+        return np.asarray(values.mean(axis=0))
+    return mean_of_defined(values)
+
+
+def _why_undefined(reason: Text, values: Floats, layout: Layout) -> Text:
+    """Name the first task of a suite in which a metric has no value; else return the reason as it is."""
+    if not layout.whole or layout.ranked.count == 1:
+        return reason
+    ((_, task),) = layout.ranked.names[int(np.isnan(values).argmax())]
+    return Message("undefined.in_task", task=task, why=reason)
 
 
 def mean_of_defined(values: Floats) -> Floats:
@@ -242,6 +257,7 @@ def _estimate(
         derivative=by_unit,
         counts=None if by_unit is None else np.broadcast_to(1.0, len(by_unit)),
         sizes=units.sizes,
+        tasks=units.tasks,
         n_effective=units.n_effective,
         by_fit=by_seed(predictions, units, data.layout.fits, derivative),
         **fields,
@@ -295,9 +311,9 @@ def _of_ranks(
     for quantity in quantities:
         key, metric = (model, quantity), definition(quantity)
         values = np.array([float(metric.function(*group)) for group in groups])
-        value = float(mean_of_defined(values))
+        value = float(mean_of_parts(values, data.layout))
         if np.isnan(value):
-            found[key] = undefined(predictions, key, metric.undefined)
+            found[key] = undefined(predictions, key, _why_undefined(metric.undefined, values, data.layout))
             continue
         slopes = (
             None
@@ -340,10 +356,11 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         if metric.derivative is not None and np.isfinite(values[j]):
             derivative[rows] = metric.derivative(state, weights)
     values[~np.isfinite(values)] = np.nan
-    value = float(mean_of_defined(values))
+    value = float(mean_of_parts(values, data.layout))
     if np.isnan(value):
-        reason = metric.undefined if metric.why_undefined is None else metric.why_undefined(states[0])
-        return undefined(predictions, key, reason or TOO_LARGE)
+        first = states[int(np.isnan(values).argmax())]
+        reason = metric.undefined if metric.why_undefined is None else metric.why_undefined(first)
+        return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
     fields = _row_proportion(key, states[0], data.units.base) if data.units.plain and len(states) == 1 else {}
     return _estimate(predictions, data, key, value, slopes, rarest=rarest, **fields)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.config import Average
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.binned import bins_of
 from evalreport.engine.distributions import Columns
@@ -83,6 +84,7 @@ def estimate_all(
     n_resamples: int,
     seed: int,
     exact: bool = False,
+    average: Average = "tasks",
     most_exact: int = MOST_EXACT_ROWS,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
@@ -97,10 +99,12 @@ def estimate_all(
         Bootstrap replicates B.
     exact
         Take the replicates of rank metrics from the rows themselves, however many there are.
+    average
+        Of a suite: whether a value is the mean of the tasks' values or over all examples.
     most_exact
         Otherwise, up to so many rows.
     """
-    layout = layout_of(predictions)
+    layout = layout_of(predictions, average=average)
     single = [q for q in quantities if definition(q).family in ("ranking", "rows")] if _of_one(layout) else []
     missing = {(m.name, q): ONE_EXAMPLE for m in predictions.models for q in single}
     missing |= {

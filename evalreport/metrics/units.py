@@ -10,8 +10,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.data.predictions import Predictions
-from evalreport.engine.counts import Freedom, effective_clusters, freedom, freedom_of_clusters, kish
+from evalreport.config import Average
+from evalreport.data.predictions import TASK, Predictions
+from evalreport.engine.counts import (
+    Freedom,
+    effective_clusters,
+    freedom,
+    freedom_of_clusters,
+    freedom_within,
+    kish,
+)
 from evalreport.engine.derivative import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError
@@ -63,19 +71,27 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The parts for counts and losses, for ranks, and the single fits (folds, replicates, seeds, data sets)."""
+    """The parts for counts and losses, for ranks, and the single fits (folds, replicates, seeds, data sets).
+
+    ``whole``: the parts are the fixed tasks of a suite, so a mean over those in which a value is defined is no value.
+    """
 
     pooled: Parts
     ranked: Parts
     fits: Parts
+    whole: bool = False
 
 
-def layout_of(predictions: Predictions) -> Layout:
-    """Divide the rows by the design that loading found."""
+def layout_of(predictions: Predictions, *, average: Average = "tasks") -> Layout:
+    """Divide the rows by the design that loading found; a suite by its tasks, or (average ``examples``) not at all."""
+    if predictions.tasks is not None:
+        tasks = parts_by(predictions, (TASK,) if average == "tasks" else ())
+        return Layout(tasks, tasks, parts_by(predictions, ()), whole=True)
     pooled = POOLED_BY[predictions.design]
     ranked = (*pooled, "fold")
     by_fit = ranked if predictions.design not in FOLDED else [name for name in ranked if name != "seed"]
-    return Layout(*(parts_by(predictions, columns) for columns in (pooled, ranked, by_fit)))
+    of_pooled, of_ranked, of_fits = (parts_by(predictions, names) for names in (pooled, ranked, by_fit))
+    return Layout(of_pooled, of_ranked, of_fits)
 
 
 def parts_by(predictions: Predictions, columns: Sequence[str]) -> Parts:
@@ -113,17 +129,20 @@ class Units:
         (n,) example weights; None: every example weighs 1.
     strata
         (n,) class codes, where the design fixed how many examples of each class there are; None: it did not.
+    task
+        (n,) code of each example's task in a suite, 0 to T - 1: units are drawn within their task. None: no suite.
     """
 
     n: int
     cluster: npt.NDArray[np.int64] | None = None
     weight: Floats | None = None
     strata: npt.NDArray[np.int64] | None = None
+    task: npt.NDArray[np.int64] | None = None
 
     @property
     def plain(self) -> bool:
-        """Whether examples are independent and weigh the same: binomial arithmetic holds."""
-        return self.cluster is None and self.weight is None
+        """Whether examples are independent, of one kind and weigh the same: binomial arithmetic holds."""
+        return self.cluster is None and self.weight is None and self.task is None
 
     @property
     def count(self) -> int:
@@ -143,6 +162,13 @@ class Units:
         return np.bincount(self.cluster, weights=self.weight, minlength=self.count).astype(np.float64)
 
     @cached_property
+    def tasks(self) -> npt.NDArray[np.int64] | None:
+        """Task (count,) of each unit; None where they are of no suite."""
+        if self.task is None or self.cluster is None:
+            return self.task
+        return self.task[np.unique(self.cluster, return_index=True)[1]]
+
+    @cached_property
     def n_effective(self) -> float | None:
         """Kish's effective number of examples; None where they weigh the same."""
         return None if self.weight is None else kish(self.weight)
@@ -155,7 +181,9 @@ class Units:
     @property
     def trials_effective(self) -> float | None:
         """How many trials count where every example is one: Kish's number, with clusters G*; None where all do."""
-        return None if self.plain else self.effective(self.base if self.sizes is None else self.sizes)
+        if self.plain or self.task is not None:
+            return None
+        return self.effective(self.base if self.sizes is None else self.sizes)
 
     def effective(self, sizes: Floats) -> float:
         """Return how many units of these sizes (count,) count: Kish's number, with clusters G*."""
@@ -169,6 +197,8 @@ class Units:
         sizes
             (count,) summed weights of each unit's examples among those that a value is taken of; 0: none of them.
         """
+        if self.tasks is not None:
+            return freedom_within(self.tasks, np.zeros(self.count), None if self.cluster is None else sizes)
         if self.cluster is not None and self.weight is None:
             return freedom_of_clusters(sizes)
         by_weight = self.cluster is None and self.weight is not None
@@ -192,6 +222,8 @@ class Units:
         """Yield blocks (b, count) of multiplicities of the units."""
         if self.strata is not None:
             return bootstrap_rows_within(self.strata, n_resamples, seed=seed)
+        if self.tasks is not None:
+            return bootstrap_rows_within(self.tasks, n_resamples, seed=seed)
         if self.cluster is None:
             return bootstrap_rows(self.n, n_resamples, seed=seed)
         return bootstrap_clusters(self.count, n_resamples, seed=seed)
@@ -229,8 +261,17 @@ class Units:
             return within(derivative, np.ones(self.n), self.strata)
         weighted = derivative if self.weight is None else derivative * self.weight
         if self.cluster is None:
-            return weighted
-        return np.bincount(self.cluster, weights=weighted, minlength=self.count).astype(np.float64)
+            return self.centred(weighted)
+        by_unit = np.bincount(self.cluster, weights=weighted, minlength=self.count).astype(np.float64)
+        return self.centred(by_unit)
+
+    def centred(self, by_unit: Floats) -> Floats:
+        """Take from derivatives (count,) by unit what all examples of a task share: how large a task is, is fixed."""
+        if self.tasks is None:
+            return by_unit
+        sizes = np.ones(self.count) if self.sizes is None else self.sizes
+        shares = np.bincount(self.tasks, weights=by_unit) / np.bincount(self.tasks, weights=sizes)
+        return np.asarray(by_unit - sizes * shares[self.tasks])
 
 
 def within(derivative: Floats, counts: Floats, strata: Array) -> Floats:
@@ -269,6 +310,14 @@ def units_of(
         codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
     elif predictions.n > len(predictions.ids) or predictions.design == "seeds":
         codes = np.unique(predictions.example, return_inverse=True)[1].astype(np.int64)
+    suite, task = predictions.tasks, None
+    if suite is not None:
+        task = suite.values.astype(np.int64)
+        if codes is not None:
+            # A cluster is drawn within each task: what it has in another is a cluster there.
+            codes = np.unique(task * (int(codes.max()) + 1) + codes.ravel(), return_inverse=True)[1].astype(
+                np.int64
+            )
     weights = None if weight is None else np.asarray(predictions.metadata[weight].values, dtype=np.float64)
     strata = None
     if fixed_class_counts:
@@ -280,4 +329,4 @@ def units_of(
                 " each example once"
             )
         strata = predictions.y_true.astype(np.int64)
-    return Units(predictions.n, codes, weights, strata)
+    return Units(predictions.n, codes, weights, strata, task)

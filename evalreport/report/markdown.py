@@ -13,7 +13,7 @@ from evalreport import numbers
 from evalreport.report.characters import visible
 from evalreport.report.naming import level_of_pairs
 from evalreport.report.page import environment, rendered
-from evalreport.report.sections import decision, leaderboard, methods, slices
+from evalreport.report.sections import decision, leaderboard, methods, slices, tasks
 from evalreport.report.view import View, comparison_between, difference_decimals, interval_of, view_of
 from evalreport.results import Results
 from evalreport.texts import Message, named, say
@@ -45,6 +45,8 @@ def summary(results: Results) -> RenderableType:
     parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in said.cautions]
     if said.settle:
         parts.append(Text(f"{say('decision.settle')} {said.settle}"))
+    if of_tasks := tasks.summary_line(view):
+        parts.append(Text(of_tasks))
     if of_slices := slices.summary_line(view):
         parts.append(Text(of_slices))
     n = sum(warning.level != "info" for warning in results.warnings)
@@ -167,6 +169,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "lines": [] if board is None else _lines(view, board),
         "board": board,
         "difference_heading": "" if board is None else difference_heading(board),
+        "tasks": tasks.summary_line(view),
         "slices": slices.summary_line(view),
         "level": numbers.percent(view.confidence),
         "methods": methods.describe(view),

@@ -12,7 +12,7 @@ from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
 from evalreport.report.characters import short_names, visible
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
-from evalreport.texts import Text
+from evalreport.texts import Text, in_words, say
 
 if TYPE_CHECKING:
     from evalreport.results import Results
@@ -106,6 +106,21 @@ def view_of(results: Results) -> View:
         greater_is_better=greater_is_better(primary, bool(results.options.get("lower_is_better"))),
         confidence=float(results.options.get("confidence", 0.95)),
     )
+
+
+def over_tasks(view: View) -> str:
+    """Say over which tasks of a suite the values are means; nothing where there is no suite."""
+    tasks = view.results.suite
+    if not tasks:
+        return ""
+    key = "suite.all_examples" if view.results.options.get("average") == "examples" else "suite.mean_over"
+    return say(key, number=in_words(len(tasks)))
+
+
+def ranked_words(view: View) -> str:
+    """Give the words for what the models are ranked by: the primary metric, of a suite as what mean."""
+    over = over_tasks(view)
+    return say("suite.ranked", metric=view.primary_words, over=over) if over else view.primary_words
 
 
 def key_of(record: MetricRecord | ComparisonRecord) -> MetricKey:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport.assembly import metric_records
-from evalreport.comparisons.pairs import compare_all, leading_record
+from evalreport.comparisons.pairs import Comparison, compare_all, leading_record
+from evalreport.comparisons.verdicts import decisions_of, verdict
 from evalreport.config import Options
-from evalreport.data.predictions import Predictions
+from evalreport.data.predictions import TASK, Predictions
 from evalreport.data.slicing import Division
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
@@ -18,6 +19,7 @@ from evalreport.records import (
     FoundRecord,
     MetricRecord,
     Slice,
+    TaskVerdictRecord,
     WarningRecord,
     warning,
 )
@@ -115,7 +117,11 @@ FITTED = Message("disparity.fitted")
 DESIGNS_OF_FITS = ("cross-validation", "5x2cv", "repeated-holdout")
 
 
-def comparisons_within(group: Group, primary: Quantity, options: Options) -> tuple[ComparisonRecord, ...]:
+Within = tuple[Comparison, ComparisonRecord]
+"""One pair of models on one slice, and what its recommended test found."""
+
+
+def comparisons_within(group: Group, primary: Quantity, options: Options) -> tuple[Within, ...]:
     """Run the recommended test of every pair of models on one slice; exploratory, so p-values are not adjusted."""
     samples = group.samples
     if not samples:
@@ -128,7 +134,7 @@ def comparisons_within(group: Group, primary: Quantity, options: Options) -> tup
     for comparison in compare_all(samples, (primary,), options):
         record = leading_record(comparison, options)
         caution = parts(record.caution, FITTED) if of_fits and record.caution else record.caution
-        found.append(replace(record, slice=group.name, caution=caution))
+        found.append((comparison, replace(record, slice=group.name, caution=caution)))
     return tuple(found)
 
 
@@ -185,6 +191,24 @@ def _turned(
     )  # fmt: skip
 
 
+def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdictRecord, ...]:
+    """Decide every pair within every task of a suite, by the task's own recommended test, as one family."""
+    decisions = decisions_of([pair for pair, _ in within], [row.p_value for _, row in within], options)
+    found = []
+    for decision, (_, row) in zip(decisions, within, strict=True):
+        said = verdict(decision, options)
+        assert row.slice is not None
+        found.append(
+            TaskVerdictRecord(
+                task=row.slice.value, about=said.about, metric=said.metric, verdict=said.verdict,
+                difference=row.difference, level=said.level, low=said.low, high=said.high, method=said.method,
+                test=row.test, p_value=row.p_value, p_adjusted=decision.p_adjusted, correction=options.correction,
+                text=Message("suite.verdict", task=row.slice.value, verdict=said.text),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
 Progress = Callable[[float], None]
 
 
@@ -197,6 +221,7 @@ class Sliced:
     disparities: tuple[DisparityRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
+    task_verdicts: tuple[TaskVerdictRecord, ...] = ()
 
 
 def sliced(
@@ -231,8 +256,13 @@ def sliced(
     total, done = sum(len(d.values) for d in divisions), 0
     metrics: list[MetricRecord] = []
     within: list[ComparisonRecord] = []
+    of_tasks: list[Within] = []
     sides: list[Side] = []
     primary = samples[0].quantities[0]
+    # Tasks of a suite are not held against each other, unless that is asked for: one is harder than another.
+    compared_with = [
+        d for d in divisions if d.column != TASK or predictions.tasks is None or TASK in options.slices
+    ]
     for division in divisions:
         quantities = quantities_within(samples[0].quantities, division, predictions, options)
         compared = compared_quantities(quantities, options)
@@ -242,22 +272,28 @@ def sliced(
                 quantities=quantities, sampler=sampler, n_resamples=options.resamples,
             )  # fmt: skip
             metrics += _metric_records(group, predictions, quantities, options)
-            within += comparisons_within(group, primary, options)
-            sides += sides_of(group, samples, compared, predictions, options, sampler)
+            pairs = comparisons_within(group, primary, options)
+            within += [record for _, record in pairs]
+            if division.column == TASK:
+                of_tasks += pairs
+            if division in compared_with:
+                sides += sides_of(group, samples, compared, predictions, options, sampler)
             done += 1
             progress(done / total)
     sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
-    if any(warning.level == "blocker" for warning in predictions.warnings):
+    blocked = any(warning.level == "blocker" for warning in predictions.warnings)
+    if blocked:
         # What takes the verdict flags no slice either; the numbers stay.
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     of_primary = [side for side in sides if side.quantity == primary]
     warnings = (
-        *slice_warnings(divisions, of_primary, disparities, options),
+        *slice_warnings(compared_with, of_primary, disparities, options),
         *reversals(rows, within, judged_slices(of_primary), primary, options),
     )
-    found = tuple(found_of(division) for division in divisions)
-    return Sliced(tuple(metrics), tuple(within), disparities, warnings, found)
+    found = tuple(found_of(division) for division in compared_with)
+    verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, options)
+    return Sliced(tuple(metrics), tuple(within), disparities, warnings, found, verdicts)
 
 
 def with_slices(results: Results, slices: Sliced) -> Results:
@@ -267,6 +303,7 @@ def with_slices(results: Results, slices: Sliced) -> Results:
         found=(*results.found, *slices.found),
         metrics=(*results.metrics, *slices.metrics),
         disparities=slices.disparities,
+        task_verdicts=slices.task_verdicts,
         comparisons=(*results.comparisons, *slices.comparisons),
         warnings=tuple(dict.fromkeys((*results.warnings, *slices.warnings))),
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalreport.conditions import Term, terms_of
 from evalreport.config import Options
-from evalreport.data.predictions import Predictions
+from evalreport.data.predictions import TASK, Predictions
 from evalreport.data.selection import subset
 from evalreport.data.slicing import Division, divide, divisions, read_slicing
 from evalreport.errors import UsageError
@@ -36,7 +36,11 @@ def divisions_asked(predictions: Predictions, options: Options) -> tuple[Divisio
     UsageError
         A column that cannot be sliced by, or a gate that names one.
     """
-    asked = list(divisions(predictions, options.slices))
+    by_task = division_by_task(predictions)
+    # Whatever the tasks are called, each is a slice of its own.
+    asked = list(divisions(predictions, [text for text in options.slices if by_task is None or text != TASK]))
+    if by_task is not None:
+        asked.append(by_task)
     for gate, term in _terms(predictions, options):
         names = [column for column, _ in term.slices]
         known = {division.column for division in asked}
@@ -49,6 +53,15 @@ def divisions_asked(predictions: Predictions, options: Options) -> tuple[Divisio
         except UsageError as error:
             raise UsageError(f"gate {gate!r}: {error}") from None
     return tuple(asked)
+
+
+def division_by_task(predictions: Predictions) -> Division | None:
+    """Divide a suite by its tasks; None where the rows are no suite."""
+    tasks = predictions.tasks
+    if tasks is None or tasks.categories is None:
+        return None
+    names = tasks.categories
+    return Division(TASK, (TASK,), names, tuple((name,) for name in names), tasks.values.astype(np.int64))
 
 
 def _terms(predictions: Predictions, options: Options) -> list[tuple[str, Term]]:

@@ -67,6 +67,7 @@ PROMISED = [
 
 # What came beside the promise; an addition is free, but it is named here.
 ADDED = {
+    "--average",
     "--noise",
     "--same-input",
     "--kohavi-wolpert",

@@ -28,6 +28,7 @@ CONTRACT_ALIASES = {
     "seed": ["run"],
     "outcome": ["correct", "passed"],
     "attempt": ["epoch"],
+    "task": ["benchmark"],
 }
 
 

@@ -120,8 +120,9 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
 SIZES_OF_UNLIKE = {"clusters": {8, 100}, "weights": {200, 1000}}
 """The smallest and the largest number of clusters, and of weighted examples."""
 
-NOT_ON_A_TEST_SET = {"fits", "trained_fits", "blocks", "seeds"}
-"""Kinds that need folds or data sets: what their intervals hold depends on the algorithms, not on a formula."""
+NOT_ON_A_TEST_SET = {"fits", "trained_fits", "blocks", "seeds", "suite"}
+"""Kinds that need folds or data sets: what their intervals hold depends on the algorithms, not on a formula. And those
+of suites, simulated in tests/suites."""
 
 
 def test_simulated_cells_are_whole(rows: list[Row]) -> None:

@@ -73,6 +73,7 @@ KEYS: dict[str, dict[str, list[Any]]] = {
     "seeds": _repeated(30, "seed", 4),
     "attempts": _repeated(30, "attempt", 3),
     "datasets": _datasets(20, 8),
+    "suite": {"id": _IDS, "task": [f"t{int((i / 10) ** 0.6)}" for i in range(60)]},
 }
 """By layout, the columns that every model of it shares."""
 

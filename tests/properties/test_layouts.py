@@ -27,6 +27,7 @@ RECOMMENDED = {
     "datasets": "wilcoxon",
     "attempts": "cr2_t",
     "answers": "paired_t",
+    "suite": "suite_t",
     "scores": "wilcoxon",
     "independent": "two_proportions_z",
 }
@@ -39,7 +40,8 @@ MONTE_CARLO_LIMITS = "bootstrap"
 def test_the_test_of_the_layout_leads(layout: str) -> None:
     """One test a pair is recommended on the primary metric, the layout's own, and it alone is adjusted."""
     results = evaluate(source_of(layout), layout)
-    leading = [r for r in results.comparisons if r.recommended and r.metric == results.primary_metric and r.b]
+    whole = [r for r in results.comparisons if r.slice is None]
+    leading = [r for r in whole if r.recommended and r.metric == results.primary_metric and r.b]
     assert [r.test for r in leading] == [RECOMMENDED[layout]] * 3
     assert all(r.p_adjusted is not None for r in leading)
     others = [r for r in results.comparisons if r not in leading]
@@ -65,7 +67,7 @@ def test_a_model_against_itself(layout: str, capfd: pytest.CaptureFixture[str]) 
 
 def key(row: ComparisonRecord) -> tuple[Any, ...]:
     """Return what a row is about, without the order of its models."""
-    return frozenset((row.a, row.b)), row.test, row.metric
+    return frozenset((row.a, row.b)), row.test, row.metric, row.slice
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -77,7 +79,7 @@ def test_swapped_models(layout: str) -> None:
     renamed = evaluate({turned[name]: columns for name, columns in source.items()}, layout)
     back = {new: old for old, new in turned.items()}
     image = {
-        (frozenset((back[r.a], back[r.b])), r.test, r.metric): r
+        (frozenset((back[r.a], back[r.b])), r.test, r.metric, r.slice): r
         for r in renamed.comparisons
         if r.b is not None
     }

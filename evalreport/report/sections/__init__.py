@@ -24,6 +24,7 @@ from evalreport.report.sections import (
     metrics,
     pairs,
     slices,
+    tasks,
     thresholds,
 )
 from evalreport.report.view import View
@@ -60,6 +61,7 @@ SECTIONS = (
     Section("history", audit.describe),
     Section("audit", audit.describe_audit),
     Section("cases", cases.describe),
+    Section("tasks", tasks.describe),
     Section("failures", failures.describe),
     Section("slices", slices.describe),
     Section("curves", curves.describe),

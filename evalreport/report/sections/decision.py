@@ -27,7 +27,9 @@ from evalreport.report.view import (
     View,
     comparison_between,
     metric_record,
+    over_tasks,
     overall_keys,
+    ranked_words,
     text_of,
     verdict_between,
 )
@@ -87,7 +89,7 @@ class Decision:
 def describe(view: View) -> Decision:
     """Say what the decisions allow to say."""
     changed = change.headline(view)
-    headline = changed.text if changed is not None else _headline(view)
+    headline = changed.text if changed is not None else _with_tasks(view, _headline(view))
     failed = sum(gate.outcome == "fail" for gate in view.results.gates)
     if failed and (changed is None or not changed.alarm):
         headline += " " + say("decision.gates_fail", n=failed, number=in_words(failed).capitalize())
@@ -121,6 +123,12 @@ def _headline(view: View) -> str:
     if len(view.models) == 2:
         return _of_two(view)
     return _of_many(view)
+
+
+def _with_tasks(view: View, headline: str) -> str:
+    """Say of a suite what the headline is about."""
+    over = over_tasks(view)
+    return say("suite.headline", over=over[:1].upper() + over[1:], headline=headline) if over else headline
 
 
 def _single(view: View) -> str:
@@ -298,7 +306,7 @@ def about(view: View) -> str:
             named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
         )
     if len(view.models) > 1:
-        parts.append(say("decision.ranked_by", metric=view.primary_words))
+        parts.append(say("decision.ranked_by", metric=ranked_words(view)))
         same = (
             "decision.own_examples"
             if results.options.get("join") == "independent"

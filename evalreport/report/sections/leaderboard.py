@@ -28,6 +28,7 @@ from evalreport.report.view import (
     metric_decimals,
     metric_record,
     overall_keys,
+    ranked_words,
     ranking_record,
     verdict_between,
 )
@@ -490,7 +491,7 @@ def _title(view: View, second: Conflict | None) -> str:
             number=in_words(n),
             second=metric_label(second.key),
         )
-    return say("leaderboard.title", metric=view.primary_words)
+    return say("leaderboard.title", metric=ranked_words(view))
 
 
 def _more(view: View, shown: Sequence[Model], reference: Model | None) -> str:

@@ -18,8 +18,9 @@ from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of
 from evalreport.report.sections import attempts
 from evalreport.report.sections.leaderboard import conflict, key_metrics
+from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, text_of
-from evalreport.texts import coded, has, joined, named, say
+from evalreport.texts import coded, has, in_words, joined, named, say
 
 ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
 FEW_DISCORDANT = 25
@@ -219,10 +220,21 @@ def describe(view: View) -> Methods:
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
         if second is not None and test is not None and not same:
             parts.append(_deciding(view, test, second.words, len(results.second_verdicts)))
+    if results.suite:
+        parts.append(_of_suite(view))
     parts.append(attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional")))
     if any(record.verdict == "undecided" for record in results.verdicts):
         parts.append(say("methods.not_equal"))
     return Methods(" ".join(parts))
+
+
+def _of_suite(view: View) -> str:
+    """Say of a suite what a value is a mean of, that its tasks are fixed, and how the tasks were decided."""
+    results = view.results
+    number = in_words(len(results.suite))
+    micro = results.options.get("average") == "examples"
+    text = say("suite.method_examples" if micro else "suite.method_tasks", number=number)
+    return " ".join(filter(None, (text, family(view))))
 
 
 def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:

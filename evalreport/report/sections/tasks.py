@@ -1,0 +1,210 @@
+"""By task: a map of the tasks of a suite by the models, headed by which tasks separate the models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from evalreport import numbers
+from evalreport.records import MetricRecord, TaskVerdictRecord
+from evalreport.report.characters import shorten, visible
+from evalreport.report.naming import label_of, listed
+from evalreport.report.view import Model, View, key_of
+from evalreport.texts import in_words, named, say
+
+MOST_TASKS, MOST_MODELS, MOST_NAMED, MOST_TURNED, LONGEST = 40, 8, 3, 2, 40
+STEPS = 5
+"""A cell is up to so many steps redder, by its share of the largest difference that is told apart."""
+DIMMED = -1
+"""The step of a cell that is not told apart from the best of its task."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One task: its name, its number of examples, and for each model its value and how red it is."""
+
+    label: str
+    n: str
+    cells: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMap:
+    """The map, headed by its finding; what separates the models most stands first."""
+
+    heading: str
+    title: str
+    text: str
+    models: tuple[Model, ...]
+    rows: tuple[TaskRow, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is known of one task: the models' records on the primary metric, and the verdicts of the task's family."""
+
+    name: str
+    records: Mapping[str, MetricRecord]
+    verdicts: Mapping[tuple[str, str], TaskVerdictRecord]
+    reference: str | None
+
+    def behind(self, model: str, sign: int) -> float | None:
+        """Return by how much a model is worse (below 0) or better than the reference; None without two values."""
+        own, other = (self.records.get(name) for name in (model, self.reference or ""))
+        if own is None or other is None or own.value is None or other.value is None:
+            return None
+        return sign * (own.value - other.value)
+
+    def told_apart(self, a: str, b: str) -> bool:
+        """Say whether the family of all tasks tells two models apart here."""
+        found = self.verdicts.get((a, b)) or self.verdicts.get((b, a))
+        return found is not None and found.verdict in ("better", "worse")
+
+    @property
+    def decided(self) -> list[tuple[float, str, str]]:
+        """The pairs that are told apart: size of the difference, the better and the worse model."""
+        found = []
+        for (a, b), verdict in self.verdicts.items():
+            if verdict.verdict in ("better", "worse"):
+                better, worse = (a, b) if verdict.verdict == "better" else (b, a)
+                found.append((abs(verdict.difference or 0.0), better, worse))
+        return found
+
+
+def describe(view: View) -> TaskMap | None:
+    """Lay out the map; nothing where there is no suite, or one model."""
+    results = view.results
+    if not results.suite or len(view.models) < 2:
+        return None
+    sign = 1 if view.greater_is_better else -1
+    tasks = sorted((_task(view, name, sign) for name in results.suite), key=_separation, reverse=True)
+    models = view.models[:MOST_MODELS]
+    shown = tasks[:MOST_TASKS]
+    largest = max((size for task in tasks for size, _, _ in task.decided), default=0.0)
+    decimals = numbers.decimals_of(r.standard_error for t in tasks for r in t.records.values())
+    rows = tuple(_row(task, models, sign, decimals, largest) for task in shown)
+    known = {"number": in_words(len(tasks)), "n": len(results.task_verdicts)}
+    baseline = results.baseline
+    note = [
+        say("suite.note")
+        if baseline is None
+        else say("suite.note_baseline", model=view.model(baseline).name),
+        family(view),
+        say("suite.tasks_cut", shown=len(shown), **known) if len(shown) < len(tasks) else "",
+        say("evidence.models_cut", shown=len(models), n=len(view.models))
+        if len(models) < len(view.models)
+        else "",
+    ]
+    title = say("suite.title", metric=view.primary_label)
+    return TaskMap(
+        _heading(view, tasks), title, _turned(view, tasks), models, rows, " ".join(filter(None, note))
+    )
+
+
+def summary_line(view: View) -> str:
+    """Give the section's finding in one line; nothing where there is no such section."""
+    found = describe(view)
+    return (
+        ""
+        if found is None
+        else " ".join(filter(None, (say("suite.summary", finding=found.heading), found.text)))
+    )
+
+
+def _task(view: View, name: str, sign: int) -> Task:
+    results = view.results
+    records = {
+        r.model: r
+        for r in results.metrics
+        if r.slice is not None
+        and r.slice.column == "task"
+        and r.slice.value == name
+        and key_of(r) == view.primary
+    }
+    values = {m: r.value for m, r in records.items() if r.value is not None}
+    best = max((m.id for m in view.models if m.id in values), key=lambda m: sign * values[m], default=None)
+    verdicts = {v.about: v for v in results.task_verdicts if v.task == name}
+    return Task(name, records, verdicts, results.baseline or best)
+
+
+def _separation(task: Task) -> tuple[int, float, float]:
+    """Order tasks by how many pairs they tell apart, then by how far, then by how far the values lie apart."""
+    values = [r.value for r in task.records.values() if r.value is not None]
+    sizes = [size for size, _, _ in task.decided]
+    return len(sizes), max(sizes, default=0.0), max(values, default=0.0) - min(values, default=0.0)
+
+
+def _row(task: Task, models: Sequence[Model], sign: int, decimals: int, largest: float) -> TaskRow:
+    n = max((r.n for r in task.records.values()), default=0)
+    cells = tuple(_cell(task, m, sign, decimals, largest) for m in models)
+    return TaskRow(shorten(visible(task.name), LONGEST), numbers.count(n), cells)
+
+
+def _cell(task: Task, model: Model, sign: int, decimals: int, largest: float) -> tuple[str, int]:
+    record, difference = task.records.get(model.id), task.behind(model.id, sign)
+    if record is None or record.value is None:
+        return numbers.MISSING, DIMMED
+    value = numbers.number(record.value, decimals)
+    if difference is None or task.reference is None or model.id == task.reference:
+        return value, 0
+    text = say("suite.cell", value=value, difference=numbers.number(difference, decimals, signed=True))
+    if not task.told_apart(model.id, task.reference):
+        return text, DIMMED
+    share = abs(difference) / largest if largest > 0 and difference < 0 else 0.0
+    return text, min(int(share * STEPS) + 1, STEPS) if share else 0
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def _heading(view: View, tasks: Sequence[Task]) -> str:
+    deciding = [task for task in tasks if task.decided]
+    if not view.results.task_verdicts:
+        return named("heading", "tasks")
+    if not deciding:
+        return say("suite.none_separates")
+    names = [shorten(visible(task.name), LONGEST) for task in deciding]
+    size, better, worse = max(deciding[0].decided)
+    known = {
+        "task": names[0], "better": view.model(better).name, "worse": view.model(worse).name,
+        "size": numbers.to_digits(size, 2), "n": len(deciding), "number": in_words(len(deciding)),
+        "total": in_words(len(tasks)),
+    }  # fmt: skip
+    if len(deciding) == 1:
+        return say("suite.one_separates", **known)
+    if len(deciding) == len(tasks):
+        return say("suite.all_separate", **known)
+    if len(deciding) <= MOST_NAMED:
+        return say("suite.some_separate", names=listed(names), rest=in_words(len(tasks) - len(deciding)))
+    return say("suite.many_separate", **known | {"number": in_words(len(deciding)).capitalize()})
+
+
+def _turned(view: View, tasks: Sequence[Task]) -> str:
+    """Name pairs of which each model is better in some task, the foremost models first."""
+    said = []
+    for first, second in combinations(view.models, 2):
+        where: dict[str, list[str]] = {first.id: [], second.id: []}
+        for task in tasks:
+            for _, better, worse in task.decided:
+                if {better, worse} == set(where):
+                    where[better].append(shorten(visible(task.name), LONGEST))
+        if all(where.values()):
+            known = {"a": first.name, "b": second.name}
+            own = {key: listed(where[m.id][:MOST_NAMED]) for key, m in (("at_a", first), ("at_b", second))}
+            said.append(say("suite.turned", **known, **own))
+    return " ".join(said[:MOST_TURNED])
+
+
+def family(view: View) -> str:
+    """Say how the pairs within tasks were decided."""
+    results = view.results
+    tests = list(dict.fromkeys(label_of("test", v.test) for v in results.task_verdicts))
+    correction = str(results.options.get("correction", "none"))
+    if not tests:
+        return ""
+    known = {"tests": listed(tests), "n": len(results.task_verdicts), "number": in_words(len(results.suite))}
+    if correction == "none":
+        return say("suite.family_unadjusted", **known)
+    return say("suite.family", **known, correction=named("correction", correction))
