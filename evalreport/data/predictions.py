@@ -60,6 +60,8 @@ class ModelOutputs:
         (n, K) float64 in the order of ``Predictions.classes``; None unless all are known.
     outcome
         (n,) float64: the tasks ``outcome`` and ``scores``.
+    gold
+        (n,) float64, beside the outcome that a judge gave: the one that a person gave, nan where none did.
     present
         (n,) bool: the rows this model has; None = all. Under ``join='error'`` and ``'intersect'`` models lack rows
         only where their training seeds have other names.
@@ -72,6 +74,7 @@ class ModelOutputs:
     score: Floats | None = None
     proba: Floats | None = None
     outcome: Floats | None = None
+    gold: Floats | None = None
     present: npt.NDArray[np.bool_] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
 
@@ -134,6 +137,11 @@ class Predictions:
         if self.design == "test-set" and len(self.ids) == self.n:
             return self.n  # each id stands once: nothing to count, however many rows there are
         return int(np.count_nonzero(np.bincount(self.example)))
+
+    @property
+    def judged(self) -> bool:
+        """Whether the outcomes are a judge's, and people gave theirs of some rows."""
+        return any(model.gold is not None for model in self.models)
 
     @property
     def answers(self) -> tuple[str, ...]:

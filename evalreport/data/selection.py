@@ -99,6 +99,7 @@ def _of_model(model: ModelOutputs, rows: Rows) -> ModelOutputs:
         score=taken(model.score),
         proba=taken(model.proba),
         outcome=taken(model.outcome),
+        gold=taken(model.gold),
         present=taken(model.present),
         columns=_of_columns(model.columns, rows),
     )
@@ -269,6 +270,7 @@ def _model(model: ModelOutputs, rows: Rows, axis: Axis, x: float) -> ModelOutput
         score=None if model.score is None else model.score[rows],
         proba=None if model.proba is None else model.proba[rows],
         outcome=None if model.outcome is None else model.outcome[rows],
+        gold=None if model.gold is None else model.gold[rows],
         columns=columns,
     )
 

@@ -21,8 +21,8 @@ from evalreport.errors import UsageError
 from evalreport.registry import Registry, close_names, summary_of, unknown_name
 from evalreport.texts import Text
 
-Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]
-Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "training"]
+Family = Literal["binary_table", "table", "moments", "ranking", "rows", "judged", "training"]
+Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "gold", "training"]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
 IsoSlope = Literal["", "counts", "rates"]
@@ -83,6 +83,7 @@ class Metric:
         ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
         ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores;
+        ``judged``: function of a judge's outcomes and people's of some rows (``metrics.judged``);
         ``training``: a criterion of training rows (``metrics.criteria``), no function of test predictions;
         ``rows``: function of a prepared state and weights (b, n), for what none of the others can express.
     tasks, needs
@@ -257,7 +258,9 @@ class Metric:
     @property
     def testable(self) -> bool:
         """Whether some test of a difference is honest: by its replicates, or by swapping outputs."""
-        return self.replicates_hold or self.family in ("table", "binary_table", "moments", "ranking")
+        return self.replicates_hold or self.family in (
+            *("table", "binary_table", "moments", "ranking", "judged"),
+        )
 
     @property
     def phrase(self) -> str:
@@ -354,6 +357,22 @@ def rows(label: str, formula: str, *, prepare: Function, **fields: Any) -> Decor
     """Register a function of (state, weights), the weights (b, n), returning (b,)."""
     given = {"prepare": prepare, **fields}
     return lambda function: register(function, label=label, formula=formula, family="rows", **given)
+
+
+def judged(label: str, formula: str, **fields: Any) -> Decorator:
+    """Register a function of (judge's outcomes, people's), each (n,), which estimates what people say of all rows."""
+    given: Fields = {
+        "tasks": ("outcome",),
+        "needs": "gold",
+        "range": (-float("inf"), float("inf")),
+        "intervals": ("ppi",),
+        "difference_interval": "ppi",
+        "test": "ppi",
+        "resampled": False,
+        "share_of_right": True,
+        **fields,
+    }
+    return lambda function: register(function, label=label, formula=formula, family="judged", **given)
 
 
 def affine(label: str, formula: str, *, of: str, **fields: Any) -> Decorator:
@@ -457,6 +476,9 @@ PRIMARY: dict[Task, str] = {
 }
 """The primary metric by task, unless one is named."""
 
+JUDGED = "mean_gold"
+"""The primary metric where people judged some of the answers, unless one is named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -543,6 +565,8 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
     for metric in METRICS.values():
         if metric.family == "training":
             continue  # criteria of training rows: no quantity of test predictions
+        if metric.family == "judged" and not predictions.judged:
+            continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
         if predictions.task == "multiclass" and metric.averages:
@@ -563,7 +587,8 @@ def chosen(predictions: Predictions, names: tuple[str, ...]) -> tuple[Quantity, 
                 " metric of test predictions first, for the verdict to be about"
             )
         return tuple(q for q in dict.fromkeys(named) if definition(q).family != "training")
-    primary = parse(PRIMARY[predictions.task], predictions.task, predictions.classes)
+    name = JUDGED if predictions.judged else PRIMARY[predictions.task]
+    primary = parse(name, predictions.task, predictions.classes)
     if predictions.classes and all(m.y_pred is None for m in predictions.models):
         # Bare scores without a threshold: no model has labels, so none has an accuracy.
         primary = Quantity("roc_auc")
