@@ -263,7 +263,7 @@ def recommended(estimate: Estimate) -> str:
 def _whatever_the_units(metric: Metric) -> str:
     """Return the interval that needs nothing but the metric's own smoothness; where it has none, the refused one."""
     general = (n for n in ("bootstrap_bca", "bootstrap_percentile", "normal") if n in metric.intervals)
-    return next(general, "bootstrap_percentile")
+    return next(general, metric.intervals[0] if metric.intervals else "bootstrap_percentile")
 
 
 def limits(estimate: Estimate, name: str, level: float) -> Interval:
