@@ -117,7 +117,14 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
         second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
         warnings=all_cautions(
-            predictions, samples, family, options, algorithms=algorithms, judge=judge, rows=rows, thresholds=thresholds
+            predictions,
+            samples,
+            family,
+            options,
+            algorithms=algorithms,
+            judge=judge,
+            rows=rows,
+            thresholds=thresholds,
         ),
     )
     say("done", 1.0)

@@ -159,7 +159,7 @@ def cr2_t(pair: Pair) -> Outcome:
     "judged",
 )
 def ppi(pair: Pair) -> Outcome:
-    """Difference of what people would have said on average over its error, by z; by t in clusters, or if they saw all."""
+    """Difference of what people would have said on average over its error, by z (in clusters by t)."""
     delta = pair.difference
     assert delta.judged is not None
     if delta.sizes is not None or not delta.judged.rest:

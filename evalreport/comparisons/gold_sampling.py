@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from evalreport.texts import Message
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
+Level = Literal["info", "caution", "blocker"]
 
 VISIBLE = 0.001
 """An adjusted p-value below this says that the rows with gold were chosen."""
@@ -61,9 +63,7 @@ def _tests(
         of_gold, of_rest = (float(model.outcome[there & side].mean()) for side in (gold, ~gold))
         yield _record("outcome", test, p, model=model.name, gold=of_gold, rest=of_rest)
     if len(models) > 1:
-        sizes, counts = (
-            np.array([len(np.unique(unit[rows])) for rows in side]) for side in (present, given)
-        )
+        sizes, counts = (np.array([len(np.unique(unit[rows])) for rows in side]) for side in (present, given))
         yield from _of_parts("model", [m.name for m in models], sizes, counts, seed)
     anywhere, judged = np.any(present, axis=0), np.any(given, axis=0)
     column = next((c for name in SUITE if (c := _column(predictions, name)) is not None), None)
@@ -119,9 +119,13 @@ def _of_outcomes(outcome: Floats, gold: Mask, unit: Codes, *, plain: bool) -> tu
             return "cluster_t", 1.0
         return "cluster_t", 2 * t_tail(abs(float(scores.sum())) / error, clusters - 1)
     if np.isin(outcome, (0, 1)).all():
-        table = [[int(np.count_nonzero(outcome[side] == value)) for value in (0, 1)] for side in (gold, ~gold)]
+        table = [
+            [int(np.count_nonzero(outcome[side] == value)) for value in (0, 1)] for side in (gold, ~gold)
+        ]
         return "fisher_exact", float(stats.fisher_exact(table).pvalue)
-    return "mann_whitney", float(stats.mannwhitneyu(outcome[gold], outcome[~gold], method="asymptotic").pvalue)
+    return "mann_whitney", float(
+        stats.mannwhitneyu(outcome[gold], outcome[~gold], method="asymptotic").pvalue
+    )
 
 
 def _of_parts(
@@ -144,27 +148,21 @@ def _of_parts(
     yield replace(record, most=names[int(rates.argmax())], least=names[int(rates.argmin())])
 
 
-def gold_warnings(records: tuple[GoldSamplingRecord, ...], options: Options) -> tuple[WarningRecord, ...]:
+def gold_warnings(records: Sequence[GoldSamplingRecord], options: Options) -> Iterator[WarningRecord]:
     """Warn of gold that is visibly no random part: a blocker where the verdict rests on it, unless declared fair."""
     primary = options.metrics[0] if options.metrics else JUDGED
-    level = "info" if options.gold_sampled else "blocker" if primary == JUDGED else "caution"
-    return tuple(
-        warning(
-            NOT_RANDOM,
-            f"declared_{found.about}" if options.gold_sampled else found.about,
-            about=("gold",),
-            level=level,  # type: ignore[arg-type]
-            model=found.model,
-            gold=found.gold,
-            rest=found.rest,
-            most=found.most,
-            least=found.least,
-            test=Message(f"gold_test.{found.test}"),
-            p=found.p_adjusted,
-        )
-        for found in records
-        if found.p_adjusted < VISIBLE
-    )
+    level: Level = "info" if options.gold_sampled else "blocker" if primary == JUDGED else "caution"
+    for about in ("outcome", "model", "task"):
+        flagged = [record for record in records if record.about == about and record.p_adjusted < VISIBLE]
+        if not flagged:
+            continue
+        found = max(flagged, key=lambda record: abs((record.gold or 0.0) - (record.rest or 0.0)))
+        key = f"declared_{about}" if options.gold_sampled else about
+        who = {"model": found.model, "n": len(flagged)}
+        facts: dict[str, object] = who if about == "outcome" else {"most": found.most, "least": found.least}
+        facts |= {"gold": found.gold, "rest": found.rest, "p": found.p_adjusted}
+        test = Message(f"gold_test.{found.test}")
+        yield warning("gold_not_random", key, about=("gold",), level=level, test=test, **facts)
 
 
 NOT_RANDOM = "gold_not_random"
@@ -174,5 +172,5 @@ def with_gold_checked(predictions: Predictions, options: Options) -> Predictions
     """Add the warnings of gold that is visibly no random part of the answers."""
     if not predictions.judged:
         return predictions
-    raised = gold_warnings(gold_sampling(predictions, options), options)
+    raised = tuple(gold_warnings(gold_sampling(predictions, options), options))
     return replace(predictions, warnings=(*predictions.warnings, *raised)) if raised else predictions

@@ -166,7 +166,9 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     used, example = np.unique(part.example, return_inverse=True)
     part = replace(part, models=own, ids=part.ids.take(used), example=example.astype(np.int64))
     plain = replace(options, metrics=(), intervals=(), tests=(), baseline=None, resamples=1)
-    sampled = estimate_all(part, (OUTCOME,), units=_within(sample.units, rows), n_resamples=0, seed=options.seed)
+    sampled = estimate_all(
+        part, (OUTCOME,), units=_within(sample.units, rows), n_resamples=0, seed=options.seed
+    )
     return sampled, plain
 
 
@@ -208,7 +210,9 @@ def _agreements(sample: Sample, options: Options) -> Iterator[JudgeAgreementReco
     for name, rows in judged.items():
         yield _agreement(name, rows, options)
     if len(judged) > 1:
-        parts = [np.concatenate([getattr(r, name) for r in judged.values()]) for name in ("judge", "gold", "unit")]
+        parts = [
+            np.concatenate([getattr(r, name) for r in judged.values()]) for name in ("judge", "gold", "unit")
+        ]
         # Answers of several models to one question are alike.
         yield _agreement(None, _Rows(parts[0], parts[1], parts[2], plain=False), options)
 
@@ -257,7 +261,9 @@ def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
         classes=("0", "1"),
         positive="1",
     )
-    units = Units(n) if rows.plain else Units(n, np.unique(rows.unit, return_inverse=True)[1].astype(np.int64))
+    units = (
+        Units(n) if rows.plain else Units(n, np.unique(rows.unit, return_inverse=True)[1].astype(np.int64))
+    )
     quantity = Quantity(cohen_kappa.__name__)
     sample = estimate_all(table, (quantity,), units=units, n_resamples=options.resamples, seed=options.seed)
     found = sample.estimates[answers.name, quantity]
@@ -351,26 +357,26 @@ def _bias_between(sample: Sample, first: ModelOutputs, second: ModelOutputs) -> 
 # --- what a reader is warned of -------------------------------------------------------------------------------------
 
 
-def judge_warnings(fields: ResultFields, options: Options) -> list[WarningRecord]:
-    """Warn of few human outcomes, of hardly any disagreement, and of a judge that favours a model."""
-    raised = list(_of_favour(fields.get("judge_bias", ()), fields.get("judge_agreement", ()), options))
+def judge_warnings(fields: ResultFields, options: Options) -> Iterator[WarningRecord]:
+    """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
+    yield from _of_favour(fields.get("judge_bias", ()), fields.get("judge_agreement", ()), options)
     agreements = {r.model: r for r in fields.get("judge_agreement", ()) if r.model is not None}
     few = {name: r.n_gold for name, r in agreements.items() if r.n_gold < ENOUGH_GOLD}
     for name, n in few.items():
+        limit = {"enough": ENOUGH_GOLD} if n >= LEAST_GOLD else {"least": LEAST_GOLD}
         key = "of_model" if n >= LEAST_GOLD else "none"
-        raised.append(warning("few_gold", key, about=(name,), model=name, n=n, enough=ENOUGH_GOLD, least=LEAST_GOLD))
+        yield warning("few_gold", key, about=(name,), model=name, n=n, **limit)
     for r in fields.get("judge_estimates", ()):
         if r.b is not None and r.n_gold < ENOUGH_GOLD and not few.keys() & {r.a, r.b}:
+            limit = {"enough": ENOUGH_GOLD} if r.n_gold >= LEAST_GOLD else {"least": LEAST_GOLD}
             key = "of_pair" if r.n_gold >= LEAST_GOLD else "none_of_pair"
-            known = {"a": r.a, "b": r.b, "n": r.n_gold, "enough": ENOUGH_GOLD, "least": LEAST_GOLD}
-            raised.append(warning("few_gold", key, about=(r.a, r.b), **known))
+            yield warning("few_gold", key, about=(r.a, r.b), a=r.a, b=r.b, n=r.n_gold, **limit)
     for name, r in agreements.items():
-        if r.both is None or r.n_gold < LEAST_GOLD or r.human_only is None or r.judge_only is None:
+        if r.n_gold < LEAST_GOLD or r.human_only is None or r.judge_only is None:
             continue
         n = r.human_only + r.judge_only
         if n < FEW_DISAGREEMENTS and _rests_on_the_judge(fields, name):
-            raised.append(warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold))
-    return raised
+            yield warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold)
 
 
 def _rests_on_the_judge(fields: ResultFields, name: str) -> bool:

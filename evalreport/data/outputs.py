@@ -334,7 +334,9 @@ def _refuse_wrong(rows: Rows, column: str, wrong: npt.NDArray[np.bool_]) -> None
         column,
         "{cell} is no finite number",
         expected="a finite number with a decimal point and without thousands separators",
-        remedy="correct the value, or leave the column empty for a model that does not give it",
+        remedy="correct the value, or leave the cell empty where no person judged"
+        if column == "gold"
+        else "correct the value, or leave the column empty for a model that does not give it",
     )
 
 

@@ -184,7 +184,7 @@ NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
     "seeds": ("seeds", "seed_influence"),
     "blocks": ("paired", "few_blocks"),
     "independent_proportion": ("independent_proportions",),
-    "bootstrap": ("some_interval", "resampled", "smooth", "enough_of_a_class", "several_units"),
+    "bootstrap": ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units"),
     "smooth": ("some_interval",),
     "judged": ("gold",),
     "clusters": ("some_interval", "influence", "no_gold", "clusters", "equal_weights"),

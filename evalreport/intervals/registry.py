@@ -77,7 +77,8 @@ class IntervalMethod:
 
 
 UNLIKE = ("judged", "seeds", "clusters", "weights")
-"""Kinds of examples of which people judged some, after several trainings, in clusters or with weights; the test of the same name goes with each."""
+"""Kinds of examples of which people judged some, after several trainings, in clusters or with weights; the test of
+the same name goes with each."""
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
 

@@ -299,6 +299,9 @@ def about(view: View) -> str:
         parts = [say(key, n=n, positives=numbers.count(positives), **known)]
     elif results.task == "multiclass":
         parts = [say("decision.of_classes", n=n, classes=len(results.classes))]
+    judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
+    if judged:
+        parts.append(say("decision.judged_by_people", n=max(judged)))
     if results.design != "test-set":
         fits = _n_fits(view)
         parts.append(
@@ -422,7 +425,9 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         found = said.get(f"detectable.difference_and_{unit}")
         if found is not None:
             gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
-            known = {name: numbers.count(float(str(found[name]))) for name in ("needed", "gold") if name in found}
+            known = {
+                name: numbers.count(float(str(found[name]))) for name in ("needed", "gold") if name in found
+            }
             return say(f"decision.settle_{unit}", **pair, **known, gap=gap)
     found = said.get("detectable.difference")
     if found is not None:

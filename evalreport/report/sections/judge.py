@@ -38,11 +38,14 @@ def describe(view: View) -> Judge | None:
     pairs = [r for r in estimates if r.b is not None]
     return Judge(
         heading=_heading(view, whole),
-        text=" ".join(_sentences(view, estimates, whole)),
+        text=" ".join(_sentences(view, estimates)),
         estimates=Table(say("judge.estimates"), _heads(), tuple(rows), _levels(view, estimates)),
         agreement=Table(
             say("judge.agreement"),
-            tuple(say(f"judge.{name}") for name in ("both", "judge_only", "human_only", "neither", "kappa", "bias")),
+            tuple(
+                say(f"judge.{name}")
+                for name in ("both", "judge_only", "human_only", "neither", "kappa", "bias")
+            ),
             tuple(_agreement(agreements[m.id], m) for m in shown),
             say("judge.kappa_note"),
         ),
@@ -80,13 +83,13 @@ def _favoured(view: View) -> tuple[Model, Model, JudgeBiasRecord] | None:
     return (a, b, worst) if liked else (b, a, worst)
 
 
-def _sentences(
-    view: View, estimates: Sequence[JudgeEstimateRecord], whole: JudgeAgreementRecord
-) -> Iterator[str]:
+def _sentences(view: View, estimates: Sequence[JudgeEstimateRecord]) -> Iterator[str]:
     """Yield who leads by the judge alone and by people, what the judge is worth, and whether any pair was flagged."""
     own = [r for r in estimates if r.b is None and r.value is not None]
     if len(own) > 1:
-        turned = 1 if greater_is_better(view.primary, bool(view.results.options.get("lower_is_better"))) else -1
+        turned = (
+            1 if greater_is_better(view.primary, bool(view.results.options.get("lower_is_better"))) else -1
+        )
         by_judge = view.model(max(own, key=lambda r: turned * r.judge).a)
         by_both = view.model(max(own, key=lambda r: turned * (r.value or 0.0)).a)
         same = by_judge is by_both
@@ -186,11 +189,14 @@ def _bias(record: JudgeBiasRecord | None, first: str) -> Cell | str:
     sign = 1 if record.a == first else -1
     ends = [None if limit is None else sign * limit for limit in (record.low, record.high)][::sign]
     beside = f"{numbers.interval(ends[0], ends[1], signed=True)} {say('judge.p', p=record.p_adjusted)}"
-    return Cell(numbers.number(sign * record.difference, signed=True), beside.strip(), sign * record.difference)
+    return Cell(
+        numbers.number(sign * record.difference, signed=True), beside.strip(), sign * record.difference
+    )
 
 
 def _turned(record: JudgeEstimateRecord) -> JudgeEstimateRecord:
     """See a pair from the other side."""
+
     def minus(value: float | None) -> float | None:
         return None if value is None else 0.0 - value
 
