@@ -341,7 +341,8 @@ class JudgeEstimateRecord:
     ``judge`` is over all n examples, ``human`` over the ``n_gold`` that people judged (of both models), ``value`` is
     the estimate from both (PPI++), in which the judge counts ``lam`` (0 to 1). Limits are at ``level``; those of a
     pair's value are its one interval. ``gold_effective`` is how many examples people alone would have had to judge for
-    as small an error.
+    as small an error. ``correlation`` is that of judge and people on these examples, ``sd`` the standard deviation of
+    what people say there: `evalreport plan` goes by both.
     """
 
     a: str
@@ -360,6 +361,8 @@ class JudgeEstimateRecord:
     n_gold: int
     n: int
     gold_effective: float | None = None
+    correlation: float | None = None
+    sd: float | None = None
     reason: Text | None = None
 
 

@@ -91,7 +91,8 @@ def _of_models(sample: Sample, options: Options) -> Iterator[JudgeEstimateRecord
         human = _by_people(sample, (model,), options)[0].estimates[model.name, OUTCOME]
         limits = leading(estimate, options.confidence)
         beside = leading(human, options.confidence)
-        yield _estimate((model.name, None), float(model.outcome.mean()), human, beside, estimate, limits)
+        found = _estimate((model.name, None), float(model.outcome.mean()), human, beside, estimate, limits)
+        yield replace(found, **_moments(model.outcome, model.gold))
 
 
 def _of_pair(
@@ -116,7 +117,19 @@ def _of_pair(
     assert found is not None
     human = found.difference
     limits = resolved(delta, recommended(delta), level) if one is None else one
-    return _estimate(names, judge, human, resolved(human, recommended(human), level), delta, limits)
+    record = _estimate(names, judge, human, resolved(human, recommended(human), level), delta, limits)
+    return replace(record, **_moments(first.outcome - second.outcome, common_gold(first, second)))
+
+
+def _moments(judge: Floats, gold: Floats) -> dict[str, float | None]:
+    """Return the correlation of judge and people on the rows that people judged, and the latter's deviation."""
+    given = ~np.isnan(gold)
+    said, told = judge[given] - judge[given].mean(), gold[given] - gold[given].mean()
+    spread = math.sqrt(float((said**2).mean() * (told**2).mean()))
+    return {
+        "correlation": float((said * told).mean()) / spread if spread else None,
+        "sd": math.sqrt(float((told**2).mean())),
+    }
 
 
 def _n_common(first: ModelOutputs, second: ModelOutputs) -> int:
@@ -388,12 +401,12 @@ def _of_favour(
     agreements: Sequence[JudgeAgreementRecord],
     options: Options,
 ) -> Iterator[WarningRecord]:
-    """Warn of the model that the judge favours most, against the one that it favours least among those told apart."""
+    """Warn of the pair that shows most clearly that the judge favours one of two models."""
     own = {r.model: r.bias for r in agreements if r.model is not None}
     flagged = [r for r in biases if r.flagged]
     if not flagged:
         return
-    worst = max(flagged, key=lambda r: (abs(r.difference), r.a, r.b))
+    worst = min(flagged, key=lambda r: (r.p_adjusted or 0.0, r.a, r.b))
     favours_a = (worst.difference > 0) == greater_is_better(OUTCOME, lower_is_better=options.lower_is_better)
     liked, other = (worst.a, worst.b) if favours_a else (worst.b, worst.a)
     yield warning(

@@ -9,7 +9,7 @@ from evalreport import numbers
 from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.report.naming import greater_is_better, label_of, listed
 from evalreport.report.view import Cell, Model, Row, Table, View, difference_decimals, metric_decimals
-from evalreport.texts import say
+from evalreport.texts import coded, say
 
 MOST_PAIRS = 10
 """Pairs that are shown; the others stand in results.json."""
@@ -55,32 +55,16 @@ def describe(view: View) -> Judge | None:
 
 def _heading(view: View, whole: JudgeAgreementRecord) -> str:
     """Say which model the judge favours, or how well it agrees where it favours none."""
-    favoured = _favoured(view)
+    favoured = next((w for w in view.results.warnings if w.code == "judge_favours"), None)
     if favoured is not None:
-        liked, other, record = favoured
-        return say(
-            "judge.favours",
-            model=liked.name,
-            other=other.name,
-            difference=numbers.to_digits(abs(record.difference), 2),
-        )
+        found = coded(favoured.text)[1]
+        model, other = (view.model(str(found[name])).name for name in ("model", "other"))
+        difference = numbers.to_digits(float(str(found["difference"])), 2)
+        return say("judge.favours", model=model, other=other, difference=difference)
     n = numbers.count(whole.n_gold)
     if whole.agreement is None:
         return say("judge.heading_bias", bias=whole.bias, n=n)
     return say("judge.heading_agrees", share=numbers.percent(round(whole.agreement, 3)), n=n)
-
-
-def _favoured(view: View) -> tuple[Model, Model, JudgeBiasRecord] | None:
-    """Give the model that the judge favours most, over which, and by how much; None where none is told apart."""
-    flagged = [r for r in view.results.judge_bias if r.flagged]
-    if not flagged:
-        return None
-    worst = max(flagged, key=lambda r: (abs(r.difference), r.a, r.b))
-    liked = (worst.difference > 0) == greater_is_better(
-        view.primary, bool(view.results.options.get("lower_is_better"))
-    )
-    a, b = view.model(worst.a), view.model(worst.b)
-    return (a, b, worst) if liked else (b, a, worst)
 
 
 def _sentences(view: View, estimates: Sequence[JudgeEstimateRecord]) -> Iterator[str]:
