@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,7 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 Limits = tuple[float | None, float | None]
+Fields = dict[str, Any]
 
 GOLD = Quantity(JUDGED)
 OUTCOME = Quantity(PRIMARY["outcome"])
@@ -121,7 +123,7 @@ def _of_pair(
     return replace(record, **_moments(first.outcome - second.outcome, common_gold(first, second)))
 
 
-def _moments(judge: Floats, gold: Floats) -> dict[str, float | None]:
+def _moments(judge: Floats, gold: Floats) -> Fields:
     """Return the correlation of judge and people on the rows that people judged, and the latter's deviation."""
     given = ~np.isnan(gold)
     said, told = judge[given] - judge[given].mean(), gold[given] - gold[given].mean()
@@ -376,7 +378,7 @@ def judge_warnings(fields: ResultFields, options: Options) -> Iterator[WarningRe
     agreements = {r.model: r for r in fields.get("judge_agreement", ()) if r.model is not None}
     few = {name: r.n_gold for name, r in agreements.items() if r.n_gold < ENOUGH_GOLD}
     for name, n in few.items():
-        limit = {"enough": ENOUGH_GOLD} if n >= LEAST_GOLD else {"least": LEAST_GOLD}
+        limit: Fields = {"enough": ENOUGH_GOLD} if n >= LEAST_GOLD else {"least": LEAST_GOLD}
         key = "of_model" if n >= LEAST_GOLD else "none"
         yield warning("few_gold", key, about=(name,), model=name, n=n, **limit)
     for r in fields.get("judge_estimates", ()):

@@ -29,7 +29,7 @@ USUAL_JUDGED = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFigures:
-    """What is known of a judge: its correlation with people, the sd of what people say, of how many answers and whose."""
+    """What is known of a judge: its correlation with people, the sd of what people say, answers, whose figures."""
 
     correlation: float
     sd: float

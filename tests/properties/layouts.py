@@ -101,20 +101,34 @@ def own_test_sets(seed: int = 0) -> Source:
     }
 
 
-LAYOUTS = (*KEYS, "scores", "independent")
+def judged(seed: int = 0) -> Source:
+    """Return three models whose answers a judge graded, a third of them people too, mostly alike."""
+    random = np.random.default_rng(seed)
+    source: Source = {}
+    for k, name in enumerate(MODELS):
+        people = (random.random(60) < 0.5 + 0.1 * k).astype(float)
+        judge = np.where(random.random(60) < 0.85, people, 1 - people)
+        gold = [value if i % 3 == 0 else None for i, value in enumerate(people.tolist())]
+        source[name] = {"id": _IDS, "outcome": judge.tolist(), "gold": gold}
+    return source
+
+
+LAYOUTS = (*KEYS, "scores", "judged", "independent")
 
 
 def source_of(layout: str, seed: int = 0) -> Source:
     """Return the models of a layout."""
     if layout == "scores":
         return scores(seed)
+    if layout == "judged":
+        return judged(seed)
     return own_test_sets(seed) if layout == "independent" else predictions(layout, seed)
 
 
 def evaluate(source: Source, layout: str, **fields: Any) -> Results:
     """Evaluate with every test and few replicates on a metric of labels, one of ranks and one of losses."""
     given: dict[str, Any] = {"tests": ("all",), "resamples": 100, **fields}
-    if layout != "scores":
+    if layout not in ("scores", "judged"):
         given = {"positive": "1", "metrics": ("accuracy", "roc_auc", "log_loss"), **given}
     if layout == "clusters":
         given["cluster"] = "site"

@@ -26,6 +26,7 @@ RECOMMENDED = {
     "seeds": "seeds_t",
     "datasets": "wilcoxon",
     "scores": "wilcoxon",
+    "judged": "ppi",
     "independent": "two_proportions_z",
 }
 
