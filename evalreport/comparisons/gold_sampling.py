@@ -158,8 +158,9 @@ def gold_warnings(records: Sequence[GoldSamplingRecord], options: Options) -> It
             continue
         found = max(flagged, key=lambda record: abs((record.gold or 0.0) - (record.rest or 0.0)))
         key = f"declared_{about}" if options.gold_sampled else about
-        who = {"model": found.model, "n": len(flagged)}
-        facts: dict[str, object] = who if about == "outcome" else {"most": found.most, "least": found.least}
+        facts: dict[str, object] = {"most": found.most, "least": found.least}
+        if about == "outcome":
+            facts = {"model": found.model, "n": len(flagged)}
         facts |= {"gold": found.gold, "rest": found.rest, "p": found.p_adjusted}
         test = Message(f"gold_test.{found.test}")
         yield warning("gold_not_random", key, about=("gold",), level=level, test=test, **facts)

@@ -279,8 +279,10 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
         yield predictions.y_true.tobytes()
     for model in predictions.models:
         yield model.name.encode()
-        for values in (model.y_pred, model.score, model.proba, model.outcome, model.gold, model.present):
+        for values in (model.y_pred, model.score, model.proba, model.outcome, model.present):
             yield b"" if values is None else np.ascontiguousarray(values).tobytes()
+        if model.gold is not None:
+            yield model.gold.tobytes()
         yield from _columns(model.columns)
     yield from _columns({**predictions.keys, **predictions.metadata})
 
