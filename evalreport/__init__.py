@@ -458,6 +458,8 @@ def plan(
     prevalence: float = 0.5,
     folds: int = 10,
     repeats: int | None = None,
+    judge_correlation: float | None = None,
+    results: Results | AnyPath | None = None,
     power: float = 0.8,
     confidence: float = 0.95,
     pairs: int = 1,
@@ -489,6 +491,10 @@ def plan(
         Share of positive examples, for AUC.
     folds, repeats
         Of the cross-validation.
+    judge_correlation
+        Of an automatic judge's outcomes of all ``examples`` with people's: asks what human outcomes are worth.
+    results
+        A run with the column gold, or its results.json: the same by the correlations that it found.
     power, confidence
         Wanted probability of finding the difference; level of the intervals.
     pairs
@@ -511,9 +517,11 @@ def plan(
     >>> [row.answer for row in answer.rows], answer.unit
     ([868], 'examples')
     """
-    from evalreport.comparisons.study_design import Question, answers
+    from evalreport.comparisons.study_design import Question, answers, judges_of
 
     question = Question(
+        judge_correlation=judge_correlation,
+        judges=() if results is None else judges_of(_recorded(results).content),
         half_width=half_width,
         difference=difference,
         examples=examples,

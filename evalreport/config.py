@@ -112,6 +112,7 @@ class Options:
     outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True)
     value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True)
     lower_is_better: bool = _option(False, "flag", "", "false", loading=True)
+    gold_sampled: bool = _option(False, "flag", "", "false", group="Input")
     baseline: str | None = _option(None, "text", "MODEL", '"logreg"', short="-b")
     metrics: tuple[str, ...] = _option((), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m")
     intervals: tuple[str, ...] = _option(

@@ -34,6 +34,9 @@ class RunKeywords(TypedDict, total=False):
         Column of scores, one a row for a model on a data set.
     lower_is_better : bool
         Smaller outcomes or values are better.
+    gold_sampled : bool
+        The answers that people judged (column gold) were drawn at random: do not withhold the verdict
+        where they look chosen.
     baseline : str
         Compare every model with this one (default: every pair of models).
     metrics : str | Sequence[str]
@@ -93,6 +96,7 @@ class RunKeywords(TypedDict, total=False):
     outcome: str | None
     value: str | None
     lower_is_better: bool
+    gold_sampled: bool
     baseline: str | None
     metrics: str | Sequence[str]
     intervals: str | Sequence[str]

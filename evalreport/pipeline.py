@@ -20,6 +20,8 @@ from evalreport.comparisons.all_models import (
     one_sample_records,
 )
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
+from evalreport.comparisons.gold_sampling import with_gold_checked
+from evalreport.comparisons.judges import judge_fields
 from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
@@ -72,7 +74,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
     loaded = at_one_point(whole)
-    predictions = analysed(loaded)
+    predictions = with_gold_checked(analysed(loaded), options)
     quantities = chosen(predictions, options.metrics, options.gates)
     divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
@@ -90,6 +92,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     thresholds = threshold_fields(samples, options)
     slices = all_sliced(divisions, predictions, samples, rows, options, say)
     algorithms = about_algorithms(whole, loaded, samples, options)
+    judge = judge_fields(samples, compared, one_intervals(decisions), options)
     say("putting together", 0.9)
     results = Results(
         **provenance(predictions, quantities[0], options),
@@ -106,6 +109,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         **variance_fields(samples, options),
         ranking=ranked(samples, decisions, quantities[0], options),
         **algorithms,
+        **judge,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
@@ -113,7 +117,14 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
         second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
         warnings=all_cautions(
-            predictions, samples, family, options, algorithms=algorithms, rows=rows, thresholds=thresholds
+            predictions,
+            samples,
+            family,
+            options,
+            algorithms=algorithms,
+            judge=judge,
+            rows=rows,
+            thresholds=thresholds,
         ),
     )
     say("done", 1.0)

@@ -25,9 +25,13 @@ from evalreport.records import (
     FoldRecord,
     FoundRecord,
     GateRecord,
+    GoldSamplingRecord,
     HistoryRecord,
     InputRecord,
     JsonObject,
+    JudgeAgreementRecord,
+    JudgeBiasRecord,
+    JudgeEstimateRecord,
     MetricRecord,
     OmnibusRecord,
     RankingRecord,
@@ -470,6 +474,10 @@ class Results:
     agreement: tuple[AgreementRecord, ...] = ()
     disagreements: tuple[DisagreementRecord, ...] = ()
     unanimity: tuple[UnanimityRecord, ...] = ()
+    judge_estimates: tuple[JudgeEstimateRecord, ...] = ()
+    judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
+    judge_bias: tuple[JudgeBiasRecord, ...] = ()
+    gold_sampling: tuple[GoldSamplingRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()
     """The same of the metric that a reader asks for next (``COMPANIONS``): a family of its own, corrected by itself."""

@@ -13,8 +13,10 @@ from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records
 from evalreport.comparisons.cautions import cautions
+from evalreport.comparisons.gold_sampling import NOT_RANDOM
+from evalreport.comparisons.judges import judge_warnings
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.verdicts import Decision, decisions_of, family_records, verdict
+from evalreport.comparisons.verdicts import Decision, decisions_of, family_records, verdict, withheld
 from evalreport.config import Options
 from evalreport.data.available_analyses import why_not_analysed
 from evalreport.data.predictions import Predictions
@@ -23,7 +25,7 @@ from evalreport.data.slicing import Division
 from evalreport.errors import UsageError
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
-from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
 from evalreport.metrics.row_data import said_of_histograms
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import units_of
@@ -39,6 +41,7 @@ from evalreport.records import (
 from evalreport.registry import unknown_name
 from evalreport.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
+from evalreport.texts import Message
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -52,10 +55,16 @@ def analysed(loaded: Predictions) -> Predictions:
 def decide(
     family: Sequence[Comparison], predictions: Predictions, options: Options
 ) -> tuple[list[ComparisonRecord], list[Decision]]:
-    """Return the family's rows and decisions; a blocker leaves the numbers and takes the decisions."""
+    """Return the family's rows and decisions; a blocker leaves the numbers and takes the decisions.
+
+    Where people judged no random part of the answers every pair is undecided, for that reason.
+    """
     rows, decisions = family_records(family, options)
-    blocked = any(warning.level == "blocker" for warning in predictions.warnings)
-    return rows, [] if blocked else decisions
+    blockers = {warning.code for warning in predictions.warnings if warning.level == "blocker"}
+    if blockers == {NOT_RANDOM}:
+        why = Message("reason.gold_not_random")
+        return rows, [withheld(decision, why) for decision in decisions]
+    return rows, [] if blockers else decisions
 
 
 def second_verdicts(
@@ -198,7 +207,7 @@ def ranked(
     samples: Sequence[Sample], decisions: Sequence[Decision], primary: Quantity, options: Options
 ) -> tuple[RankingRecord, ...]:
     """Rank the models on the primary metric; letters follow the decisions."""
-    pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions}
+    pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions if d.family}
     decided = [pair for pair, told_apart in pairs.items() if told_apart]
     estimates = {m.name: s.estimates[m.name, primary] for s in samples for m in s.predictions.models}
     return rank(estimates, pairs, decided, lower_is_better=options.lower_is_better)
@@ -211,6 +220,7 @@ def all_cautions(
     options: Options,
     *,
     algorithms: ResultFields,
+    judge: ResultFields,
     **found: Any,
 ) -> tuple[WarningRecord, ...]:
     """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""
@@ -218,6 +228,7 @@ def all_cautions(
     for place, sample in enumerate(samples):
         raised += cautions(sample, family if place == 0 else (), options, **found)
     raised += algorithm_cautions(algorithms, predictions.design)
+    raised += judge_warnings(judge, options)
     return tuple(dict.fromkeys(raised))
 
 
@@ -246,6 +257,11 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
         raise UsageError(
             "--join independent is about separate test sets of examples; these are scores on data sets, which are only"
             " comparable data set by data set: leave it out, or use --join intersect for those that all models have"
+        )
+    if options.weight is not None and predictions.judged and JUDGED in (options.metrics or (JUDGED,)):
+        raise UsageError(
+            f"--weight and the column gold: {JUDGED} is for answers that count the same; leave --weight out, or name"
+            f" other metrics, such as --metric {PRIMARY[predictions.task]}"
         )
     require_decomposable(predictions, options)
     why_not = why_not_analysed(predictions)

@@ -40,6 +40,7 @@ REPORTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "credit-default": (RUN,),
     "bias-variance": (("run", "{examples}/bias-variance/predictions"),),
     "5x2cv": (("run", "{examples}/5x2cv/predictions"),),
+    "judged": (("run", "{examples}/judged/answers"),),
     "custom-template": ((*RUN, "--templates", "{examples}/custom-template/templates"),),
     "nightly-audit": tuple(
         (*AUDIT, f"{WEEKS}{week}", "--time", f"2024-{day}T02:15:00Z")

@@ -28,7 +28,7 @@ from evalreport.texts import Message
 
 FORMAT = 1
 HEAD = b"evalreport"
-_OUTPUTS = ("y_pred", "score", "outcome", "present")
+_OUTPUTS = ("y_pred", "score", "outcome", "gold", "present")
 _ATTEMPTS = ("count", "spread", "passed")
 
 

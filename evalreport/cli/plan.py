@@ -19,6 +19,7 @@ from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.comparisons.study_design import Answer
+    from evalreport.records import JsonObject
     from evalreport.refit.plans import Plan
     from evalreport.refit.resampling import Resampled
 
@@ -35,6 +36,7 @@ evalreport plan --half-width 0.02                   an accuracy to within ± 2 p
 evalreport plan --difference 0.02 --expected 0.9    two models, 2 points apart
 evalreport plan -n 500                              what 500 examples show
 evalreport plan -n 200 --between 0.1 --within 0.12  200 questions, by the attempts at each
+evalreport plan -n 2000 --judge-correlation 0.8     what human outcomes are worth beside a judge
 """
 SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 
@@ -70,6 +72,11 @@ SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, metavar="K",
               help="Folds of the cross-validation.")  # fmt: skip
 @click.option("--repeats", type=click.IntRange(min=1), metavar="R", help="Repeats of the cross-validation.")
+@click.option("--judge-correlation", type=click.FloatRange(min=-1, max=1, min_open=True), metavar="R",
+              help="Ask: what human outcomes are worth beside an automatic judge's of all -n answers; correlation of"
+              " judge and people (--sd or --expected: of what people say).")  # fmt: skip
+@click.option("--results", type=click.Path(path_type=Path), metavar="FILE",
+              help="Ask the same, by the correlations in the results.json of a run with the column gold.")  # fmt: skip
 @click.option("--power", type=SHARE, default=0.8, show_default=True, metavar="X",
               help="Wanted probability of finding the difference.")  # fmt: skip
 @click.option("--confidence", type=SHARE, default=0.95, show_default=True, metavar="X",
@@ -78,18 +85,31 @@ SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
               help="Comparisons that are corrected together (α is divided by M).")  # fmt: skip
 @form_option(help="How to print the plan.")
 def plan_command(
-    *, form: str, confidence: float, pairs: int, expected: tuple[float, ...], **asked: Any
+    *,
+    form: str,
+    confidence: float,
+    pairs: int,
+    expected: tuple[float, ...],
+    results: Path | None,
+    **asked: Any,
 ) -> int:
     """Answer a question of planning and print it; the help text is HELP."""
     if len(expected) > 2:
         raise UsageError("--expected is given once for each of at most two models")
     _require_finite({**asked, "confidence": confidence, "expected": sum(expected)})
-    from evalreport.comparisons.study_design import Question, answers
+    from evalreport.comparisons.study_design import Question, answers, judges_of
 
-    question = Question(**asked, expected=expected, alpha=(1 - confidence) / pairs)
+    judges = () if results is None else judges_of(_content(results))
+    question = Question(**asked, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
     found = answers(question)
     click.echo(_as_json(found) if form == "json" else "\n\n".join(map(str, found)))
     return 0
+
+
+def _content(results: Path) -> JsonObject:
+    from evalreport.audit.kept_files import read_recorded
+
+    return read_recorded(results).content
 
 
 def _require_finite(values: Mapping[str, object]) -> None:

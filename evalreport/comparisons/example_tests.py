@@ -165,6 +165,19 @@ def suite_t(pair: Pair) -> Outcome:
 
 
 @comparison_test(
+    "Prediction-powered (PPI++)",
+    "judged",
+)
+def ppi(pair: Pair) -> Outcome:
+    """Difference of what people would have said on average over its error, by z (in clusters by t)."""
+    delta = pair.difference
+    assert delta.judged is not None
+    if delta.sizes is not None or not delta.judged.rest:
+        return _by_influence(pair, Message("reason.one_example_or_cluster"))
+    return _by_error(pair, delta.standard_error, None, Message("reason.one_example_or_cluster"))
+
+
+@comparison_test(
     "t under weights",
     "weights",
     beside=("permutation", "bootstrap_difference"),
@@ -176,13 +189,21 @@ def weighted_t(pair: Pair) -> Outcome:
 
 def _by_influence(pair: Pair, alone: Message) -> Outcome:
     """Divide the difference by its error from influence values."""
-    difference, error, df = pair.difference.value, pair.difference.corrected_error, pair.difference.df
-    if error is None or df is None:
+    error, df = pair.difference.corrected_error, pair.difference.df
+    return _by_error(pair, None if df is None else error, df, alone)
+
+
+def _by_error(pair: Pair, error: float | None, df: float | None, alone: Message) -> Outcome:
+    """Divide the difference by an error, by t; by z where there are no degrees of freedom."""
+    difference = pair.difference.value
+    if error is None:
         return Outcome(None, None, reason=alone)
     if error <= NEGLIGIBLE * abs(difference):
         alike = abs(difference) <= NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))
         return Outcome(0.0, 1.0, df) if alike else Outcome(None, None, df, reason=NO_SPREAD)
-    return Outcome(difference / error, probability(2 * t_tail(abs(difference / error), df)), df)
+    statistic = difference / error
+    tail = normal_tail(abs(statistic)) if df is None else t_tail(abs(statistic), df)
+    return Outcome(statistic, probability(2 * tail), df)
 
 
 Floats = npt.NDArray[np.float64]

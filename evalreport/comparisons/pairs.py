@@ -20,6 +20,7 @@ from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.registry import Kind
 from evalreport.metrics.estimate import Estimate, difference, unpaired_difference
+from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
@@ -114,6 +115,11 @@ def _comparison(
     if lacking is not None:
         return Comparison(a, b, quantity, None, lacking)
     delta = difference(first, second)
+    if first.judged is not None:
+        found = judged_difference(delta, sample.predictions, sample.units)
+        if isinstance(found, Message):
+            return Comparison(a, b, quantity, None, found)
+        delta = found
     if first.table is not None:
         delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
     losses = by_example(sample, (a, b), quantity)
@@ -201,6 +207,7 @@ def tested_difference(pair: Pair, test: str) -> float:
 OWN_INTERVAL: Mapping[str, str] = {
     "agreement": "newcombe_paired",
     "losses": "t",
+    "judged": "ppi",
     "clusters": "cr2_t",
     "weights": "weighted_t",
     "suite": "suite_t",

@@ -17,6 +17,7 @@ Floats = npt.NDArray[np.float64]
 OfExamples = Literal[
     "agreement",
     "losses",
+    "judged",
     "clusters",
     "weights",
     "suite",

@@ -317,6 +317,40 @@ def detectable_mean_difference(n: int, sd: float, alpha: float, power: float) ->
     return detectable_noncentrality(n - 1, alpha, power) * sd / math.sqrt(n)
 
 
+# --- a judge and a few people ---------------------------------------------------------------------------------------
+
+
+def gold_effective(gold: float, n: int, correlation: float) -> float:
+    """Return how many human outcomes without a judge make as small an error as ``gold`` of n with one (PPI++).
+
+    gold / (1 - r^2 (n - gold) / n): the variance sd^2 / gold less what the judge explains of it, at the best weight.
+
+    Parameters
+    ----------
+    n
+        All examples, which the judge graded.
+    correlation
+        r between the judge's outcomes and people's; below 0 the judge counts for nothing.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453, section 6.
+
+    Examples
+    --------
+    A judge with a correlation of 0.8 makes 150 human outcomes of 2,000 answers worth 368.
+
+    >>> round(gold_effective(150, 2000, 0.8))
+    368
+    """
+    return gold / (1 - max(correlation, 0.0) ** 2 * (n - gold) / n)
+
+
+def judged_half_width(gold: int, n: int, sd: float, correlation: float, confidence: float) -> float:
+    """Return z sd / sqrt(effective human outcomes): half the interval of what people say on average."""
+    return quantile(confidence) * sd / math.sqrt(gold_effective(gold, n, correlation))
+
+
 # --- two independent test sets --------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from evalreport.comparisons import sample_size
 from evalreport.comparisons.sample_size import detectable_accuracy_difference
 from evalreport.errors import UsageError
 from evalreport.numbers import count, number
+from evalreport.records import JsonObject
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, say
 
@@ -22,6 +23,19 @@ USUAL_DISCORDANCE = (0.05, 0.1, 0.2)
 USUAL_EXAMPLES = (100, 300, 1000, 3000, 10_000)
 USUAL_REPEATS = (1, 5, 10, 100)
 USUAL_ATTEMPTS = (1, 2, 4, 8, 16)
+USUAL_GOLD = (50, 100, 200, 500, 1000)
+USUAL_JUDGED = 2000
+"""Answers that a judge graded, where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeFigures:
+    """What is known of a judge: its correlation with people, the sd of what people say, answers, whose figures."""
+
+    correlation: float
+    sd: float
+    n: int
+    of: Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +59,11 @@ class Question:
         between the attempts at one; and how many attempts, each number answered by itself (default: usual ones).
     alpha
         Two-sided level of one comparison, after correction for their number.
+    judge_correlation
+        Of a judge's outcomes with people's; ``sd`` is then the deviation of what people say (default: that of 0 and 1
+        with the ``expected`` share, else with one half).
+    judges
+        What a run found of its judge, by model and pair.
     """
 
     measure: Measure = "accuracy"
@@ -64,6 +83,8 @@ class Question:
     repeats: int | None = None
     alpha: float = 0.05
     power: float = 0.8
+    judge_correlation: float | None = None
+    judges: tuple[JudgeFigures, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +139,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "sd": (0, math.inf),
     "between": (-math.ulp(0.0), math.inf),
     "within": (-math.ulp(0.0), math.inf),
+    "judge_correlation": (-1, math.nextafter(1, 2)),
     "prevalence": (0, 1),
     "folds": (1, math.inf),
     "repeats": (0, math.inf),
@@ -156,6 +178,9 @@ def answers(question: Question) -> tuple[Answer, ...]:
     """
     _check(question)
     question = _of_attempts(question)
+    judges = question.judges or _assumed_judge(question)
+    if judges:
+        return tuple(_with_judge(question, judge) for judge in judges)
     found: list[Answer] = []
     if question.half_width is not None:
         found.append(_for_half_width(question, question.half_width))
@@ -394,6 +419,68 @@ def _discordant(q: Question) -> Answer:
         Row(Message("plan_if.exact"), sample_size.discordant_needed(q.alpha, exact=True)),
     ]
     return _answer(Message("plan.discordant", alpha=q.alpha), "discordant examples", rows, "discordant")
+
+
+# --- a judge and a few people ---------------------------------------------------------------------------------------
+
+
+def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
+    """Read from results what a run found of its judge.
+
+    Raises
+    ------
+    UsageError
+        Results without a judge whose word people checked.
+    """
+    found = [
+        JudgeFigures(
+            correlation=record["correlation"],
+            sd=record["sd"],
+            n=record["n"],
+            of=Message("plan.judge_of_model", model=record["a"])
+            if record["b"] is None
+            else Message("plan.judge_of_pair", a=record["a"], b=record["b"]),
+        )
+        for record in results.get("judge_estimates", ())
+        if record.get("correlation") is not None
+    ]
+    if not found:
+        raise UsageError(
+            "the results hold no judge whose word people checked: run a pilot with outcome and gold, or state"
+            " --judge-correlation"
+        )
+    return tuple(found)
+
+
+def _assumed_judge(q: Question) -> tuple[JudgeFigures, ...]:
+    if q.judge_correlation is None:
+        return ()
+    share = q.expected[0] if q.expected else 0.5
+    sd = math.sqrt(share * (1 - share)) if q.sd is None else q.sd
+    return (
+        JudgeFigures(correlation=q.judge_correlation, sd=sd, n=USUAL_JUDGED, of=Message("plan.judge_given")),
+    )
+
+
+def _with_judge(q: Question, judge: JudgeFigures) -> Answer:
+    """Say how wide the interval is with usual numbers of human outcomes, and how many people alone would take."""
+    n = judge.n if q.examples is None else q.examples
+    rows = [
+        Row(
+            Message(
+                "plan_if.gold",
+                gold=gold,
+                effective=round(sample_size.gold_effective(gold, n, judge.correlation)),
+                alone=sample_size.judged_half_width(gold, n, judge.sd, 0.0, 1 - q.alpha),
+            ),
+            sample_size.judged_half_width(gold, n, judge.sd, judge.correlation, 1 - q.alpha),
+        )
+        for gold in (*(gold for gold in USUAL_GOLD if gold < n), n)
+    ]
+    asked = Message(
+        "plan.judge", level=1 - q.alpha, examples=n, of=judge.of, correlation=judge.correlation, sd=judge.sd
+    )
+    return _answer(asked, "half-width", rows, "judge")
 
 
 # --- cross-validation -----------------------------------------------------------------------------------------------

@@ -290,6 +290,7 @@ def _no_margin(pair: Pair) -> Text | None:
 _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "agreement": _no_agreement,
     "losses": _no_losses,
+    "judged": lambda pair: why_not(INTERVALS["ppi"], pair.difference),
     "clusters": lambda pair: why_not(INTERVALS["cr2_t"], pair.difference),
     "weights": lambda pair: why_not(INTERVALS["weighted_t"], pair.difference),
     "suite": lambda pair: why_not(INTERVALS["suite_t"], pair.difference),

@@ -47,7 +47,7 @@ class Decision:
         Adjusted p-value of the recommended test at or below alpha, in the direction of the difference; ``favours``
         says whom that favours (1: a, -1: b).
     family
-        How many pairs were tested.
+        How many pairs were tested; 0 where the decision is withheld.
     """
 
     comparison: Comparison
@@ -103,6 +103,12 @@ def decisions_of(
 def one_intervals(decisions: Sequence[Decision]) -> dict[tuple[str, str], Interval | None]:
     """Return each pair's one interval."""
     return {(decision.comparison.a, decision.comparison.b): decision.limits for decision in decisions}
+
+
+def withheld(decision: Decision, why: Message) -> Decision:
+    """Return the decision on a pair of which nothing may be said, for a reason that is about all pairs."""
+    comparison = replace(decision.comparison, pair=None, reason=why)
+    return replace(decision, comparison=comparison, limits=None, decided=False, favours=0, family=0)
 
 
 Settled = Callable[[float], tuple[bool, Interval]]
@@ -282,7 +288,9 @@ def _detectable(decision: Decision, pair: Pair, options: Options, decimals: int)
         size: dict[str, object] = {"difference": detectable, "decimals": decimals}
         if needed is None or needed <= (delta.n_units if delta.over_datasets else delta.n):
             return Message("detectable.difference", **size)
-        units = "datasets" if delta.over_datasets else "examples"
+        if delta.judged is not None:
+            size["gold"] = _rounded(max(round(needed * delta.judged.gold / delta.n), 1))
+        units = "datasets" if delta.over_datasets else "examples" if delta.judged is None else "judged"
         return Message(f"detectable.difference_and_{units}", **size, needed=_rounded(needed))
     if delta.agreement is not None:
         return Message("detectable.same_answers")

@@ -93,6 +93,13 @@ def _outcomes(p: Predictions) -> Answer:
     return _yes("outcome") if p.task == "outcome" else _no("outcome", task=p.task)
 
 
+def _judged(p: Predictions) -> Answer:
+    counts = {m.name: int(np.count_nonzero(~np.isnan(m.gold))) for m in p.models if m.gold is not None}
+    if not counts:
+        return _no("gold")
+    return _yes("gold", counts=tuple(f"{name} {n}" for name, n in counts.items()), n=p.n)
+
+
 def _values(p: Predictions) -> Answer:
     return _yes("value") if p.task == "scores" else _no("value", task=p.task)
 
@@ -217,6 +224,7 @@ _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
     "probabilities": _probability,
     "regression": _regression,
     "outcomes": _outcomes,
+    "judged": _judged,
     "scores": _values,
     "paired": _paired,
     "independent": _independent,

@@ -48,6 +48,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "time": (),
     "outcome": ("correct", "passed"),
     "attempt": ("epoch",),
+    "gold": ("human",),
     "value": (),
     "task": ("benchmark",),
 }
@@ -197,9 +198,20 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     Raises
     ------
     InputError
-        Where there is neither y_pred, score, p_<label>, outcome nor value; or there are graded documents of queries.
+        Where there is neither y_pred, score, p_<label>, outcome nor value; gold without outcome; or there are graded
+        documents of queries.
     """
     called = {name.strip().casefold() for name in names}
+    if "gold" in roles.columns and "outcome" not in roles.columns:
+        raise InputError(
+            "the column gold, what a person said of an answer, stands without outcome, what the judge said of it",
+            file=file,
+            line=1,
+            column=roles.columns["gold"],
+            expected="outcome in every row, and gold in those that a person judged",
+            remedy="name the judge's column with --outcome; rename gold to y_true if it holds true labels or values,"
+            " to outcome if people judged every answer",
+        )
     if called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns):
         raise InputError(
             "these are rankings: documents of queries with their relevance",
@@ -269,6 +281,8 @@ def _standard_columns(
             continue
         # `correct` beside predictions is a note about them, not a judgement that replaces them.
         accepted = () if standard == "outcome" and judged else aliases
+        # What a person said stands beside what a judge said, or is metadata.
+        accepted = () if standard == "gold" and "outcome" not in columns else accepted
         present = [n for n in (standard, *accepted) if n in stripped and n not in named.values()]
         if present:
             columns[standard] = stripped[present[0]]

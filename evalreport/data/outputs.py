@@ -29,6 +29,7 @@ class Parsed:
     score: Floats | None = None
     proba: dict[str, Floats]
     outcome: Floats | None = None
+    gold: Floats | None = None
 
 
 def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
@@ -41,7 +42,8 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
     """
     if task.task in ("outcome", "scores"):
         column = "outcome" if task.task == "outcome" else "value"
-        return Parsed(outcome=_numbers(rows, column), proba={})
+        gold = _numbers(rows, "gold") if column == "outcome" and "gold" in rows.columns else None
+        return Parsed(outcome=_numbers(rows, column), gold=gold, proba={})
     if task.task == "regression":
         return Parsed(y_pred=label_numbers(rows, "y_pred"), proba={})
     assert task.spelling is not None
@@ -163,7 +165,8 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
         _refuse_silent(chosen, column)
     if parsed.outcome is None:
         return ModelOutputs(chosen.model, y_pred=values, present=chosen.present)
-    return ModelOutputs(chosen.model, outcome=values, present=chosen.present)
+    gold = _taken(chosen, parsed.gold)
+    return ModelOutputs(chosen.model, outcome=values, gold=gold, present=chosen.present)
 
 
 def _classifying(
@@ -308,7 +311,7 @@ def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
 
 def _numbers(rows: Rows, column: str) -> Floats:
     array = rows.columns[column]
-    if column != "outcome":
+    if column not in ("outcome", "gold"):
         return _finite(rows, column, array)
     values = dictionary_numbers(array, truths=True)
     wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
@@ -331,7 +334,9 @@ def _refuse_wrong(rows: Rows, column: str, wrong: npt.NDArray[np.bool_]) -> None
         column,
         "{cell} is no finite number",
         expected="a finite number with a decimal point and without thousands separators",
-        remedy="correct the value, or leave the column empty for a model that does not give it",
+        remedy="correct the value, or leave the cell empty where no person judged"
+        if column == "gold"
+        else "correct the value, or leave the column empty for a model that does not give it",
     )
 
 

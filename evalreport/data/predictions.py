@@ -96,6 +96,8 @@ class ModelOutputs:
         (n,) float64: the tasks ``outcome`` and ``scores``.
     attempts
         How often each question was answered; None: once.
+    gold
+        (n,) float64, beside the outcome that a judge gave: the one that a person gave, nan where none did.
     present
         (n,) bool: the rows this model has; None = all. Under ``join='error'`` and ``'intersect'`` models lack rows
         only where their training seeds have other names.
@@ -109,6 +111,7 @@ class ModelOutputs:
     proba: Floats | None = None
     outcome: Floats | None = None
     attempts: Attempts | None = None
+    gold: Floats | None = None
     present: npt.NDArray[np.bool_] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
 
@@ -191,6 +194,11 @@ class Predictions:
         used, codes = np.unique(column.values, return_inverse=True)
         names = tuple(column.categories[code] for code in used if code >= 0)
         return Column(codes.ravel().astype(np.int32), names) if len(names) == len(used) > 1 else None
+
+    @property
+    def judged(self) -> bool:
+        """Whether the outcomes are a judge's, and people gave theirs of some rows."""
+        return any(model.gold is not None for model in self.models)
 
     @property
     def answers(self) -> tuple[str, ...]:

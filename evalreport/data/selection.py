@@ -100,6 +100,7 @@ def _of_model(model: ModelOutputs, rows: Rows) -> ModelOutputs:
         proba=taken(model.proba),
         outcome=taken(model.outcome),
         attempts=None if model.attempts is None else model.attempts.of(rows),
+        gold=taken(model.gold),
         present=taken(model.present),
         columns=_of_columns(model.columns, rows),
     )
@@ -271,6 +272,7 @@ def _model(model: ModelOutputs, rows: Rows, axis: Axis, x: float) -> ModelOutput
         proba=None if model.proba is None else model.proba[rows],
         outcome=None if model.outcome is None else model.outcome[rows],
         attempts=None if model.attempts is None else model.attempts.of(rows),
+        gold=None if model.gold is None else model.gold[rows],
         columns=columns,
     )
 

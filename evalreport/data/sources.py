@@ -283,6 +283,8 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
             yield b"" if values is None else np.ascontiguousarray(values).tobytes()
         if model.attempts is not None:
             yield model.attempts.count.tobytes() + model.attempts.spread.tobytes()
+        if model.gold is not None:
+            yield model.gold.tobytes()
         yield from _columns(model.columns)
     yield from _columns({**predictions.keys, **predictions.metadata})
 

@@ -149,6 +149,8 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
     "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.least_of_a_class,
     "several_units": lambda _, e: e.clusters != 1,
     "influence": lambda _, e: e.derivative is not None,
+    "gold": lambda _, e: e.judged is not None,
+    "no_gold": lambda _, e: e.judged is None,
     "clusters": lambda _, e: e.clusters is not None and not e.over_datasets,
     "weights": lambda _, e: e.weighted,
     "tasks": lambda _, e: e.tasks is not None,
@@ -184,10 +186,11 @@ NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
     "seeds": ("seeds", "seed_influence"),
     "blocks": ("paired", "few_blocks"),
     "independent_proportion": ("independent_proportions",),
-    "bootstrap": ("some_interval", "resampled", "smooth", "enough_of_a_class", "several_units"),
+    "bootstrap": ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units"),
     "smooth": ("some_interval",),
-    "clusters": ("some_interval", "one_task", "influence", "clusters", "equal_weights"),
-    "suite": ("some_interval", "tasks", "influence"),
+    "judged": ("gold",),
+    "clusters": ("some_interval", "one_task", "influence", "no_gold", "clusters", "equal_weights"),
+    "suite": ("some_interval", "tasks", "influence", "no_gold"),
     "weights": ("some_interval", "influence", "weights"),
     "proportion": (*_ALIKE, "proportion"),
     "weighted_proportion": ("some_interval", "one_task", "independent_or_weighted", "proportion"),
@@ -264,7 +267,7 @@ def recommended(estimate: Estimate) -> str:
 def _whatever_the_units(metric: Metric) -> str:
     """Return the interval that needs nothing but the metric's own smoothness; where it has none, the refused one."""
     general = (n for n in ("bootstrap_bca", "bootstrap_percentile", "normal") if n in metric.intervals)
-    return next(general, "bootstrap_percentile")
+    return next(general, metric.intervals[0] if metric.intervals else "bootstrap_percentile")
 
 
 def limits(estimate: Estimate, name: str, level: float) -> Interval:

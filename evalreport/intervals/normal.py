@@ -132,6 +132,22 @@ def _student(estimate: Estimate, level: float) -> Bounds:
 
 
 @interval(
+    "Prediction-powered (PPI++)",
+    "judged",
+    source="Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453",
+)
+def ppi(estimate: Estimate, level: float) -> Bounds:
+    """What people would have said on average, plus or minus z errors of the judge's outcomes and of people's.
+
+    Student's t where people judged every row, and for clusters: what each row contributes is added up by cluster, the
+    variance has the factor G / (G - 1) and G - 1 degrees of freedom.
+    """
+    assert estimate.judged is not None
+    by_t = estimate.sizes is not None or not estimate.judged.rest
+    return _student(estimate, level) if by_t else normal(estimate, level)
+
+
+@interval(
     "Student's t over examples and training seeds", "seeds",
     source="Searle, Casella and McCulloch (1992), Variance Components, chapter 4; Satterthwaite (1946), Biometrics"
     " Bull 2:110",

@@ -31,6 +31,7 @@ Kind = Literal[
     "fits",
     "trained_fits",
     "seeds",
+    "judged",
     "blocks",
     "paired_proportion",
     "independent_proportion",
@@ -76,8 +77,9 @@ class IntervalMethod:
         return self.kind not in ("paired_proportion", "independent_proportion")
 
 
-UNLIKE = ("seeds", "suite", "clusters", "weights")
-"""Kinds of examples after several trainings, in clusters or with weights; the test of the same name goes with each."""
+UNLIKE = ("judged", "seeds", "suite", "clusters", "weights")
+"""Kinds of examples of which people judged some, after several trainings, in tasks, in clusters or with weights; the
+test of the same name goes with each."""
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
 

@@ -10,6 +10,7 @@ from evalreport.metrics import attempts
 from evalreport.metrics import calibration
 from evalreport.metrics import ranking
 from evalreport.metrics import regression
+from evalreport.metrics import judged
 from evalreport.metrics import criteria
 
 # isort: on
@@ -24,5 +25,6 @@ __all__ = [
     "calibration",
     "ranking",
     "regression",
+    "judged",
     "criteria",
 ]

@@ -113,6 +113,23 @@ def crossed(of_examples: float, df: float, terms: Sequence[SeedTerm | None]) -> 
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """On how many rows an estimate of what people say rests.
+
+    Attributes
+    ----------
+    gold, rest
+        Rows that people judged, and the others.
+    weight
+        lambda, how much the judge counts; nan of two test sets, each of which has its own.
+    """
+
+    gold: int
+    rest: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class Fits:
     """A quantity's values on single fits (folds, repeats ...), one of each a fit.
 
@@ -207,6 +224,8 @@ class Estimate:
         Kish's effective number of examples where they weigh differently.
     trials_effective
         Of a proportion: Kish's effective number of weighted trials; all right or all wrong in clusters: G*.
+    judged
+        Where it is of what people say, of whom only some rows are known.
     """
 
     model: str
@@ -236,6 +255,7 @@ class Estimate:
     tasks: npt.NDArray[np.int64] | None = None
     n_effective: float | None = None
     trials_effective: float | None = None
+    judged: Judged | None = None
     is_difference: bool = False
     is_unpaired: bool = False
 
@@ -370,7 +390,7 @@ class Estimate:
         if self.tasks is not None:
             derivative = self.derivative
             return None if derivative is None else freedom_within(self.tasks, derivative, self.sizes)
-        if self.sizes is not None and not self.weighted:
+        if self.sizes is not None and not self.weighted and self.judged is None:
             return freedom_of_clusters(self.sizes)
         by_weight = self.n_effective is not None and self.sizes is None
         return freedom(self.n_units, self.n_effective - 1 if by_weight and self.n_effective else None)
@@ -451,6 +471,7 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
         fits=fits,
         by_fit=by_fit,
         table=None,
+        judged=None,
         sides=(a, b),
         is_difference=True,
     )
@@ -494,9 +515,14 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:
         sizes=np.concatenate([_sizes(a), _sizes(b)]) if clustered else None,
         n_effective=None if None in weights else sum(n for n in weights if n is not None),
         positive=None,
+        judged=_of_both(a.judged, b.judged),
         sides=(a, b),
         is_unpaired=True,
     )
+
+
+def _of_both(a: Judged | None, b: Judged | None) -> Judged | None:
+    return None if a is None or b is None else Judged(min(a.gold, b.gold), min(a.rest, b.rest), np.nan)
 
 
 def _sizes(estimate: Estimate) -> Floats:
@@ -555,6 +581,10 @@ def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]
     """Return the range of a metric on these data."""
     if metric.share_of_right and metric.needs == "outcomes":
         return (0.0, 1.0) if all(m.passes is not None for m in predictions.models) else metric.range
+    if metric.share_of_right and metric.needs == "gold":
+        given = [m.outcome for m in predictions.models if m.outcome is not None]
+        given += [m.gold[~np.isnan(m.gold)] for m in predictions.models if m.gold is not None]
+        return (0.0, 1.0) if all(np.isin(values, (0, 1)).all() for values in given) else metric.range
     return metric.binary_range if metric.binary_range and predictions.task == "binary" else metric.range
 
 

@@ -273,4 +273,4 @@ def _digest(predictions: Predictions) -> bytes:
 
 
 def _outputs(model: ModelOutputs) -> tuple[object, ...]:
-    return (model.y_pred, model.score, model.proba, model.outcome)
+    return (model.y_pred, model.score, model.proba, model.outcome, model.gold)

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from evalreport.conditions import terms_of
 from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError
-from evalreport.metrics.registry import METRICS, NUMBERED, PRIMARY, Metric, Quantity, definition, parse
+from evalreport.metrics.registry import (
+    JUDGED,
+    METRICS,
+    NUMBERED,
+    PRIMARY,
+    Metric,
+    Quantity,
+    definition,
+    parse,
+)
 
 
 def available(predictions: Predictions) -> tuple[Quantity, ...]:
@@ -16,6 +25,8 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
     for metric in METRICS.values():
         if metric.family == "training":
             continue  # criteria of training rows: no quantity of test predictions
+        if metric.family == "judged" and not predictions.judged:
+            continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
         if metric.numbered:
@@ -65,7 +76,8 @@ def chosen(
                 " metric of test predictions first, for the verdict to be about"
             )
         return tuple(q for q in dict.fromkeys(named) if definition(q).family != "training")
-    primary = parse(PRIMARY[predictions.task], predictions.task, predictions.classes)
+    name = JUDGED if predictions.judged else PRIMARY[predictions.task]
+    primary = parse(name, predictions.task, predictions.classes)
     if predictions.classes and all(m.y_pred is None for m in predictions.models):
         # Bare scores without a threshold: no model has labels, so none has an accuracy.
         primary = Quantity("roc_auc")

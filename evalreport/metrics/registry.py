@@ -21,8 +21,8 @@ from evalreport.errors import UsageError
 from evalreport.registry import Registry, close_names, summary_of, unknown_name
 from evalreport.texts import Message, Text
 
-Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]
-Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "passes", "training"]
+Family = Literal["binary_table", "table", "moments", "ranking", "rows", "judged", "training"]
+Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "passes", "gold", "training"]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
 IsoSlope = Literal["", "counts", "rates"]
@@ -83,6 +83,7 @@ class Metric:
         ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
         ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores;
+        ``judged``: function of a judge's outcomes and people's of some rows (``metrics.judged``);
         ``training``: a criterion of training rows (``metrics.criteria``), no function of test predictions;
         ``rows``: function of a prepared state and weights (b, n), for what none of the others can express.
     tasks, needs
@@ -262,7 +263,9 @@ class Metric:
     @property
     def testable(self) -> bool:
         """Whether some test of a difference is honest: by its replicates, or by swapping outputs."""
-        return self.replicates_hold or self.family in ("table", "binary_table", "moments", "ranking")
+        return self.replicates_hold or self.family in (
+            *("table", "binary_table", "moments", "ranking", "judged"),
+        )
 
     @property
     def phrase(self) -> str:
@@ -405,6 +408,22 @@ def rows(label: str, formula: str, *, prepare: Function, **fields: Any) -> Decor
     return lambda function: register(function, label=label, formula=formula, family="rows", **given)
 
 
+def judged(label: str, formula: str, **fields: Any) -> Decorator:
+    """Register a function of (judge's outcomes, people's), each (n,), which estimates what people say of all rows."""
+    given: Fields = {
+        "tasks": ("outcome",),
+        "needs": "gold",
+        "range": (-float("inf"), float("inf")),
+        "intervals": ("ppi",),
+        "difference_interval": "ppi",
+        "test": "ppi",
+        "resampled": False,
+        "share_of_right": True,
+        **fields,
+    }
+    return lambda function: register(function, label=label, formula=formula, family="judged", **given)
+
+
 def affine(label: str, formula: str, *, of: str, **fields: Any) -> Decorator:
     """Register a metric that is another one on another scale: the decorated function maps that one's value to this.
 
@@ -505,6 +524,9 @@ PRIMARY: dict[Task, str] = {
     "scores": "mean_value",
 }
 """The primary metric by task, unless one is named."""
+
+JUDGED = "mean_gold"
+"""The primary metric where people judged some of the answers, unless one is named."""
 
 
 @dataclass(frozen=True, slots=True)

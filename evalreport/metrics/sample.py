@@ -16,6 +16,7 @@ from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
 from evalreport.metrics.calibration import bin_of
 from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
+from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
 from evalreport.metrics.row_data import MOST_EXACT_ROWS, MOST_RESAMPLED_ROWS, RowData
@@ -125,6 +126,7 @@ def estimate_all(
         if n_resamples and (many or (rows.single and predictions.n > most_exact)):
             rows = _with_bins(rows, predictions) if rows.columns or rows.orders else rows
         rows = replace(rows, many=many)
+    estimates |= judged_estimates(predictions, units, quantities)
     estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
 
@@ -143,6 +145,7 @@ def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
         "values": outputs.y_pred,
         "outcomes": outputs.outcome,
         "passes": outputs.passes,
+        "gold": outputs.gold,
     }
     needs = definition(quantity).needs
     return Message(f"lacks.{needs}") if needs in given and given[needs] is None else None

@@ -37,6 +37,7 @@ PROMISED = [
     "--outcome",
     "--value",
     "--lower-is-better",
+    "--gold-sampled",
     "-b",
     "--baseline",
     "-m",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
+
+import evalreport as er
 
 
 def test_the_plan_of_two_models_on_the_same_examples(run):
@@ -34,6 +37,41 @@ def test_several_pairs_need_more(run):
         for pairs in ("1", "10")
     )
     assert one["answers"][0]["rows"][0]["answer"] < ten["answers"][0]["rows"][0]["answer"]
+
+
+def test_human_outcomes_beside_a_judge(run):
+    """A judge with r = 0.8 of 2,000 answers: 200 human outcomes are worth 200 / (1 - 0.64 * 0.9) = 472."""
+    words = ("plan", "-n", "2000", "--judge-correlation", "0.8", "--expected", "0.5")
+    assert "people judge 200: worth 472 without the judge, whose half-width would be 0.069" in run(*words).out
+    (answer,) = json.loads(run(*words, "-f", "json").out)["answers"]
+    assert answer["unit"] == "half-width"
+    assert answer["rows"][2]["answer"] == pytest.approx(1.959964 * 0.5 / 471.7**0.5, rel=1e-4)
+    assert len(answer["rows"]) == 6
+
+
+def test_human_outcomes_by_the_judge_of_a_run(run, tmp_path):
+    """--results takes correlation, deviation and number of answers from a run, by model and pair."""
+    random = np.random.default_rng(1)
+    people = (random.random((2, 300)) < 0.6).astype(float)
+    judge = np.where(random.random((2, 300)) < 0.9, people, 1 - people)
+    gold = np.where(np.arange(300) < 80, people, np.nan)
+    models = {name: {"outcome": judge[k], "gold": gold[k]} for k, name in enumerate("ab")}
+    results = er.evaluate(models, resamples=20)
+    er.render(results, tmp_path / "pilot", formats=["json"])
+    answers = json.loads(run("plan", "--results", str(tmp_path / "pilot"), "-f", "json").out)["answers"]
+    r = np.corrcoef(judge[0, :80], people[0, :80])[0, 1]
+    assert f": a, correlation of judge and people {r:.2g}," in answers[0]["question"]
+    assert "300 answers" in answers[0]["question"]
+    assert len(answers) == 3
+    assert [str(a.question) for a in er.plan(results=results)] == [a["question"] for a in answers]
+
+
+def test_results_without_a_judge_plan_nothing(run, tmp_path):
+    """One message says what a pilot needs."""
+    er.render(er.evaluate({"a": {"outcome": [0, 1, 1]}}, resamples=10), tmp_path / "run", formats=["json"])
+    done = run("plan", "--results", str(tmp_path / "run"))
+    assert done.code == 2
+    assert "no judge whose word people checked" in done.err
 
 
 @pytest.mark.parametrize(

@@ -121,10 +121,26 @@ def answers(seed: int = 0) -> Source:
 LAYOUTS = (*KEYS, "scores", "independent", "answers")
 
 
+def judged(seed: int = 0) -> Source:
+    """Return three models whose answers a judge graded, a third of them people too, mostly alike."""
+    random = np.random.default_rng(seed)
+    source: Source = {}
+    for k, name in enumerate(MODELS):
+        people = (random.random(60) < 0.5 + 0.1 * k).astype(float)
+        judge = np.where(random.random(60) < 0.85, people, 1 - people)
+        gold = [value if i % 3 == 0 else None for i, value in enumerate(people.tolist())]
+        source[name] = {"id": _IDS, "outcome": judge.tolist(), "gold": gold}
+    return source
+
+
+LAYOUTS = (*KEYS, "scores", "judged", "independent")
+
+
 def source_of(layout: str, seed: int = 0) -> Source:
     """Return the models of a layout."""
-    if layout in ("scores", "answers"):
-        return scores(seed) if layout == "scores" else answers(seed)
+    made = {"scores": scores, "answers": answers, "judged": judged}
+    if layout in made:
+        return made[layout](seed)
     return own_test_sets(seed) if layout == "independent" else predictions(layout, seed)
 
 
@@ -133,7 +149,7 @@ def evaluate(source: Source, layout: str, **fields: Any) -> Results:
     given: dict[str, Any] = {"tests": ("all",), "resamples": 100, **fields}
     if layout == "answers":
         given["metrics"] = ("mean_outcome", "pass@2", "pass^2")
-    elif layout != "scores":
+    elif layout not in ("scores", "judged"):
         given = {"positive": "1", "metrics": ("accuracy", "roc_auc", "log_loss"), **given}
     if layout == "clusters":
         given["cluster"] = "site"

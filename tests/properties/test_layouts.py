@@ -29,6 +29,7 @@ RECOMMENDED = {
     "answers": "paired_t",
     "suite": "suite_t",
     "scores": "wilcoxon",
+    "judged": "ppi",
     "independent": "two_proportions_z",
 }
 

@@ -75,6 +75,7 @@ ELSEWHERE = {
     "scott_pi": "reference values from R",
     **dict.fromkeys(("aic", "bic", "mdl", "vc_bound"), "training rows: tested against statsmodels"),
     "mean_outcome": "a plain mean, tested with the task outcome",
+    "mean_gold": "reference values of ppi-python, in the tests of judges",
     "mean_value": "a plain mean, tested with the task scores",
     "specificity": "averages over classes: reference values from R",
     # written out by their definitions, or from scikit-learn's curves and parts, in the tests of metrics

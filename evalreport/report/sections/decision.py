@@ -48,6 +48,9 @@ OF_THE_TEST = frozenset(
         "unequal_weights",
         "few_large_losses",
         "few_seeds",
+        "judge_favours",
+        "few_gold",
+        "few_judge_errors",
     }
     | {"short_interval", "short_difference_interval", "folds_taken_as_independent", "trained_on_test"}
 )
@@ -116,7 +119,7 @@ def describe(view: View) -> Decision:
 def _headline(view: View) -> str:
     if len(view.models) == 1:
         return _single(view)
-    if not view.results.verdicts:
+    if all(_not_comparable(record) for record in view.results.verdicts):
         return say("decision.no_verdict", metric=view.primary_words)
     if view.results.baseline is not None:
         return _against_baseline(view, view.model(view.results.baseline))
@@ -129,6 +132,10 @@ def _with_tasks(view: View, headline: str) -> str:
     """Say of a suite what the headline is about."""
     over = over_tasks(view)
     return say("suite.headline", over=over[:1].upper() + over[1:], headline=headline) if over else headline
+
+
+def _not_comparable(record: VerdictRecord) -> bool:
+    return any(coded(part)[0] == "verdict.not_comparable" for part in joined(record.text))
 
 
 def _single(view: View) -> str:
@@ -300,6 +307,9 @@ def about(view: View) -> str:
         parts = [say(key, n=n, positives=numbers.count(positives), **known)]
     elif results.task == "multiclass":
         parts = [say("decision.of_classes", n=n, classes=len(results.classes))]
+    judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
+    if judged:
+        parts.append(say("decision.judged_by_people", n=max(judged)))
     if results.design != "test-set":
         fits = _n_fits(view)
         parts.append(
@@ -419,13 +429,14 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     said = {coded(part)[0]: coded(part)[1] for part in further}
     on = say("decision.on", metric=metric) if metric else ""
     pair = {"a": a.name, "b": b.name, "on": on, "n": numbers.count(view.results.n)}
-    for unit in ("examples", "datasets"):
+    for unit in ("examples", "judged", "datasets"):
         found = said.get(f"detectable.difference_and_{unit}")
         if found is not None:
             gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
-            return say(
-                f"decision.settle_{unit}", **pair, needed=numbers.count(float(str(found["needed"]))), gap=gap
-            )
+            known = {
+                name: numbers.count(float(str(found[name]))) for name in ("needed", "gold") if name in found
+            }
+            return say(f"decision.settle_{unit}", **pair, **known, gap=gap)
     found = said.get("detectable.difference")
     if found is not None:
         return say(

@@ -61,6 +61,8 @@ def describe(view: View) -> Failures | None:
     left_out = [m.name for m in view.models if m.id in held and m not in models]
     heading, text = _found(view, examples[0])
     note = say("report.left_out", names=listed(left_out)) if left_out else ""
+    if view.results.judge_agreement:
+        note = f"{say('judge.word')} {note}".strip()
     if not text:
         text = say("failures.furthest", measure=records[0].measure)
     return Failures(heading, text, models, tuple(examples), note)

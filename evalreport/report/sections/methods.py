@@ -223,6 +223,9 @@ def describe(view: View) -> Methods:
     if results.suite:
         parts.append(_of_suite(view))
     parts.append(attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional")))
+    known = entry("metric", view.primary.metric)
+    if known is not None and known.family == "judged" and results.judge_agreement:
+        parts.append(_of_people(view))
     if any(record.verdict == "undecided" for record in results.verdicts):
         parts.append(say("methods.not_equal"))
     return Methods(" ".join(parts))
@@ -235,6 +238,17 @@ def _of_suite(view: View) -> str:
     micro = results.options.get("average") == "examples"
     text = say("suite.method_examples" if micro else "suite.method_tasks", number=number)
     return " ".join(filter(None, (text, family(view))))
+
+
+def _of_people(view: View) -> str:
+    """Say what an estimate from a judge and a few people assumes, whether that was tested, and what it is about."""
+    results = view.results
+    counts = [r.n_gold for r in results.judge_agreement if r.model is not None]
+    low, high = numbers.count(min(counts)), numbers.count(max(counts))
+    gold = low if low == high else say("report.range", low=low, high=high)
+    declared = bool(results.options.get("gold_sampled"))
+    sampling = "declared" if declared else "tested" if results.gold_sampling else "all"
+    return say("judge.assumes", gold=gold, n=results.n, sampling=say(f"judge.sampling_{sampling}"))
 
 
 def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:

@@ -1,0 +1,191 @@
+"""The judge: what it gains over the few human outcomes, how it agrees with people, and whether it favours a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from evalreport import numbers
+from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
+from evalreport.report.naming import greater_is_better, label_of, listed
+from evalreport.report.view import Cell, Model, Row, Table, View, difference_decimals, metric_decimals
+from evalreport.texts import coded, say
+
+MOST_PAIRS = 10
+"""Pairs that are shown; the others stand in results.json."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What the section shows: its finding, a paragraph, and three tables (the last one of pairs)."""
+
+    heading: str
+    text: str
+    estimates: Table
+    agreement: Table
+    pairs: Table | None
+
+
+def describe(view: View) -> Judge | None:
+    """Lay out what the judge gains and where it misleads; nothing without outcomes that people gave."""
+    agreements = {r.model: r for r in view.results.judge_agreement}
+    if not agreements:
+        return None
+    estimates = view.results.judge_estimates
+    whole = agreements.get(None) or next(iter(agreements.values()))
+    shown = [m for m in view.models if m.id in agreements]
+    rows = [_estimate(view, r, m) for m in shown for r in estimates if r.a == m.id and r.b is None]
+    pairs = [r for r in estimates if r.b is not None]
+    return Judge(
+        heading=_heading(view, whole),
+        text=" ".join(_sentences(view, estimates)),
+        estimates=Table(say("judge.estimates"), _heads(), tuple(rows), _levels(view, estimates)),
+        agreement=Table(
+            say("judge.agreement"),
+            tuple(
+                say(f"judge.{name}")
+                for name in ("both", "judge_only", "human_only", "neither", "kappa", "bias")
+            ),
+            tuple(_agreement(agreements[m.id], m) for m in shown),
+            say("judge.kappa_note"),
+        ),
+        pairs=_pairs(view, pairs) if pairs else None,
+    )
+
+
+def _heading(view: View, whole: JudgeAgreementRecord) -> str:
+    """Say which model the judge favours, or how well it agrees where it favours none."""
+    favoured = next((w for w in view.results.warnings if w.code == "judge_favours"), None)
+    if favoured is not None:
+        found = coded(favoured.text)[1]
+        model, other = (view.model(str(found[name])).name for name in ("model", "other"))
+        difference = numbers.to_digits(float(str(found["difference"])), 2)
+        return say("judge.favours", model=model, other=other, difference=difference)
+    n = numbers.count(whole.n_gold)
+    if whole.agreement is None:
+        return say("judge.heading_bias", bias=whole.bias, n=n)
+    return say("judge.heading_agrees", share=numbers.percent(round(whole.agreement, 3)), n=n)
+
+
+def _sentences(view: View, estimates: Sequence[JudgeEstimateRecord]) -> Iterator[str]:
+    """Yield who leads by the judge alone and by people, what the judge is worth, and whether any pair was flagged."""
+    own = [r for r in estimates if r.b is None and r.value is not None]
+    if len(own) > 1:
+        turned = (
+            1 if greater_is_better(view.primary, bool(view.results.options.get("lower_is_better"))) else -1
+        )
+        by_judge = view.model(max(own, key=lambda r: turned * r.judge).a)
+        by_both = view.model(max(own, key=lambda r: turned * (r.value or 0.0)).a)
+        same = by_judge is by_both
+        yield say(
+            "judge.same_leader" if same else "judge.other_leader", judge=by_judge.name, estimate=by_both.name
+        )
+    gains = [r.gold_effective for r in own if r.gold_effective is not None]
+    if gains:
+        low, high = (numbers.count(round(gain)) for gain in (min(gains), max(gains)))
+        many = low if low == high else say("report.range", low=low, high=high)
+        golds = [r.n_gold for r in own]
+        some = numbers.count(min(golds)) if min(golds) == max(golds) else say(
+            "report.range", low=numbers.count(min(golds)), high=numbers.count(max(golds))
+        )  # fmt: skip
+        yield say("judge.worth", gold=some, effective=many)
+    flagged = [r for r in view.results.judge_bias if r.flagged]
+    if view.results.judge_bias and not flagged:
+        yield say("judge.none_favoured", n=len(view.results.judge_bias))
+
+
+def _heads() -> tuple[str, ...]:
+    return tuple(say(f"judge.{name}") for name in ("by_judge", "by_people", "by_both", "weight", "effective"))
+
+
+def _levels(view: View, estimates: Sequence[JudgeEstimateRecord]) -> str:
+    methods = dict.fromkeys(r.human_method for r in estimates if r.b is None and r.human_method)
+    names = listed([label_of("interval", name) for name in methods])
+    return say("judge.estimates_note", level=numbers.percent(view.confidence), methods=names)
+
+
+def _estimate(view: View, record: JudgeEstimateRecord, model: Model | None, label: str = "") -> Row:
+    signed = record.b is not None
+    decimals = difference_decimals(view, view.primary) if signed else metric_decimals(view, view.primary)
+
+    def value(of: float | None, low: float | None, high: float | None) -> Cell:
+        limits = numbers.interval(low, high, decimals, signed=signed)
+        return Cell(numbers.number(of, decimals, signed=signed), limits, of)
+
+    cells = (
+        numbers.number(record.judge, decimals, signed=signed),
+        value(record.human, record.human_low, record.human_high),
+        Cell(*_of_both(record, decimals, signed=signed), record.value, record.reason or ""),
+        numbers.number(record.lam, 2),
+        numbers.MISSING
+        if record.gold_effective is None
+        else say("judge.effective_of", effective=round(record.gold_effective), n=record.n_gold),
+    )
+    return Row(model, cells, label)
+
+
+def _of_both(record: JudgeEstimateRecord, decimals: int, *, signed: bool) -> tuple[str, str]:
+    limits = numbers.interval(record.low, record.high, decimals, signed=signed)
+    return numbers.number(record.value, decimals, signed=signed), limits
+
+
+def _agreement(record: JudgeAgreementRecord, model: Model) -> Row:
+    cells = (record.both, record.judge_only, record.human_only, record.neither)
+    return Row(
+        model,
+        (
+            *(numbers.MISSING if n is None else numbers.count(n) for n in cells),
+            Cell(
+                numbers.number(record.kappa, 2),
+                numbers.interval(record.kappa_low, record.kappa_high, 2),
+                record.kappa,
+                record.reason or "",
+            ),
+            Cell(
+                numbers.number(record.bias, signed=True),
+                numbers.interval(record.bias_low, record.bias_high, signed=True),
+                record.bias,
+            ),
+        ),
+    )
+
+
+def _pairs(view: View, pairs: Sequence[JudgeEstimateRecord]) -> Table:
+    """Lay out the pairs, better minus worse by the estimate, and the judge's bias between them."""
+    order = {m.id: m.index for m in view.models}
+    biases = {frozenset((r.a, r.b)): r for r in view.results.judge_bias}
+    rows = []
+    for record in sorted(pairs, key=lambda r: sorted((order[r.a], order[r.b or ""]))):
+        turned = _turned(record) if order[record.a] > order[record.b or ""] else record
+        a, b = view.model(turned.a), view.model(turned.b or "")
+        row = _estimate(view, turned, None, f"{a.name} − {b.name}")
+        bias = biases.get(frozenset((record.a, record.b or "")))
+        rows.append(Row(None, (*row.cells, _bias(bias, turned.a)), row.label, f"{a.key} {b.key}"))
+    more = len(rows) - MOST_PAIRS
+    note = say("judge.pairs_note", level=numbers.percent(view.confidence))
+    note += " " + say("judge.more_pairs", n=more) if more > 0 else ""
+    return Table(say("judge.pairs"), (*_heads(), say("judge.bias_between")), tuple(rows[:MOST_PAIRS]), note)
+
+
+def _bias(record: JudgeBiasRecord | None, first: str) -> Cell | str:
+    if record is None:
+        return numbers.MISSING
+    sign = 1 if record.a == first else -1
+    ends = [None if limit is None else sign * limit for limit in (record.low, record.high)][::sign]
+    beside = f"{numbers.interval(ends[0], ends[1], signed=True)} {say('judge.p', p=record.p_adjusted)}"
+    return Cell(
+        numbers.number(sign * record.difference, signed=True), beside.strip(), sign * record.difference
+    )
+
+
+def _turned(record: JudgeEstimateRecord) -> JudgeEstimateRecord:
+    """See a pair from the other side."""
+
+    def minus(value: float | None) -> float | None:
+        return None if value is None else 0.0 - value
+
+    return replace(
+        record, a=record.b or "", b=record.a, judge=0.0 - record.judge, human=minus(record.human),
+        human_low=minus(record.human_high), human_high=minus(record.human_low), value=minus(record.value),
+        low=minus(record.high), high=minus(record.low),
+    )  # fmt: skip

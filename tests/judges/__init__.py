@@ -1,0 +1,1 @@
+"""An automatic judge beside a few human outcomes: the column gold."""
