@@ -95,6 +95,10 @@ def _values(p: Predictions) -> Answer:
     return _yes("value") if p.task == "scores" else _no("value", task=p.task)
 
 
+def _groups(p: Predictions) -> Answer:
+    return _yes("groups") if p.task == "clustering" else _no("groups", task=p.task)
+
+
 def _paired(p: Predictions) -> Answer:
     if p.design != "test-set":
         return _no("paired", design=p.design)
@@ -209,6 +213,7 @@ _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
     "regression": _regression,
     "outcomes": _outcomes,
     "scores": _values,
+    "groups": _groups,
     "paired": _paired,
     "independent": _independent,
     "folds": _folds,

@@ -9,6 +9,7 @@ from evalreport.metrics import probabilities
 from evalreport.metrics import calibration
 from evalreport.metrics import ranking
 from evalreport.metrics import regression
+from evalreport.metrics import clustering
 from evalreport.metrics import criteria
 
 # isort: on
@@ -22,5 +23,6 @@ __all__ = [
     "calibration",
     "ranking",
     "regression",
+    "clustering",
     "criteria",
 ]

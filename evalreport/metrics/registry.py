@@ -21,8 +21,8 @@ from evalreport.errors import UsageError
 from evalreport.registry import Registry, close_names, summary_of, unknown_name
 from evalreport.texts import Text
 
-Family = Literal["binary_table", "table", "moments", "ranking", "rows", "training"]
-Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "training"]
+Family = Literal["binary_table", "table", "moments", "ranking", "rows", "contingency", "training"]
+Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "groups", "training"]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
 IsoSlope = Literal["", "counts", "rates"]
@@ -83,6 +83,7 @@ class Metric:
         ``table``: function of margins (..., 3, K): diagonal, totals by true class, totals by predicted class;
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
         ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores;
+        ``contingency``: function of ``clustering.Overlap``, sums over the table of true groups by the model's groups;
         ``training``: a criterion of training rows (``metrics.criteria``), no function of test predictions;
         ``rows``: function of a prepared state and weights (b, n), for what none of the others can express.
     tasks, needs
@@ -165,6 +166,8 @@ class Metric:
         True where the value depends on how many examples there are, not only on their distribution.
     least_of_a_class
         With fewer examples of the rarest class its bootstrap intervals do not hold.
+    filled
+        Contingency only: whether intervals ask for enough examples in the ``groups`` or in the ``cells`` of the table.
     least_classes
         Left out of a run that does not name it where there are fewer classes: it says nothing there.
     headline
@@ -223,6 +226,7 @@ class Metric:
     turnable: bool = False
     extensive: bool = False
     least_of_a_class: int = 0
+    filled: Literal["", "groups", "cells"] = ""
     least_classes: int = 0
     headline: bool = False
     shown_with: Needs | None = None
@@ -454,6 +458,7 @@ PRIMARY: dict[Task, str] = {
     "regression": "rmse",
     "outcome": "mean_outcome",
     "scores": "mean_value",
+    "clustering": "adjusted_rand",
 }
 """The primary metric by task, unless one is named."""
 
