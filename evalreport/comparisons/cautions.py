@@ -230,7 +230,7 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
 def _of_groups(sample: Sample) -> Iterator[WarningRecord]:
     """Say once of a model which agreements of groups have a value, but no interval, and why."""
     found: dict[tuple[str, Text], list[str]] = {}
-    for (model, quantity), estimate in sample.estimates.items():
+    for (model, _), estimate in sample.estimates.items():
         if estimate.metric.family == "contingency" and estimate.reason is not None:
             found.setdefault((model, estimate.reason), []).append(estimate.metric.phrase)
     for (model, why), metrics in found.items():

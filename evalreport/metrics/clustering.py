@@ -67,6 +67,7 @@ def _contingency(label: str, formula: str, **fields: object) -> Decorator:
     "Rand index",
     "share of the pairs of examples that both groupings put together, or both apart",
     filled="groups",
+    extensive=True,
     source="Rand (1971), J Am Stat Assoc 66:846",
 )
 def rand_index(o: Overlap) -> Array:
@@ -79,6 +80,7 @@ def rand_index(o: Overlap) -> Array:
     "Adjusted Rand index",
     "(Rand index - its expected value) / (1 - its expected value)",
     range=(-0.5, 1.0),
+    extensive=True,
     filled="groups",
     headline=True,
     source="Hubert and Arabie (1985), J Classif 2:193, equation 5",
@@ -94,7 +96,9 @@ def _entropies(o: Overlap) -> tuple[Array, Array, Array]:
     """Return the mutual information of the two groupings, and the entropies of the truth and of the groups."""
     true, groups = o.log_n - o.log_true, o.log_n - o.log_groups
     shared = true + groups - (o.log_n - o.log_both)
-    mutual, of_truth, of_groups = (np.where((x / o.n).real > ROUNDING, x / o.n, 0) for x in (shared, true, groups))
+    mutual, of_truth, of_groups = (
+        np.where((x / o.n).real > ROUNDING, x / o.n, 0) for x in (shared, true, groups)
+    )
     return mutual, of_truth, of_groups
 
 
@@ -114,6 +118,7 @@ def nmi(o: Overlap) -> Array:
     "AMI",
     "(I - E[I]) / (mean of H(true) and H(groups) - E[I])",
     range=(-1.0, 1.0),
+    extensive=True,
     headline=True,
     source="Vinh, Epps and Bailey (2010), J Mach Learn Res 11:2837; the arithmetic mean, as in scikit-learn",
 )
@@ -148,7 +153,13 @@ def completeness(o: Overlap) -> Array:
     return ratio(mutual, groups)
 
 
-@affine("V-measure", "2 homogeneity completeness / (homogeneity + completeness)", of="nmi")
+@affine(
+    "V-measure",
+    "2 homogeneity completeness / (homogeneity + completeness)",
+    of="nmi",
+    headline=False,
+    source="Rosenberg and Hirschberg (2007), EMNLP-CoNLL, pages 410-420",
+)
 def v_measure(of_nmi: float) -> float:
     """Harmonic mean of homogeneity and completeness: the same number as NMI by the arithmetic mean."""
     return of_nmi

@@ -13,6 +13,7 @@ SERVED = ("binary", "multiclass", "regression")
 
 # Their own data layouts: tested with those.
 OTHER_TASKS = {"mean_outcome", "mean_value", "aic", "bic", "mdl", "vc_bound"}
+OTHER_TASKS |= {m.name for m in METRICS.values() if m.tasks == ("clustering",)}
 
 
 def repeated(rows: Rows, times: np.ndarray) -> Rows:
