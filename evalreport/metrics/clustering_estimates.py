@@ -66,7 +66,8 @@ class GroupTable:
     @property
     def sizes(self) -> tuple[Floats, Floats]:
         """Examples of each true group and of each of the model's."""
-        return np.bincount(self.true, weights=self.counts), np.bincount(self.group, weights=self.counts)
+        true, groups = (np.bincount(codes, weights=self.counts) for codes in (self.true, self.group))
+        return true.astype(np.float64), groups.astype(np.float64)
 
     def overlap(self, counts: Floats, expected: float) -> Floats:
         """Return the sums (..., fields of ``Overlap``) of counts (..., cells)."""
@@ -75,11 +76,11 @@ class GroupTable:
         true = np.add.reduceat(counts[..., by_true], starts, axis=-1)
         groups = np.add.reduceat(counts, group_starts, axis=-1)
         n, counted = counts.sum(-1), (counts, true, groups)
-        squares = ((x * x).sum(-1) for x in counted)
-        logs = (special.xlogy(x, x).sum(-1) for x in counted)
+        squares = [(x * x).sum(-1) for x in counted]
+        logs = [special.xlogy(x, x).sum(-1) for x in (n[..., None], *counted)]
         largest = np.maximum.reduceat(counts, group_starts, axis=-1).sum(-1)
-        found = Overlap(n, *squares, special.xlogy(n, n), *logs, largest, np.full(np.shape(n), expected))
-        return np.stack(found, axis=-1)
+        # In the order of the fields of Overlap.
+        return np.stack([n, *squares, *logs, largest, np.full(np.shape(n), expected)], axis=-1)
 
     def slopes(self, by_sum: Floats) -> Floats:
         """Return the derivatives (cells,) by one more example of each cell, centred, from those by each sum.
