@@ -58,6 +58,9 @@ study-coverage: env ## measure the coverage of every interval; writes docs/cover
 study-tests: env ## measure how often the tests reject; writes docs/tests.*
 	$(BIN)/python -m studies.tests
 
+study-clustering: env ## measure the intervals and the test of clusterings; writes docs/clustering.csv
+	$(BIN)/python -m studies.clustering
+
 study-confirm: env ## measure every promised error rate once more, with a fresh SEED; writes docs/promises.*
 	$(BIN)/python -m studies.confirm --seed $(or $(SEED),$(error give a seed that was not used yet: make study-confirm SEED=n))
 

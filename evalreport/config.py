@@ -21,7 +21,7 @@ from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
 from evalreport.texts import say
 
-Task = Literal["binary", "multiclass", "regression", "outcome", "scores"]
+Task = Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
 Join = Literal["error", "intersect", "independent"]
 Average = Literal["tasks", "examples"]
 Missing = Literal["refuse", "drop", "wrong"]

@@ -13,8 +13,9 @@ from typing import Literal, TypedDict
 class RunKeywords(TypedDict, total=False):
     """The options of a run.
 
-    task : ["binary", "multiclass", "regression", "outcome", "scores"]
-        Kind of task (default: found from the data, and said).
+    task : ["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
+        Kind of task, no column of the files (default: found from the data, and said; clustering only if
+        named).
     positive : str
         Positive class of a binary task (default: found, and said).
     threshold : float
@@ -87,7 +88,7 @@ class RunKeywords(TypedDict, total=False):
         Split 0-1 loss after Kohavi and Wolpert as well (always: after Domingos).
     """
 
-    task: Literal["binary", "multiclass", "regression", "outcome", "scores"] | None
+    task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
     positive: str | None
     threshold: float | None
     join: Literal["error", "intersect", "independent"]

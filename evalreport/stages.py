@@ -232,6 +232,26 @@ def all_cautions(
     return tuple(dict.fromkeys(raised))
 
 
+def require_one_clustering(predictions: Predictions, options: Options) -> None:
+    """Refuse what the agreement of groups is not defined for: weights, and several fits of a model.
+
+    Raises
+    ------
+    UsageError
+        With the reason.
+    """
+    if options.weight is not None:
+        raise UsageError(
+            "--weight: the agreement of groups counts pairs of examples, and no pair has a weight; leave it out"
+        )
+    if predictions.design != "test-set":
+        raise UsageError(
+            f"--task clustering: the design is {predictions.design} ({', '.join(predictions.keys)}), but groups of"
+            " several fits have no names in common; give one grouping of all examples for each model (name the fits"
+            " in the column model to compare them)"
+        )
+
+
 def require_analysable(predictions: Predictions, options: Options) -> None:
     """Refuse, with the reason, what this version cannot analyse: never silently ignore an option or a column.
 
@@ -263,6 +283,8 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"--weight and the column gold: {JUDGED} is for answers that count the same; leave --weight out, or name"
             f" other metrics, such as --metric {PRIMARY[predictions.task]}"
         )
+    if predictions.task == "clustering":
+        require_one_clustering(predictions, options)
     require_decomposable(predictions, options)
     why_not = why_not_analysed(predictions)
     if why_not is not None:

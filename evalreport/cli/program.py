@@ -175,7 +175,9 @@ def _answer(words: list[str], state: State) -> int:
 
 
 def _where_to_look(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    if parameter is not None and parameter.name == "task":
+        return " (--task is the kind of task, no column of the files)"
     return f" (see: {context.command_path} --help)" if context is not None else ""
 
 

@@ -177,6 +177,7 @@ def cautions(
     found = (
         *_of_classes(sample),
         *_of_values(sample),
+        *_of_groups(sample),
         *_of_flagged(sample),
         *_of_rare_errors(sample),
         *_of_scores(sample),
@@ -215,7 +216,7 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
 
 def _of_values(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
-        if estimate.reason and not np.isnan(estimate.value):
+        if estimate.reason and not np.isnan(estimate.value) and estimate.metric.family != "contingency":
             about, why = (model, quantity.spelled), estimate.reason
             yield warning("undefined_value", about=about, level="info", model=model, metric=about[1], why=why)
         few = (
@@ -224,6 +225,16 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
         )
         if few and _of_right_labels(quantity) and quantity.label is None:
             yield warning("few_successes_or_failures", about=(model,), model=model)
+
+
+def _of_groups(sample: Sample) -> Iterator[WarningRecord]:
+    """Say once of a model which agreements of groups have a value, but no interval, and why."""
+    found: dict[tuple[str, Text], list[str]] = {}
+    for (model, _), estimate in sample.estimates.items():
+        if estimate.metric.family == "contingency" and estimate.reason is not None:
+            found.setdefault((model, estimate.reason), []).append(estimate.metric.phrase)
+    for (model, why), metrics in found.items():
+        yield warning("groups_without_interval", about=(model,), model=model, metrics=tuple(metrics), why=why)
 
 
 def _of_right_labels(quantity: Quantity) -> bool:

@@ -310,6 +310,8 @@ def _of_differences(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterato
         beside = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
         if quantity is None or not beside or row.interval_method is None:
             continue
+        if definition(quantity).family == "contingency":
+            continue  # measured by themselves (docs/clustering.md): the row of all other metrics is not about these
         short = shortfall_of("difference", quantity.spelled, row.interval_method, n=n, rarest=rarest)
         if short is not None:
             found.append((quantity, short))

@@ -75,6 +75,8 @@ def disagreements(predictions: Predictions, *, most: int = MOST_EXAMPLES) -> tup
 
 
 def _answers(model: ModelOutputs, predictions: Predictions) -> Array | None:
+    if predictions.task == "clustering":
+        return None  # names of groups: no two models' are about the same group
     return model.outcome if predictions.task in ("outcome", "scores") else model.y_pred
 
 

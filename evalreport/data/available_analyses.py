@@ -104,6 +104,10 @@ def _values(p: Predictions) -> Answer:
     return _yes("value") if p.task == "scores" else _no("value", task=p.task)
 
 
+def _groups(p: Predictions) -> Answer:
+    return _yes("groups") if p.task == "clustering" else _no("groups", task=p.task)
+
+
 def _paired(p: Predictions) -> Answer:
     if p.design != "test-set":
         return _no("paired", design=p.design)
@@ -226,6 +230,7 @@ _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
     "outcomes": _outcomes,
     "judged": _judged,
     "scores": _values,
+    "groups": _groups,
     "paired": _paired,
     "independent": _independent,
     "folds": _folds,

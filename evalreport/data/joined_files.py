@@ -328,7 +328,7 @@ def _values(rows: Rows, column: str, task: FoundTask) -> Values | None:
     if array is None:
         return None
     assert task.spelling is not None
-    return recode(array, task.classes, task.spelling)
+    return recode(array, task.classes or task.groups, task.spelling)
 
 
 def _cell(rows: Rows, row: int, column: str) -> str | None:

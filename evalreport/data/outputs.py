@@ -48,7 +48,7 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
         return Parsed(y_pred=label_numbers(rows, "y_pred"), proba={})
     assert task.spelling is not None
     labels = rows.columns.get("y_pred")
-    y_pred = None if labels is None else recode(labels, task.classes, task.spelling)
+    y_pred = None if labels is None else recode(labels, task.classes or task.groups, task.spelling)
     score = None
     proba: dict[str, Floats] = {}
     errors: list[InputError] = []
@@ -114,7 +114,7 @@ def model_outputs(
     for name, index in zip(rows.models, alignment.rows, strict=True):
         chosen = _Chosen(rows, name, index)
         with together(errors):
-            if task.task == "regression" or parsed.outcome is not None:
+            if task.task in ("regression", "clustering") or parsed.outcome is not None:
                 outputs.append(_numeric(chosen, parsed))
                 continue
             model, said, odd = _classifying(chosen, task, parsed, options)

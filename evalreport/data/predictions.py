@@ -86,7 +86,7 @@ class ModelOutputs:
         The model's name as the files spell it.
     y_pred
         Classes: (n,) int32 codes into ``Predictions.classes``, -1 where not given, and one beyond the classes where it
-        is missing and counts as wrong. Regression: (n,) float64.
+        is missing and counts as wrong. Regression: (n,) float64. Clustering: int32 codes, as those of ``y_true``.
         Already thresholded (binary) or arg-maxed (several classes) where only probabilities were given.
     score
         (n,) float64, binary only; greater = more positive. From ``score``, else p(positive).

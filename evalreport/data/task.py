@@ -53,10 +53,14 @@ _NO_FINITE_NUMBER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTask:
-    """The task, its classes in canonical order, and how labels in files map to them."""
+    """The task, its classes in canonical order, and how labels in files map to them.
+
+    ``groups``: for a clustering, the names of all groups, true or a model's, which need not have anything in common.
+    """
 
     task: Task
     classes: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     positive: str | None = None
     spelling: dict[str, str] | None = None
     found: tuple[FoundRecord, ...] = ()
@@ -87,6 +91,8 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
     if task == "regression":
         said = FoundRecord(what="task", value="regression", why=why)
         return FoundTask(task="regression", found=(said,), warnings=guess)
+    if task == "clustering":
+        return _clustering(rows, why)
     found = _classification(rows, options, why)
     return replace(found, warnings=(*guess, *found.warnings))
 
@@ -131,9 +137,9 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
         )
     graded = "score" in rows.columns or bool(rows.probabilities)
     if options.task is not None:
-        if options.task == "regression" and graded:
+        if options.task in ("regression", "clustering") and graded:
             raise _contradiction(
-                rows, "regression", "columns score and p_<label> belong to classes", "drop --task"
+                rows, options.task, "columns score and p_<label> belong to classes", "drop --task"
             )
         return options.task, Message("found.task.asked"), ()
     if _are_truths(truth, predicted):
@@ -267,6 +273,23 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
         spelling=spelling,
         found=tuple(found),
         warnings=tuple(warnings),
+    )
+
+
+def _clustering(rows: Rows, why: Message) -> FoundTask:
+    truth, said = (_distinct(rows, *columns).to_pylist() for columns in (("y_true", "truth"), ("y_pred",)))
+    spelling = one_spelling([*truth, *said])
+    n_true, n_said = (len({spelling[label] for label in labels}) for labels in (truth, said))
+    value = Message("found.groups.value", true=n_true, groups=n_said)
+    return FoundTask(
+        task="clustering",
+        groups=in_order(spelling.values()),
+        spelling=spelling,
+        found=(
+            FoundRecord(what="task", value="clustering", why=why),
+            FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
+        ),
+        warnings=(warning("clustering_bootstrap", level="info"),),
     )
 
 
@@ -421,7 +444,8 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
                     f" ({', '.join(map(quoted, sorted(truth)[:3]))})",
                     expected="labels spelled as the true ones are",
                     remedy="write the labels (classes[prediction] of codes); name the column y_prob if it is the"
-                    " probability of the positive class, or score if it is any other number that grows with it",
+                    " probability of the positive class, or score if it is any other number that grows with it; pass"
+                    " --task clustering if these are groups whose names mean nothing",
                     count=len(given),
                 )
     refuse_all(errors)

@@ -410,6 +410,10 @@ def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | 
         found.append(_on_own_scale(estimate, of_average_precision(estimate.of_base, level)))
     elif estimate.table is not None and value_of is not None:
         found.append(from_class_recalls(estimate, value_of, level))
+    if estimate.metric.family == "contingency":
+        return Bounds(
+            None, None, Message("limits.groups_alike")
+        )  # a few other examples may change it by any amount
     bounded = all(math.isfinite(limit) for limit in estimate.range)
     # Examples of one data set vary together: the number of data sets bounds what is known, too.
     if bounded and (estimate.clusters is not None or not any(_wide(bounds) for bounds in found)):

@@ -11,6 +11,7 @@ from evalreport.metrics import calibration
 from evalreport.metrics import ranking
 from evalreport.metrics import regression
 from evalreport.metrics import judged
+from evalreport.metrics import clustering
 from evalreport.metrics import criteria
 
 # isort: on
@@ -26,5 +27,6 @@ __all__ = [
     "ranking",
     "regression",
     "judged",
+    "clustering",
     "criteria",
 ]

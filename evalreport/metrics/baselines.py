@@ -97,7 +97,7 @@ def _class_weights(predictions: Predictions, units: Units) -> Floats:
 
 
 def _rules(predictions: Predictions, units: Units) -> Iterator[Baseline]:
-    if predictions.y_true is None or not len(predictions.y_true):
+    if predictions.y_true is None or not len(predictions.y_true) or predictions.task == "clustering":
         return
     if predictions.task == "regression":
         yield Baseline("mean_truth", Message("baseline.mean"), None)

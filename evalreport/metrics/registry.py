@@ -21,8 +21,10 @@ from evalreport.errors import UsageError
 from evalreport.registry import Registry, close_names, summary_of, unknown_name
 from evalreport.texts import Message, Text
 
-Family = Literal["binary_table", "table", "moments", "ranking", "rows", "judged", "training"]
-Needs = Literal["labels", "scores", "probabilities", "values", "outcomes", "passes", "gold", "training"]
+Family = Literal["binary_table", "table", "moments", "ranking", "rows", "contingency", "judged", "training"]
+Needs = Literal[
+    "labels", "scores", "probabilities", "values", "outcomes", "passes", "gold", "groups", "training"
+]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
 IsoSlope = Literal["", "counts", "rates"]
@@ -84,6 +86,7 @@ class Metric:
         ``moments``: function of weighted sums (..., p) of per-example ``columns``;
         ``ranking``: function of the weights (g, ...) of positives and negatives along a model's sorted scores;
         ``judged``: function of a judge's outcomes and people's of some rows (``metrics.judged``);
+        ``contingency``: function of ``clustering.Overlap``, sums over the table of true groups by the model's groups;
         ``training``: a criterion of training rows (``metrics.criteria``), no function of test predictions;
         ``rows``: function of a prepared state and weights (b, n), for what none of the others can express.
     tasks, needs
@@ -166,6 +169,8 @@ class Metric:
         True where the value depends on how many examples there are, not only on their distribution.
     least_of_a_class
         With fewer examples of the rarest class its bootstrap intervals do not hold.
+    filled
+        Contingency only: whether intervals ask for enough examples in the ``groups`` or in the ``cells`` of the table.
     least_classes
         Left out of a run that does not name it where there are fewer classes: it says nothing there.
     headline
@@ -227,6 +232,7 @@ class Metric:
     turnable: bool = False
     extensive: bool = False
     least_of_a_class: int = 0
+    filled: Literal["", "groups", "cells"] = ""
     least_classes: int = 0
     headline: bool = False
     shown_with: Needs | None = None
@@ -271,7 +277,14 @@ class Metric:
     def phrase(self) -> str:
         """The label inside a sentence: ``accuracy``, but ``ROC AUC`` and ``Brier score``."""
         first = self.label.split(" ")[0]
-        proper = not first[1:].islower() or first in ("Brier", "Cohen's", "Scott's", "Jaccard")
+        proper = not first[1:].islower() or first in (
+            "Brier",
+            "Cohen's",
+            "Scott's",
+            "Jaccard",
+            "Rand",
+            "V-measure",
+        )
         return self.label if proper else self.label[0].lower() + self.label[1:]
 
 
@@ -522,6 +535,7 @@ PRIMARY: dict[Task, str] = {
     "regression": "rmse",
     "outcome": "mean_outcome",
     "scores": "mean_value",
+    "clustering": "adjusted_rand",
 }
 """The primary metric by task, unless one is named."""
 

@@ -15,6 +15,7 @@ from evalreport.engine.distributions import Columns
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
 from evalreport.metrics.calibration import bin_of
+from evalreport.metrics.clustering_estimates import clustering_estimates
 from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
@@ -116,6 +117,9 @@ def estimate_all(
     tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
     if tables is not None:
         estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
+    grouped = [q for q in quantities if definition(q).family == "contingency"]
+    if grouped:
+        estimates |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
     rows = prepare_rows(predictions, by_row, units, layout)
     if exact:
@@ -146,6 +150,7 @@ def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
         "outcomes": outputs.outcome,
         "passes": outputs.passes,
         "gold": outputs.gold,
+        "groups": outputs.y_pred,
     }
     needs = definition(quantity).needs
     return Message(f"lacks.{needs}") if needs in given and given[needs] is None else None

@@ -14,6 +14,8 @@ SERVED = ("binary", "multiclass", "regression")
 # Their own data layouts: tested with those.
 OTHER_TASKS = {"mean_outcome", "pass_at_k", "pass_hat_k", "mean_value", "aic", "bic", "mdl", "vc_bound"}
 OTHER_TASKS = {"mean_outcome", "mean_value", "mean_gold", "aic", "bic", "mdl", "vc_bound"}
+OTHER_TASKS = {"mean_outcome", "mean_value", "aic", "bic", "mdl", "vc_bound"}
+OTHER_TASKS |= {m.name for m in METRICS.values() if m.tasks == ("clustering",)}
 
 
 def repeated(rows: Rows, times: np.ndarray) -> Rows:

@@ -118,9 +118,6 @@ def answers(seed: int = 0) -> Source:
     }
 
 
-LAYOUTS = (*KEYS, "scores", "independent", "answers")
-
-
 def judged(seed: int = 0) -> Source:
     """Return three models whose answers a judge graded, a third of them people too, mostly alike."""
     random = np.random.default_rng(seed)
@@ -133,7 +130,7 @@ def judged(seed: int = 0) -> Source:
     return source
 
 
-LAYOUTS = (*KEYS, "scores", "judged", "independent")
+LAYOUTS = (*KEYS, "scores", "judged", "independent", "answers")
 
 
 def source_of(layout: str, seed: int = 0) -> Source:

@@ -60,7 +60,19 @@ def regression(draw: st.DrawFn, *, models: int = 2, least: int = 1, most: int = 
     return {f"m{k}": {"id": ids(n), "y_true": truth, "y_pred": draw(column)} for k in range(models)}
 
 
+@st.composite
+def clustering(draw: st.DrawFn, *, models: int = 2, least: int = 1, most: int = 40) -> Source:
+    """Draw groupings of examples: one group, each its own, or up to three groups of any names."""
+    n = draw(st.integers(least, most))
+    some = st.lists(st.sampled_from(["0", "1", "noise"]), min_size=n, max_size=n)
+    column = some | st.just(["0"] * n) | st.just(ids(n))
+    truth = draw(column)
+    return {f"m{k}": {"id": ids(n), "y_true": truth, "y_pred": draw(column)} for k in range(models)}
+
+
 TASKS = {"binary": binary, "multiclass": multiclass, "regression": regression}
+WITH_GROUPS = {**TASKS, "clustering": clustering}
+"""Those that take no weights, too."""
 
 
 def options(task: str, **fields: Any) -> evalreport.Options:

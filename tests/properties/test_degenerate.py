@@ -15,7 +15,7 @@ import evalreport
 from evalreport.metrics.registry import METRICS
 from evalreport.results import Results, to_json
 
-from .strategies import TASKS, Source, evaluate, floats_within, ids
+from .strategies import TASKS, WITH_GROUPS, Source, evaluate, floats_within, ids
 
 FEW_EXAMPLES = settings(
     max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -60,6 +60,10 @@ SHAPES: dict[str, tuple[str, Source]] = {
     "one class of labels": ("multiclass", labels(["a"] * 6, ["a"] * 6)),
     "one labelled example": ("multiclass", labels(["a"], ["b"])),
     "every example its own class": ("multiclass", labels(list("abcdefgh"), list("hgfedcba"))),
+    "one group": ("clustering", labels(["a"] * 6, ["x"] * 6)),
+    "one example to group": ("clustering", labels(["a"], ["x"])),
+    "every example its own group": ("clustering", labels(list("abcdefgh"), list("hgfedcba"))),
+    "the true groups": ("clustering", labels(["a", "b"] * 20, ["x", "y"] * 20)),
     "one value": ("regression", numbers([1.5], [1.0])),
     "two values": ("regression", numbers([1.0, 2.5], [1.0, 2.0])),
     "exact": ("regression", numbers([1.0, 2.5, 4.0], [1.0, 2.5, 4.0])),
@@ -116,12 +120,12 @@ def test_many_classes_and_models() -> None:
     assert len({(v.about) for v in results.verdicts}) == 14 * 13 // 2
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", WITH_GROUPS)
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_any_small_test_set_is_sound(task: str, data: st.DataObject) -> None:
     """Any drawn test set from one example upwards gives sound results, with all tests and intervals."""
-    assert_sound(evaluate(data.draw(TASKS[task]()), task, tests=("all",), intervals=("all",)))
+    assert_sound(evaluate(data.draw(WITH_GROUPS[task]()), task, tests=("all",), intervals=("all",)))
 
 
 @pytest.mark.parametrize("task", TASKS)

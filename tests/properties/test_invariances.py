@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalreport.metrics.registry import METRICS
 
-from .strategies import TASKS, Source, evaluate, key, same, values
+from .strategies import TASKS, WITH_GROUPS, Source, evaluate, key, same, values
 
 FEW_EXAMPLES = settings(
     max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -161,12 +161,12 @@ def test_weighted_examples_have_no_binomial_intervals_or_tests() -> None:
             assert row.reason
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", WITH_GROUPS)
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_swapped_models(task: str, data: st.DataObject) -> None:
     """Swapping two models flips the sign of every difference and its limits and keeps every p value."""
-    source: Source = data.draw(TASKS[task](least=3))
+    source: Source = data.draw(WITH_GROUPS[task](least=3))
     swapped = {"m0": source["m1"], "m1": source["m0"]}
     one = evaluate(source, task, tests=("all",), intervals=("all",))
     other = evaluate(swapped, task, tests=("all",), intervals=("all",))
@@ -192,12 +192,12 @@ def negated(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", WITH_GROUPS)
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_a_model_against_itself(task: str, data: st.DataObject) -> None:
     """A model against itself has difference 0 and p = 1 in every test, on any data."""
-    source = data.draw(TASKS[task](models=1))
+    source = data.draw(WITH_GROUPS[task](models=1))
     results = evaluate({"m0": source["m0"], "m1": source["m0"]}, task, tests=("all",), intervals=("all",))
     for row in results.comparisons:
         if row.b is not None:
@@ -206,12 +206,12 @@ def test_a_model_against_itself(task: str, data: st.DataObject) -> None:
             assert row.p_value is not None or row.reason, row
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", WITH_GROUPS)
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_another_metric_changes_no_figure(task: str, data: st.DataObject) -> None:
     """Asked for alone or among all, a metric has the same value and the same intervals."""
-    source = data.draw(TASKS[task](least=2))
+    source = data.draw(WITH_GROUPS[task](least=2))
     everything = evaluate(source, task)
     chosen = data.draw(st.sampled_from(sorted({r.metric for r in everything.metrics})))
     alone = {key(r): r for r in evaluate(source, task, metrics=(chosen,)).metrics}

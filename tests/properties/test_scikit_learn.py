@@ -77,6 +77,9 @@ ELSEWHERE = {
     "mean_outcome": "a plain mean, tested with the task outcome",
     "mean_gold": "reference values of ppi-python, in the tests of judges",
     "mean_value": "a plain mean, tested with the task scores",
+    **dict.fromkeys(
+        (m.name for m in METRICS.values() if m.tasks == ("clustering",)), "tests/metrics/test_clustering.py"
+    ),
     "specificity": "averages over classes: reference values from R",
     # written out by their definitions, or from scikit-learn's curves and parts, in the tests of metrics
     **dict.fromkeys(
