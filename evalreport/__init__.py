@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from evalreport.audit.verify import Verification
     from evalreport.comparisons.study_design import Answer, Layout, Measure
     from evalreport.config import Options
+    from evalreport.data.aggregates import Aggregated
     from evalreport.data.available_analyses import Possible
     from evalreport.data.predictions import Predictions
     from evalreport.refit.plans import Backend, Plan
@@ -44,6 +45,7 @@ __all__ = [
     "load",
     "check",
     "resample",
+    "aggregate",
     "compare_runs",
     "verify",
     "plan",
@@ -349,6 +351,38 @@ def resample(
         scheduler=settled.scheduler if scheduler is None else scheduler,
     )
     return carry_out(settled, output=Path(output), progress=progress)
+
+
+@_public(RunKeywords)
+def aggregate(
+    models: Models,
+    *,
+    output: AnyPath,
+    truth: AnyPath | None = None,
+    engine: str = "duckdb",
+    memory_limit: str | None = None,
+    **option_fields: Unpack[RunKeywords],
+) -> Aggregated:
+    """Count predictions of any size, and write the counts into a folder that ``evaluate`` reads.
+
+    Parameters
+    ----------
+    models
+        Files, or lazy frames of Dask or Spark: one with a column ``model``, or a mapping of names to frames.
+    engine
+        "duckdb", "dask", "dask=ADDRESS", "spark" or "spark=MASTER"; a frame's own wherever it is one.
+
+    Returns
+    -------
+    Aggregated
+        Where the counts are, and of how many examples and models.
+    """
+    from evalreport.config import memory_bytes
+    from evalreport.data.aggregates import aggregate
+
+    settled, _ = _settle(None, truth, option_fields)
+    limit = memory_bytes(memory_limit)
+    return aggregate(models, output=output, options=settled, engine=engine, memory_limit=limit)
 
 
 @_public()

@@ -22,7 +22,7 @@ from evalreport.texts import Message
 def aggregate_command(
     context: click.Context, /, models: tuple[Path, ...], config: Path | None, **flags: object
 ) -> int:
-    """Reduce predictions of any size to the counts that `evalreport run DIR` needs.
+    """Count predictions of any size for `run DIR`.
 
     MODELS are prediction files of labels (id, y_true, y_pred), one a model or with a column model. DuckDB counts
     them in this process within --memory-limit (1 GB unless given); with --engine dask=ADDRESS or spark=MASTER a

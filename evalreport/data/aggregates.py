@@ -23,6 +23,7 @@ from evalreport.data.sources import File, digest, find_files
 from evalreport.errors import InputError, UsageError
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
+from evalreport.sources import AnyPath
 from evalreport.version import __version__
 
 SCHEMA = "evalreport/aggregate/1"
@@ -46,7 +47,7 @@ class Aggregated:
 def aggregate(
     models: object,
     *,
-    output: Path,
+    output: AnyPath,
     options: Options,
     engine: str = "duckdb",
     memory_limit: int | None = None,
@@ -60,6 +61,7 @@ def aggregate(
     UsageError
         An option that counts cannot serve, an engine that cannot be had, or a folder that cannot be written to.
     """
+    output = Path(output)
     if isinstance(models, (str, Path)) and output.resolve() == Path(models).resolve():
         raise UsageError(f"-o {output}: the folder of the predictions themselves; name another")
     counted, inputs = counts_of(models, options, engine=engine, memory_limit=memory_limit)
