@@ -340,7 +340,7 @@ def _facts(predictions: Predictions) -> dict[str, str | None]:
     facts = {
         "models": ", ".join(model.name for model in predictions.models),
         "rows": str(predictions.n),
-        "examples": str(len(predictions.ids)),
+        "examples": str(len(predictions.ids) if predictions.multiplicity is None else predictions.n_examples),
         "task": predictions.task,
         "design": predictions.design,
         "classes": ", ".join(predictions.classes) or None,
@@ -376,7 +376,7 @@ def _print_json(predictions: Predictions, survey: tuple[Possible, ...]) -> None:
     content = {
         "task": predictions.task,
         "design": predictions.design,
-        "n": predictions.n,
+        "n": predictions.n if predictions.multiplicity is None else predictions.n_examples,
         "classes": list(predictions.classes),
         "positive": predictions.positive,
         "models": [model.name for model in predictions.models],

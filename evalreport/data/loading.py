@@ -14,6 +14,7 @@ import numpy.typing as npt
 from evalreport.config import Options, Task
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.concatenation import Rows, Table, gather
+from evalreport.data.counts import counts_found, distinct, rows_of_counts
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
@@ -83,10 +84,15 @@ def load(
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
     tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
-    named = name_probabilities(tables, truth_table, options)
-    rows = gather(named.tables)
-    found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
-    del tables, named  # their columns are in rows now
+    rows = rows_of_counts(tables, truth_table, options)
+    if rows is not None:
+        found = counts_found(rows)
+    else:
+        named = name_probabilities(tables, truth_table, options)
+        rows = gather(named.tables)
+        found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
+        del named
+    del tables  # their columns are in rows now
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
@@ -109,6 +115,7 @@ def load(
         positive=task.positive,
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
+        multiplicity=None if rows.times is None else rows.times[alignment.rows[0]],
         inputs=inputs,
         found=(
             *task.found,
@@ -126,6 +133,7 @@ def load(
             *described.warnings,
         ),
     )
+    predictions = distinct(predictions)
     if not _is_path(source):
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
     return oddities(with_training_rows(predictions))
@@ -182,7 +190,8 @@ def _from_files(
         with together(errors):
             table = _read(file, options, memory_limit, predictions=True)
             tables.append(table)
-            inputs.append(_record(file, table.read, None if "model" in table.roles.columns else table.model))
+            of_several = "model" in table.roles.columns or table.roles.answers
+            inputs.append(_record(file, table.read, None if of_several else table.model))
     if files.truth is not None:
         with together(errors):
             truth_table = _read(files.truth, options, memory_limit, predictions=False)
@@ -323,14 +332,14 @@ def oddities(predictions: Predictions) -> Predictions:
     warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
     warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
-        warnings += _constant(model)
+        warnings += _constant(model, predictions.n_examples)
         if predictions.classes:
             warnings += _labels(predictions, model)
     return dataclasses.replace(predictions, warnings=tuple(warnings))
 
 
 def _size(predictions: Predictions) -> list[WarningRecord]:
-    n = len(predictions.ids)
+    n = len(predictions.ids) if predictions.multiplicity is None else predictions.n_examples
     if n == 1:
         return [warning("one_example", "of_scores" if predictions.task == "scores" else "of_predictions")]
     if n < FEW_EXAMPLES and predictions.task != "scores":
@@ -361,13 +370,13 @@ def _truth(predictions: Predictions) -> list[WarningRecord]:
     return [warning("one_class", about=(label,), label=label)]
 
 
-def _constant(model: ModelOutputs) -> list[WarningRecord]:
+def _constant(model: ModelOutputs, n: int) -> list[WarningRecord]:
     """Warn of a model that says the same whatever the example (one example does not tell)."""
     for what, values in (("score", model.score), ("prediction", model.y_pred), ("outcome", model.outcome)):
         if values is None:
             continue
         given = values if model.present is None else values[model.present]
-        if len(given) > 1 and (given == given[0]).all():
+        if max(len(given), n) > 1 and (given == given[0]).all():
             return [warning("constant_model", what, about=(model.name,), model=model.name)]
         return []
     return []

@@ -137,7 +137,8 @@ def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predicti
             return float(metric.function(*groups))
         if metric.family == "moments":
             assert metric.columns is not None
-            return float(metric.function(column_totals(units.weight, metric.columns(view))))
+            weight = units.weight if units.times is None else units.times
+            return float(metric.function(column_totals(weight, metric.columns(view))))
         assert metric.prepare is not None
         state = metric.prepare(view)
         if metric.averages:
