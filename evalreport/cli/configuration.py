@@ -209,6 +209,10 @@ def settle(models: tuple[Path, ...], flags: Mapping[str, object], *, config: Pat
     options, output = filled(Options, values), filled(OutputOptions, values)
     validate(options)
     validate_output(output)
+    if len(models) == 1:
+        from evalreport.data.aggregates import under_manifest
+
+        options = under_manifest(models[0], options)
     log_as(output.log_format)
     if output.title is not None:
         output = replace(output, title=redacted(output.title))

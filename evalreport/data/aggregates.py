@@ -4,20 +4,21 @@ the predictions were: counts.parquet, and a manifest of what it was made of and 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import io
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalreport.config import ASKED, KEYS, Options, filled
 from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, started
-from evalreport.data.label_sources import Source
+from evalreport.data.label_sources import NotLabels, Source, unserved
 from evalreport.data.reading import model_name
 from evalreport.data.sources import File, digest, find_files
 from evalreport.errors import InputError, UsageError
@@ -25,6 +26,9 @@ from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
 from evalreport.sources import AnyPath
 from evalreport.version import __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SCHEMA = "evalreport/aggregate/1"
 MANIFEST, COUNTS = "aggregate.json", "counts.parquet"
@@ -125,6 +129,24 @@ def counts_of(
     return counted, tuple(sorted(inputs, key=lambda record: record.path))
 
 
+def counted_frames(models: object, options: Options) -> pa.Table | None:
+    """Return the counts of lazy frames of Dask or Spark that hold labels alone; None: they are others, or hold more.
+
+    Raises
+    ------
+    InputError
+        Where a run would refuse the rows.
+    """
+    frames = lazy_frames(models)
+    if not frames or unserved(options) is not None:
+        return None
+    try:
+        counted, _ = counts_of(models, options)
+    except NotLabels:
+        return None
+    return None if counted.left_out else counted.table
+
+
 def lazy_frames(models: object) -> dict[str, Any]:
     """Return lazy frames of Dask or Spark by their models' names (one frame: by ``model``); empty: these are others."""
     frames = dict(models) if isinstance(models, Mapping) else {"model": models}
@@ -162,6 +184,15 @@ def aggregate_in(source: object) -> Path | None:
         return Path(source) if (Path(source) / MANIFEST).is_file() else None
     except (OSError, ValueError):
         return None
+
+
+def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
+    """Return the aggregate among the folders in one whose counts have one of some digests; None: there is none."""
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
+        with contextlib.suppress(InputError, KeyError, TypeError):
+            if _manifest(manifest.parent)["files"][COUNTS] in digests:
+                return manifest.parent
+    return None
 
 
 def counts_file(folder: Path) -> Path:

@@ -26,12 +26,13 @@ from evalreport.data.label_sources import (
     OpenedSource,
     Source,
     as_text,
-    check_options,
     collected,
     headers_of,
     labelled,
     open_source,
+    require_classes,
     sliced_columns,
+    unserved,
 )
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.texts import quoted
@@ -84,7 +85,9 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     UsageError
         An option that counts cannot serve, or a slice of too many values.
     """
-    check_options(options)
+    refused = unserved(options)
+    if refused is not None:
+        raise UsageError(refused)
     errors: list[InputError] = []
     opened: list[OpenedSource] = []
     for source in sources:
@@ -93,7 +96,7 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     refuse_all(errors)
     columns = sliced_columns(opened, options)
     coded = [labelled(one, columns) for one in opened]
-    plan = _planned(coded, columns, engine)
+    plan = _planned(coded, columns, options, engine)
     cells = collected(plan.cells.head(MOST_CELLS + 1))
     if cells.num_rows > MOST_CELLS:
         raise UsageError(
@@ -147,7 +150,9 @@ class _Plan:
         return tuple(f"v{place}" for place in range(len(self.models)))
 
 
-def _planned(coded: Sequence[LabelledSource], columns: Sequence[str], engine: Engine) -> _Plan:
+def _planned(
+    coded: Sequence[LabelledSource], columns: Sequence[str], options: Options, engine: Engine
+) -> _Plan:
     """Lay out the two group-bys; nothing is counted yet.
 
     Raises
@@ -163,6 +168,7 @@ def _planned(coded: Sequence[LabelledSource], columns: Sequence[str], engine: En
     labels = {
         text for one in coded for name in (TRUTH, PREDICTION) for text in one.values.get(name, {}).values()
     }
+    require_classes(labels, options, coded[0].opened.source.name)
     digits = {PREDICTION: tuple(sorted(labels)), TRUTH: tuple(sorted(labels))}
     for column in columns:
         digits[column] = tuple(sorted({t for one in coded for t in one.values.get(column, {}).values()}))

@@ -84,6 +84,17 @@ def read_engine(spelled: str) -> tuple[Name, str | None]:
     raise UsageError(f"--engine {spelled}: {unknown_name('engine', name, list(get_args(Name)))}")
 
 
+def elsewhere(spelled: str | None) -> str | None:
+    """Return the engine that a run leaves its counting to; None: it reads the rows here, as it does by default.
+
+    Raises
+    ------
+    UsageError
+        As ``read_engine``.
+    """
+    return None if spelled is None or read_engine(spelled)[0] == "duckdb" else spelled
+
+
 @contextmanager
 def started(spelled: str, memory_limit: int | None = None) -> Iterator[Engine]:
     """Start an engine, and end it with the block.

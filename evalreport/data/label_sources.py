@@ -14,13 +14,17 @@ from evalreport.data.columns import (
     MOST_CLASSES,
     Roles,
     about_truth,
+    is_number,
+    is_whole,
     keep,
     require_usable,
     understand,
+    whole,
 )
+from evalreport.data.counts import ANSWERS
 from evalreport.data.reading import MOST_TEXTS, empty_file
 from evalreport.data.slicing import read_slicing
-from evalreport.data.task import MOST_SPELLINGS
+from evalreport.data.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
 from evalreport.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -29,8 +33,12 @@ if TYPE_CHECKING:
 
     Frame = nw.LazyFrame[Any]
 
-COUNT, TRUTH, PREDICTION = "count", "y_true", "y_pred."
+COUNT, TRUTH, PREDICTION = "count", "y_true", ANSWERS
 """The columns of a table of counts: a prediction's is followed by the model's name."""
+
+
+class NotLabels(InputError):  # noqa: N818 - it says what they are not
+    """What a source holds is no test set of labels, and may well be analysed row by row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +54,21 @@ class Source:
 _TASKS = (None, "binary", "multiclass")
 
 
-def check_options(options: Options) -> None:
-    """Refuse options that joint counts of labels cannot serve.
-
-    Raises
-    ------
-    UsageError
-        Clusters, weights, thresholds, other tasks, or what needs single examples.
-    """
+def unserved(options: Options) -> str | None:
+    """Say which option joint counts of labels cannot serve, and why; None: there is none."""
     for name, value in (("cluster", options.cluster), ("weight", options.weight)):
         if value is not None:
-            raise UsageError(
-                f"--{name} {value}: joint counts do not say which examples belong together or what they weigh, so"
-                " this is not aggregated yet; run on the files themselves"
+            return (
+                f"--{name} {value}: joint counts do not say which examples belong together or what they weigh, so this"
+                " is not aggregated yet; run on the files themselves"
             )
     if options.threshold is not None:
-        raise UsageError(
-            f"--threshold {options.threshold:g}: only labels (y_pred) are aggregated yet, so there is nothing to cut"
-        )
+        return f"--threshold {options.threshold:g}: only labels (y_pred) are aggregated yet, so there is nothing to cut"
     if options.task not in _TASKS:
-        raise UsageError(
-            f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
-        )
+        return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
     if options.join != "error" or options.same_input is not None:
-        raise UsageError("--join and --same-input need single examples, which counts do not hold")
+        return "--join and --same-input need single examples, which counts do not hold"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def open_source(source: Source, options: Options) -> OpenedSource:
         _refuse_other_designs(roles, source.name)
     for name in needed:
         if name not in roles.columns:
-            raise InputError(
+            raise NotLabels(
                 f"there is no column {name!r}",
                 file=source.name,
                 column=name,
@@ -125,7 +124,7 @@ def _refuse_other_designs(roles: Roles, name: str) -> None:
         if column in roles.columns and column != "time"
     ]
     if found:
-        raise InputError(
+        raise NotLabels(
             f"the column {roles.columns[found[0]]!r} says more than which label is right",
             file=name,
             column=roles.columns[found[0]],
@@ -227,7 +226,7 @@ def as_text(one: OpenedSource, header: str) -> nw.Expr:
     texts = (nw.String, nw.Categorical, nw.Enum, nw.Date, *(() if is_id else (nw.Boolean,)))
     if kind in texts or kind.is_integer() or (kind.is_float() and not is_id):
         return column.cast(nw.String)
-    raise InputError(
+    raise NotLabels(
         f"a column of the type {kind} is no text",
         file=one.source.name,
         column=header,
@@ -245,7 +244,7 @@ def _distinct(one: OpenedSource, header: str, *, is_label: bool) -> dict[str, st
     found = one.source.frame.select(as_text(one, header).alias(header)).unique().head(most + 1)
     array = collected(found)[header].combine_chunks().cast(pa.string()).drop_null()
     if len(array) > most and is_label:
-        raise InputError(
+        raise NotLabels(
             f"there are more than {most:,} different labels",
             file=one.source.name,
             column=header,
@@ -272,3 +271,23 @@ def collected(frame: Frame) -> pa.Table:
     """Let the engine work, and return what it found."""
     table: pa.Table = frame.collect(backend="pyarrow").to_native()
     return table
+
+
+def require_classes(labels: set[str], options: Options, file: str) -> None:
+    """Refuse labels that are numbers to be predicted, by the rule of a run.
+
+    Raises
+    ------
+    NotLabels
+        More numbers than classes have, or numbers with decimals.
+    """
+    if options.task is not None or not labels or not all(is_number(label) for label in labels):
+        return
+    if len(set(map(whole, labels))) > MOST_WHOLE_CLASSES or not all(is_whole(label) for label in labels):
+        raise NotLabels(
+            "the true values and the predictions are numbers",
+            file=file,
+            column="y_true",
+            expected=f"classes: text, or at most {MOST_WHOLE_CLASSES} whole numbers; only labels are aggregated yet",
+            remedy="run on the files themselves, or pass --task multiclass if these are classes",
+        )

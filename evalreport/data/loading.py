@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options, Task
+from evalreport.data.aggregates import aggregate_in, counted_frames, counts_file, counts_of
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.concatenation import Rows, Table, gather
 from evalreport.data.counts import counts_found, distinct, rows_of_counts
@@ -48,6 +49,7 @@ def load(
     truth: object = None,
     classes: Sequence[object] | None = None,
     memory_limit: int | None = None,
+    engine: str | None = None,
 ) -> Predictions:
     """Read, align and validate the predictions of one or more models.
 
@@ -66,6 +68,8 @@ def load(
         The labels of the columns of (n, K) probabilities in memory; None: the sorted labels of the truth.
     memory_limit
         Bytes that reading and sorting may take beside the columns themselves; None: a share of what is there.
+    engine
+        Which engine counts the labels of files, so that no row is read here; None: rows are read.
 
     Returns
     -------
@@ -83,19 +87,8 @@ def load(
         return source
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
-    tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
-    rows = rows_of_counts(tables, truth_table, options)
-    if rows is not None:
-        found = counts_found(rows)
-    else:
-        named = name_probabilities(tables, truth_table, options)
-        rows = gather(named.tables)
-        found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
-        del named
-    del tables  # their columns are in rows now
-    if truth_table is not None:
-        rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
-        found, warnings = found + said, warnings + odd
+    source, options, counted = _counts_instead(source, truth, options, engine, memory_limit)
+    rows, inputs, found, warnings = _gathered(source, options, truth, classes, memory_limit)
     task = find_task(rows, options)
     parsed, whole = _parsed_and_aligned(rows, task, options, memory_limit)
     settled = settle_missing(rows, whole, task, parsed, true_values(rows, whole, task), options)
@@ -135,8 +128,59 @@ def load(
     )
     predictions = distinct(predictions)
     if not _is_path(source):
-        predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
+        predictions = dataclasses.replace(
+            predictions, inputs=counted or (memory_record(predictions), *inputs)
+        )
     return oddities(with_training_rows(predictions))
+
+
+def _gathered(
+    source: object,
+    options: Options,
+    truth: object,
+    classes: Sequence[object] | None,
+    memory_limit: int | None,
+) -> tuple[Rows, tuple[InputRecord, ...], tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+    """Read every table and put their rows below one another, with the true values that stand apart."""
+    tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
+    rows = rows_of_counts(tables, truth_table, options)
+    if rows is not None:
+        found = counts_found(rows)
+    else:
+        named = name_probabilities(tables, truth_table, options)
+        rows = gather(named.tables)
+        found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
+    if truth_table is not None:
+        rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
+        found, warnings = found + said, warnings + odd
+    return rows, inputs, found, warnings
+
+
+def _counts_instead(
+    source: object, truth: object, options: Options, engine: str | None, memory_limit: int | None
+) -> tuple[object, Options, tuple[InputRecord, ...]]:
+    """Return counts in the place of an aggregate's folder, or of rows that an engine counts; and the files of these.
+
+    Raises
+    ------
+    InputError
+        Where files hold scores too, which a run on an engine would miss.
+    """
+    folder = aggregate_in(source)
+    if folder is not None:
+        return counts_file(folder), options, ()
+    if engine is None or not _is_path(source):
+        counts = counted_frames(source, options) if truth is None and options.truth is None else None
+        return (source if counts is None else counts), options, ()
+    counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)
+    if counted.left_out:
+        raise InputError(
+            f"the files hold scores or probabilities ({', '.join(counted.left_out[:3])}), of which"
+            f" {engine.partition('=')[0]} counts none yet",
+            expected="labels alone (id, y_true, y_pred)",
+            remedy="leave out --engine to read them here; or aggregate the labels, which says what it leaves out",
+        )
+    return counted.table, dataclasses.replace(options, truth=None), inputs
 
 
 def _parsed_and_aligned(
