@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 Untyped: TypeAlias = Any
 """Of Dask and Spark, whose functions have no types."""
 
-MEMORY = 1_000_000_000
-"""Bytes that DuckDB takes for counting unless told otherwise: with more it is no faster, the rest lies on disk."""
+MEMORY = 500_000_000
+"""Bytes that DuckDB takes for counting unless told otherwise: with more it is no faster; the rest lies on disk."""
 SECONDS_TO_CONNECT = 10
 BYTES_A_PARTITION = "128MiB"
 _DELIMITED = {"csv": ",", "csv.gz": ",", "tsv": "\t", "tsv.gz": "\t"}
