@@ -123,7 +123,7 @@ class _Plan:
     Attributes
     ----------
     rows
-        One row a row of a source: ``id``, and in ``v<k>`` the number of whoever gives it, -1 elsewhere.
+        One row a row of a source: ``id``, and in ``v<k>`` the number of giver k, -1 of all others.
     by_id
         One row an id: how many rows it has (``n``), and the largest number of each.
     cells
@@ -176,13 +176,15 @@ def _planned(
     if blank >= 2**62:
         raise UsageError("the slices have too many values together to be counted: name fewer")
     models = tuple(model for model, _ in givers)
-    rows = nw.concat(
-        [_numbered(one, digits, models, engine, blank) for one in coded],
-        how="vertical",
-    )
+    long = nw.concat([_numbered(one, digits, models, engine, blank) for one in coded], how="vertical")
+    # Made wide where the rows of an id are together: what moves is the id, its giver and one number.
     numbers = [f"v{place}" for place in range(len(models))]
+    rows = engine.spread(long).with_columns(
+        nw.when(nw.col("giver") == place).then(nw.col("number")).otherwise(nw.lit(_ABSENT)).alias(name)
+        for place, name in enumerate(numbers)
+    )
     largest = [nw.col(name).max() for name in numbers]
-    by_id = engine.spread(rows).group_by("id").agg(nw.len().alias("n"), *largest)
+    by_id = rows.group_by("id").agg(nw.len().alias("n"), *largest)
     return _Plan(
         rows=rows,
         by_id=by_id,
@@ -218,7 +220,7 @@ def _numbered(
     engine: Engine,
     blank: int,
 ) -> Frame:
-    """Turn each row of a source into its id and its number, in the column of whoever gives it."""
+    """Turn each row of a source into its id, the place of whoever gives it among ``models``, and its number."""
     import narwhals as nw
 
     opened = one.opened
@@ -236,21 +238,15 @@ def _numbered(
     for name, values in digits.items():
         number = number * (len(values) + 1)
         number = number + codes[name] if name in codes else number
-    frame = frame.with_columns(
-        nw.when(nw.col("id").is_null()).then(nw.lit(blank)).otherwise(number).cast(nw.Int64).alias("number"),
+    if "model" in codes:
+        giver: nw.Expr = codes["model"] - 1
+    else:
+        giver = nw.lit(models.index(one.models[0] if one.models else None))
+    return frame.select(
         nw.col("id").fill_null(""),
+        giver.cast(nw.Int64).alias("giver"),
+        nw.when(nw.col("id").is_null()).then(nw.lit(blank)).otherwise(number).cast(nw.Int64).alias("number"),
     )
-    own = {model: i + 1 for i, model in enumerate(models) if model in one.models}
-    absent = nw.lit(_ABSENT).cast(nw.Int64)
-    given: dict[str, nw.Expr] = {}
-    for i, model in enumerate(models):
-        if "model" in codes and model in own:
-            given[f"v{i}"] = nw.when(codes["model"] == own[model]).then(nw.col("number")).otherwise(absent)
-        elif model in own or (opened.source.is_truth and model is None):
-            given[f"v{i}"] = nw.col("number")
-        else:
-            given[f"v{i}"] = absent
-    return frame.select("id", **given)
 
 
 def _joined(

@@ -51,7 +51,7 @@ class Engine:
     small
         Makes a frame of the engine of a small table.
     spread
-        Brings the rows of an id together, where the engine's own plan does not.
+        Brings the rows of an id together on one worker.
     """
 
     name: Name
@@ -254,7 +254,7 @@ def _of_dask() -> Engine:
         return _lazy(from_pandas(table.to_pandas(), npartitions=1))
 
     def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        # Else Dask gathers fifteen partitions in one before it groups.
+        # Else its group-by gathers fifteen partitions in one.
         native: Untyped = frame.to_native()
         return _lazy(native.shuffle("id") if native.npartitions > 1 else native)
 
@@ -328,7 +328,11 @@ def _of_spark(session: Untyped) -> Engine:
             )  # of the versions of pandas that it has not seen yet
             return _lazy(session.createDataFrame(table))
 
-    return Engine("spark", scan, small)
+    def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        native: Untyped = frame.to_native()
+        return _lazy(native.repartition("id"))
+
+    return Engine("spark", scan, small, spread)
 
 
 def _lacks(name: Name) -> UsageError:
