@@ -74,7 +74,11 @@ def write_files(folder: Path, n: int) -> list[Path]:
         order = "" if place == 0 else "ORDER BY hash(i + 7)"
         query = _FILE.format(n=n, shift=3 + place, right=8 - place, order=order, path=paths[-1])
         # In a process of its own: a child's largest memory begins with that of its parent.
-        cost_of(sys.executable, "-c", f"import duckdb; duckdb.sql({query!r})")
+        cost_of(
+            sys.executable,
+            "-c",
+            f"import duckdb; duckdb.sql(\"SET memory_limit = '2GB'\"); duckdb.sql({query!r})",
+        )
     return paths
 
 
