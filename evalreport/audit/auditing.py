@@ -278,7 +278,9 @@ def audit(
     began = standing(history, series)
     loaded = load(source, options=options, memory_limit=memory_limit)
     require_examples(
-        loaded, "an audit finds the examples of earlier runs again by id", "run `evalreport run` on the counts"
+        loaded,
+        "an audit finds the examples of earlier runs again by id",
+        "run `evalreport run` on the counts",
     )
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)

@@ -467,7 +467,9 @@ def _loaded(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
     paths = [folder / state.path for state in states]
     loaded = load([path for path in paths if str(path) != options.truth], options=options)
     require_examples(
-        loaded, "runs are compared example by example, by id", "leave --inputs out, which compares their results"
+        loaded,
+        "runs are compared example by example, by id",
+        "leave --inputs out, which compares their results",
     )
     return options, loaded
 

@@ -216,7 +216,9 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         return
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if "count" in names:
-        remedy = "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
+        remedy = (
+            "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
+        )
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         remedy = "separate the columns with commas (.csv) or tabs (.tsv)"
     raise InputError(

@@ -126,7 +126,9 @@ def _refuse_absent(rows: Rows, alignment: Alignment, absent: Mask) -> None:
             rows,
             row,
             "y_true",
-            f"the id {rows.quoted_id(row)} has no true value" if rows.times is None else "there is no true value",
+            f"the id {rows.quoted_id(row)} has no true value"
+            if rows.times is None
+            else "there is no true value",
             expected="a true value for every example, in the prediction files or in the file of true values",
             remedy="add it, or leave the example out for every model with --missing drop",
             count=int(absent.sum()),

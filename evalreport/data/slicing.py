@@ -54,7 +54,10 @@ def quantile_edges(values: Floats, n_bins: int, times: Codes | None = None) -> t
     (1.0,)
     """
     order = np.argsort(values, kind="stable")
-    ordered, above = values[order], np.cumsum(np.ones(len(values), np.int64) if times is None else times[order])
+    ordered, above = (
+        values[order],
+        np.cumsum(np.ones(len(values), np.int64) if times is None else times[order]),
+    )
     places = np.ceil(np.arange(1, n_bins) * int(above[-1]) / n_bins).astype(np.int64)
     edges = np.unique(ordered[np.searchsorted(above, places[places < above[-1]], side="right")])
     edges = edges[edges > ordered[0]]
