@@ -143,8 +143,9 @@ def _refuse_options(table: Table, options: Options) -> None:
     for option, value in asked.items():
         if value is not None:
             raise UsageError(
-                f"{option}{f' {value}' if value else ''}: {table.name} holds counts, whose lines stand for examples that"
-                " are alike and are drawn one by one; it needs the predictions themselves, a row for each example"
+                f"{option}{f' {value}' if value else ''}: {table.name} holds counts, whose lines stand for examples"
+                " that are alike and are drawn one by one; it needs the predictions themselves, a row for each"
+                " example"
             )
 
 
