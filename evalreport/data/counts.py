@@ -143,8 +143,9 @@ def _refuse_options(table: Table, options: Options) -> None:
     for option, value in asked.items():
         if value is not None:
             raise UsageError(
-                f"{option}{f' {value}' if value else ''}: {table.name} holds counts, whose lines stand for examples that"
-                " are alike and are drawn one by one; it needs the predictions themselves, a row for each example"
+                f"{option}{f' {value}' if value else ''}: {table.name} holds counts, whose lines stand for examples"
+                " that are alike and are drawn one by one; it needs the predictions themselves, a row for each"
+                " example"
             )
 
 
@@ -245,3 +246,20 @@ def distinct(predictions: Predictions) -> Predictions:
     n = len(first)
     part = subset(predictions, first)
     return replace(part, multiplicity=counts, ids=positions(n), example=np.arange(n))
+
+
+def require_examples(predictions: Predictions, why: str, otherwise: str) -> None:
+    """Refuse counts where examples are to be known by their ids.
+
+    Raises
+    ------
+    InputError
+        With what would do: the predictions themselves, or what stands in ``otherwise``.
+    """
+    if predictions.multiplicity is not None:
+        raise InputError(
+            f"it holds counts, whose examples have no ids, and {why}",
+            file=", ".join(record.path for record in predictions.inputs),
+            expected="predictions, a row for each example",
+            remedy=f"give the predictions themselves, or {otherwise}",
+        )

@@ -429,10 +429,11 @@ def fisher(both: Successes, *, ties: float = HALF) -> float:
     mean = n1 * successes / total
     spread = math.sqrt(mean * (1 - successes / total) * n2 / max(total - 1, 1))
     reach = SPREAD_OF_MIDP * spread + 1
-    low = max(0, successes - n2, min(x, math.floor(mean - reach)))
-    high = min(n1, successes, max(x, math.ceil(mean + reach)))
-    log_p = _log_hypergeometric(np.arange(low, high + 1), n1, n2, successes)
-    return _rarer(log_p, float(log_p[x - low]), ties)
+    low, high = max(0, successes - n2, math.floor(mean - reach)), min(n1, successes, math.ceil(mean + reach))
+    # What lies between these and an x outside them is more probable than x: no rarer table is among them.
+    outcomes = np.union1d(np.arange(low, high + 1), [x])
+    log_p = _log_hypergeometric(outcomes, n1, n2, successes)
+    return _rarer(log_p, float(log_p[np.searchsorted(outcomes, x)]), ties)
 
 
 def smallest_fisher(both: Successes, *, ties: float = HALF) -> float:
