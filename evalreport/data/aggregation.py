@@ -198,19 +198,21 @@ def _planned(
 
 def _givers(coded: Sequence[LabelledSource]) -> list[tuple[str | None, str]]:
     """Return who gives rows and the file that they stand in: the models by name, then the files of true values."""
-    owner: dict[str, str] = {}
+    owner: dict[str, Source] = {}
     for one in coded:
+        source = one.opened.source
         for model in one.models:
-            file = one.opened.source.name
-            if owner.setdefault(model, file) != file:
+            first = owner.setdefault(model, source)
+            if first is not source and not (first.part and source.part):
                 raise InputError(
-                    f"the model {quoted(model)} is in {owner[model]} and in {file}",
-                    file=file,
+                    f"the model {quoted(model)} is in {first.name} and in {source.name}",
+                    file=source.name,
                     expected="each model in one file",
                     remedy="rename one of the two files, or join their rows in one file",
                 )
     truths = [one.opened.source.name for one in coded if one.opened.source.is_truth]
-    return [*sorted(owner.items()), *((None, file) for file in truths)]
+    files = ((model, owner[model].name) for model in sorted(owner))
+    return [*files, *((None, file) for file in truths)]
 
 
 def _numbered(

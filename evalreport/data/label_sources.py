@@ -43,12 +43,16 @@ class NotLabels(InputError):  # noqa: N818 - it says what they are not
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One table of predictions, or of true values: what messages call it, its model, and its rows, not yet read."""
+    """One table of predictions, or of true values: what messages call it, its model, and its rows, not yet read.
+
+    ``part``: other tables may hold more rows of the same model.
+    """
 
     name: str
     model: str
     frame: Frame
     is_truth: bool = False
+    part: bool = False
 
 
 _TASKS = (None, "binary", "multiclass")

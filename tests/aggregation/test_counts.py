@@ -13,6 +13,9 @@ import pytest
 
 from evalreport.config import Options
 from evalreport.data.aggregates import counts_of
+from evalreport.data.aggregation import count
+from evalreport.data.engines import started
+from evalreport.data.label_sources import Source
 from evalreport.errors import InputError, UsageError
 
 # Of Dask's own code, by the newest pandas.
@@ -94,6 +97,25 @@ def test_one_long_file_and_a_truth_apart_count_alike(frames: dict[str, pd.DataFr
     found, inputs = counts_of(tmp_path, Options(slices=("place",)))
     assert counted(found.table) == by_hand(frames, "place")
     assert [record.model for record in inputs] == [None, None]
+
+
+def test_a_model_in_parts_counts_as_one(
+    folder: Path, frames: dict[str, pd.DataFrame], tmp_path: Path
+) -> None:
+    """Parts of a model are marked as such: two files of one model that are not are a mistake."""
+    frames["forest"][:200].to_parquet(tmp_path / "a.parquet")
+    frames["forest"][200:].to_parquet(tmp_path / "b.parquet")
+    for part in (True, False):
+        with started("duckdb") as engine:
+            pieces = [("forest", tmp_path / "a.parquet"), ("forest", tmp_path / "b.parquet")]
+            pieces.append(("logreg", folder / "logreg.parquet"))
+            sources = [Source(p.name, m, engine.scan(p, p.name), part=part) for m, p in pieces]
+            if part:
+                found = count(sources, Options(slices=("place",)), engine)
+                assert counted(found.table) == by_hand(frames, "place")
+            else:
+                with pytest.raises(InputError, match="'forest' is in a.parquet and in b.parquet"):
+                    count(sources, Options(), engine)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -118,6 +118,26 @@ def test_scores_are_no_silent_loss_on_an_engine(tmp_path: Path, capsys: pytest.C
     assert "scores and probabilities are left out: p_1" in " ".join(capsys.readouterr().err.split())
 
 
+def test_missing_predictions_are_settled_by_the_run(tmp_path: Path) -> None:
+    """Empty cells stay empty in the counts: refused, left out or counted as wrong, as of the rows."""
+    rng = np.random.default_rng(4)
+    truth = rng.choice(["a", "b"], 60)
+    frame = pd.DataFrame(
+        {"id": np.arange(60), "y_true": truth, "y_pred": np.where(np.arange(60) % 7, truth, None)}
+    )
+    frame.to_parquet(tmp_path / "tree.parquet")
+    er.aggregate(tmp_path / "tree.parquet", output=tmp_path / "counts")
+    with pytest.raises(er.errors.InputError, match="the cell is empty"):
+        er.evaluate(tmp_path / "counts")
+    for how in ("drop", "wrong"):
+        pair = [
+            er.evaluate(tmp_path / name, missing=how, resamples=100, metrics="accuracy")
+            for name in ("counts", "tree.parquet")
+        ]
+        assert pair[0].n == pair[1].n
+        assert pair[0].metrics == pair[1].metrics
+
+
 @pytest.mark.parametrize("inputs", ["counts", "."])
 def test_results_are_verified_from_the_aggregate(inputs: str, folder: Path, tmp_path: Path) -> None:
     """From its folder, or the one above."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -130,3 +131,48 @@ def test_spark_names_a_fault(models: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "stands twice for the model 'm0'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+FRAMES = """
+import sys, json, warnings
+from pathlib import Path
+from pyspark.sql import SparkSession
+import evalreport as er
+from evalreport.results import to_json
+
+warnings.simplefilter("ignore")
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+spark.sparkContext.setLogLevel("ERROR")
+models, counts, output = map(Path, sys.argv[1:])
+frames = {path.stem: spark.read.parquet(str(path)) for path in sorted(models.iterdir())}
+er.aggregate(frames, output=output, slices=["half"])
+options = {"slices": ["half"], "metrics": ["accuracy", "f1"], "resamples": 100}
+seen, kept = (json.loads(to_json(er.evaluate(source, **options))) for source in (frames, counts))
+names = ("metrics", "comparisons", "verdicts", "disparities")
+assert [seen[name] for name in names] == [kept[name] for name in names]
+assert spark.range(3).count() == 3, "the user's session goes on"
+"""
+
+
+@pytest.mark.usefixtures("spark", "here")
+def test_lazy_frames_of_spark_are_counted_in_their_session(
+    models: Path, here: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Counts of the frames have the bytes of those of the files, and a run on the frames says the same."""
+    words = [sys.executable, "-c", FRAMES, models, models.parent / "here", tmp_path / "counts"]
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (tmp_path / "counts" / "counts.parquet").read_bytes() == here["counts.parquet"]
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_run_on_spark_is_a_run(models: Path, tmp_path: Path) -> None:
+    """One command counts and reports; the inputs are the files by their digests."""
+    words = ["-f", "json", "-q", "--metric", "accuracy", "--resamples", "100"]
+    done = evalreport(
+        "run", models, "-o", tmp_path / "out", *words, "--engine", "spark=local[2]", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    content = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert content["n"] == N
+    assert [row["path"] for row in content["inputs"]] == [f"m{model}.parquet" for model in range(MODELS)]
