@@ -30,9 +30,9 @@ demo: env libraries ## set up, then make the report of the example
 
 test: check ## set up, then every test that needs no root and no server, and the static checks
 
-test-system: env ## the tests with a real browser, PDF tools and killed processes
+test-system: env .cache/spark/.installed ## the tests with a real browser, PDF tools and killed processes
 	@scripts/debian-packages.sh system
-	$(BIN)/python -m pytest tests/system -m system
+	PYTHONPATH=.cache/spark $(BIN)/python -m pytest tests/system -m system
 
 test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors
 	@scripts/test-bounds.sh
@@ -115,7 +115,7 @@ env: .venv/.installed
 	@scripts/make-venv.sh "$(PYTHON)"
 	@touch $@
 
-# What only the benchmarks compare with stands apart: its own requirements would move the pinned ones.
+# What only the benchmarks compare with, and Spark, stand apart: their requirements would move the pinned ones.
 .cache/%/.installed: requirements/%.txt | env
 	@rm -rf .cache/$*
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation --target .cache/$* -r $<

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from evalreport import errors, plots
     from evalreport.audit.compare_runs import Compared
-    from evalreport.audit.kept_files import Recorded
     from evalreport.audit.verify import Verification
     from evalreport.comparisons.study_design import Answer, Layout, Measure
     from evalreport.config import Options
+    from evalreport.data.aggregates import Aggregated
     from evalreport.data.available_analyses import Possible
     from evalreport.data.predictions import Predictions
     from evalreport.refit.plans import Backend, Plan
@@ -44,6 +44,7 @@ __all__ = [
     "load",
     "check",
     "resample",
+    "aggregate",
     "compare_runs",
     "verify",
     "plan",
@@ -110,6 +111,7 @@ def evaluate(
     options: Options | None = None,
     jobs: int = 1,
     memory_limit: str | None = None,
+    engine: str | None = None,
     progress: Callable[[str, float], None] | None = None,
     **option_fields: Unpack[RunKeywords],
 ) -> Results:
@@ -135,6 +137,8 @@ def evaluate(
     memory_limit
         Memory for reading and joining, such as "4GB"; what has no room lies on disk meanwhile. ``None``: a share
         of what this machine or container has. No figure depends on it.
+    engine
+        "dask=ADDRESS" or "spark=MASTER" count the labels of files there; ``None``: rows are read here.
     progress
         Called with the stage's name and the share done, in [0, 1].
 
@@ -164,13 +168,16 @@ def evaluate(
     from evalreport import data
     from evalreport.audit.gates import judge
     from evalreport.config import memory_bytes
+    from evalreport.data.engines import elsewhere
     from evalreport.pipeline import evaluate as analyse
 
-    settled, values = _settle(options, truth, option_fields)
+    settled, values = _settle(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
     if progress is not None:
         progress("reading and checking", 0.0)
-    predictions = data.load(models, options=settled, truth=values, classes=classes, memory_limit=limit)
+    predictions = data.load(
+        models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=elsewhere(engine)
+    )
     results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
     return judge(results, settled.gates)
 
@@ -252,7 +259,7 @@ def load(
     from evalreport import data
     from evalreport.config import memory_bytes
 
-    settled, values = _settle(options, truth, option_fields)
+    settled, values = _settle(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
     return data.load(models, options=settled, truth=values, classes=classes, memory_limit=limit)
 
@@ -351,6 +358,38 @@ def resample(
     return carry_out(settled, output=Path(output), progress=progress)
 
 
+@_public(RunKeywords)
+def aggregate(
+    models: Models,
+    *,
+    output: AnyPath,
+    truth: AnyPath | None = None,
+    engine: str = "duckdb",
+    memory_limit: str | None = None,
+    **option_fields: Unpack[RunKeywords],
+) -> Aggregated:
+    """Count predictions of any size, and write the counts into a folder that ``evaluate`` reads.
+
+    Parameters
+    ----------
+    models
+        Files, or lazy frames of Dask or Spark: one with a column ``model``, or a mapping of names to frames.
+    engine
+        "duckdb", "dask", "dask=ADDRESS", "spark" or "spark=MASTER"; a frame's own wherever it is one.
+
+    Returns
+    -------
+    Aggregated
+        Where the counts are, and of how many examples and models.
+    """
+    from evalreport.config import memory_bytes
+    from evalreport.data.aggregates import aggregate
+
+    settled, _ = _settle(None, truth, option_fields, None)
+    limit = memory_bytes(memory_limit)
+    return aggregate(models, output=output, options=settled, engine=engine, memory_limit=limit)
+
+
 @_public()
 def compare_runs(
     old: Results | AnyPath, new: Results | AnyPath, *, inputs: tuple[AnyPath, AnyPath] | None = None
@@ -387,9 +426,10 @@ def compare_runs(
     from pathlib import Path
 
     from evalreport.audit.compare_runs import compare_runs
+    from evalreport.audit.kept_files import as_recorded
 
     folders = None if inputs is None else (Path(inputs[0]), Path(inputs[1]))
-    return compare_runs(_recorded(old), _recorded(new), inputs=folders)
+    return compare_runs(as_recorded(old), as_recorded(new), inputs=folders)
 
 
 @_public()
@@ -432,11 +472,12 @@ def verify(
     from pathlib import Path
 
     from evalreport.audit.connection import open_history
+    from evalreport.audit.kept_files import as_recorded
     from evalreport.audit.verify import verify
 
     known = None if history is None else open_history(history)
     return verify(
-        _recorded(results), Path(inputs), history=known, series=series, jobs=jobs, progress=progress
+        as_recorded(results), Path(inputs), history=known, series=series, jobs=jobs, progress=progress
     )
 
 
@@ -543,31 +584,23 @@ def plan(
     return answers(question)
 
 
-def _recorded(run: Results | AnyPath) -> Recorded:
-    """Return a run as it was recorded, or as it would be."""
-    from pathlib import Path
-
-    from evalreport.audit.kept_files import Recorded, parsed, read_recorded
-    from evalreport.results import Results, to_json
-
-    if not isinstance(run, Results):
-        return read_recorded(Path(run))
-    written = to_json(run)
-    return Recorded("results", parsed(written, "results"), written)
-
-
 def _settle(
-    options: Options | None, truth: Values | Frame | AnyPath | None, option_fields: RunKeywords
+    options: Options | None,
+    truth: Values | Frame | AnyPath | None,
+    option_fields: RunKeywords,
+    models: object,
 ) -> tuple[Options, Values | Frame | None]:
     """Return the validated options, and the true values where they were given as values."""
     from os import PathLike, fspath
 
     from evalreport.config import Options, with_fields
+    from evalreport.data.aggregates import under_manifest
 
     fields: dict[str, object] = dict(option_fields)
     if isinstance(truth, (str, PathLike)):
         fields, truth = {**fields, "truth": fspath(truth)}, None
-    return with_fields(Options() if options is None else options, fields), truth
+    settled = with_fields(Options() if options is None else options, fields)
+    return under_manifest(models, settled), truth
 
 
 def __getattr__(name: str) -> object:

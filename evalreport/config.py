@@ -29,6 +29,7 @@ Correction = Literal["holm", "bh", "bonferroni", "none"]
 Format = Literal["html", "pdf", "json", "md"]
 Detail = Literal["brief", "full"]
 LogFormat = Literal["text", "json"]
+Engine = Literal["duckdb", "dask", "spark"]
 
 FORMATS: tuple[Format, ...] = ("html", "pdf", "json", "md")
 FILES: Mapping[Format, str] = {
@@ -157,6 +158,7 @@ class OutputOptions:
     junit: Path | None = _option(None, "path", "FILE", '"gates.xml"', group="Gates")
     jobs: int = _option(1, "integer", "N", "1")
     memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True)
+    engine: str | None = _option(None, "text", "ENGINE", '"dask=tcp://10.0.0.1:8786"', loading=True)
     log_format: LogFormat = _option("text", "choice", "HOW", '"text"', choices=get_args(LogFormat))
     quiet: bool = _option(False, "flag", "", "false", short="-q")
     verbose: bool = _option(False, "flag", "", "false", short="-v")
@@ -175,6 +177,8 @@ KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(Outp
 """Every option in the order of --help: where to and in which formats, what is asked, how it is written."""
 
 
+ASKED = ("truth", "task", "positive", "threshold", "slices", "cluster", "weight", "resamples", "seed")
+"""Fields of ``Options`` that counts of predictions may be made under (``evalreport aggregate``)."""
 RENDERING = ("formats", "detail", "templates", "template_time", "title", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes: the others are about a terminal, or loading."""
 

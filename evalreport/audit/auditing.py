@@ -22,6 +22,7 @@ from evalreport.audit.store import NewRun, Run, Standing, append, same_run, stan
 from evalreport.comparisons.decisions import adjust
 from evalreport.config import Options, Task
 from evalreport.data import load
+from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError, cleared
 from evalreport.metrics.registry import Quantity, parse
@@ -276,6 +277,11 @@ def audit(
     check_series(series)
     began = standing(history, series)
     loaded = load(source, options=options, memory_limit=memory_limit)
+    require_examples(
+        loaded,
+        "an audit finds the examples of earlier runs again by id",
+        "run `evalreport run` on the counts",
+    )
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)
     again = same_run(history, series, identity)

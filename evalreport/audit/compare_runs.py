@@ -20,6 +20,7 @@ from evalreport.audit.verify import input_states, recorded_options
 from evalreport.comparisons.decisions import adjust
 from evalreport.config import Options
 from evalreport.data import load
+from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
 from evalreport.errors import InputError
 from evalreport.metrics.registry import Quantity, greater_is_better, parse
@@ -464,7 +465,13 @@ def _loaded(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
         )
     options = recorded_options(recorded.content, folder)
     paths = [folder / state.path for state in states]
-    return options, load([path for path in paths if str(path) != options.truth], options=options)
+    loaded = load([path for path in paths if str(path) != options.truth], options=options)
+    require_examples(
+        loaded,
+        "runs are compared example by example, by id",
+        "leave --inputs out, which compares their results",
+    )
+    return options, loaded
 
 
 def _no_run(old: Recorded) -> Run:

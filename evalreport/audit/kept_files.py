@@ -23,7 +23,8 @@ from evalreport.data.slicing import may_be_sliced_by
 from evalreport.errors import HistoryError, InputError, OutputError
 from evalreport.files import content_of, recover
 from evalreport.records import JsonObject
-from evalreport.results import SCHEMA, Results
+from evalreport.results import SCHEMA, Results, to_json
+from evalreport.sources import AnyPath
 from evalreport.texts import Message
 
 FORMAT = 1
@@ -191,6 +192,20 @@ class Recorded:
     content: JsonObject
     bytes_: bytes
     attached: bytes | None = None
+
+
+def as_recorded(run: Results | AnyPath) -> Recorded:
+    """Return a run as it was recorded, or as it would be.
+
+    Raises
+    ------
+    InputError
+        Results that cannot be read.
+    """
+    if not isinstance(run, Results):
+        return read_recorded(Path(run))
+    written = to_json(run)
+    return Recorded("results", parsed(written, "results"), written)
 
 
 def read_recorded(path: Path) -> Recorded:

@@ -16,6 +16,7 @@ from evalreport.audit.gates import judge, parse
 from evalreport.audit.kept_files import EARLIER, Recorded
 from evalreport.config import Options, with_fields
 from evalreport.data import load
+from evalreport.data.aggregates import aggregate_below
 from evalreport.data.predictions import Predictions
 from evalreport.data.sources import digest
 from evalreport.errors import EvalreportError, InputError, UsageError
@@ -280,6 +281,7 @@ def verify(
         The history cannot be read.
     """
     content = recorded.content
+    folder = aggregate_below(folder, {row["sha256"] for row in content["inputs"]}) or folder
     inputs = input_states(content, folder)
     partly = _checked(recorded, inputs, ())
     if not inputs or any(state.state == "missing" for state in inputs):
@@ -368,6 +370,9 @@ def _recomputed(
 ) -> tuple[Results, tuple[Text, ...]]:
     """Run the recorded analysis again; say what of it needs a history that is not there."""
     loaded = load(source, options=options)
+    if loaded.multiplicity is None and any(row["what"] == "counts" for row in recorded.content["found"]):
+        # The rows were counted by an engine: what needs single examples is not among the results.
+        loaded = load(source, options=options, engine="duckdb")
     results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
     earlier = _about_earlier(recorded.content)
     if not earlier:

@@ -11,7 +11,7 @@ import click
 
 from evalreport.cli.configuration import Grouped, Settings, models_argument, run_options
 from evalreport.cli.messages import State, progress_bar, say, say_found, say_warnings, tell
-from evalreport.cli.run import begin, check_names, check_output, exit_code, say_gates, write
+from evalreport.cli.run import begin, check_names, check_output, exit_code, say_gates, source_of, write
 from evalreport.config import memory_bytes, parse_time
 from evalreport.errors import HistoryError, OutputError, UsageError
 from evalreport.files import content_of
@@ -78,11 +78,10 @@ def _audit(models: tuple[Path, ...], settings: Settings, history: History, serie
     from evalreport.audit.auditing import audit
 
     check_names(settings.options)
-    source = models[0] if len(models) == 1 else list(models)
     quiet = settings.output.quiet
     with progress_bar("reading and checking", shown=not quiet) as progress:
         audited = audit(
-            source,
+            source_of(models, settings),
             options=settings.options,
             history=history,
             series=series,

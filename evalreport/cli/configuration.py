@@ -13,6 +13,7 @@ import click
 from evalreport.cli.completion import COMPLETIONS
 from evalreport.cli.messages import log_as, say
 from evalreport.config import (
+    ASKED,
     EXPECTED,
     KEYS,
     STANDARD_OUTPUT,
@@ -103,6 +104,12 @@ def run_options(function: F) -> F:
 def loading_options(function: F) -> F:
     """Add the options that reading the files depends on, --quiet, --verbose and --config."""
     return _add(tuple(key for key in KEYS if key.loading or key.name in ("quiet", "verbose")), function)
+
+
+def aggregate_options(function: F) -> F:
+    """Add the options that counts may be made under, where they go and which engine makes them, and --config."""
+    named = (*ASKED, "output", "engine", "memory_limit", "log_format", "quiet", "verbose")
+    return _add(tuple(key for key in KEYS if key.field in named), function)
 
 
 def given(flags: Mapping[str, object]) -> dict[str, object]:
@@ -202,6 +209,10 @@ def settle(models: tuple[Path, ...], flags: Mapping[str, object], *, config: Pat
     options, output = filled(Options, values), filled(OutputOptions, values)
     validate(options)
     validate_output(output)
+    if len(models) == 1:
+        from evalreport.data.aggregates import under_manifest
+
+        options = under_manifest(models[0], options)
     log_as(output.log_format)
     if output.title is not None:
         output = replace(output, title=redacted(output.title))
@@ -296,6 +307,11 @@ def _value_of(key: Key, value: object, *, path: Path, confined: bool) -> object:
         )
     if key.kind == "path":
         return _path_of(key, str(value), path=path, confined=confined)
+    if confined and key.field == "engine" and "=" in str(value):
+        raise UsageError(
+            f"{place}: {value!r} names a cluster in a file that was only found; to trust it, name the file:"
+            f" --config {path}"
+        )
     if key.kind == "choice" and value not in key.choices:
         raise UsageError(f"{place}: {unknown_name(key.name, str(value), list(key.choices))}")
     try:

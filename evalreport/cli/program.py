@@ -33,6 +33,7 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 COMMANDS = {
     "run": "evalreport.cli.run",
     "check": "evalreport.cli.run",
+    "aggregate": "evalreport.cli.aggregating",
     "plan": "evalreport.cli.plan",
     "resample": "evalreport.cli.plan",
     "audit": "evalreport.cli.audit",
@@ -52,6 +53,7 @@ HELP = """Compare machine-learning models honestly, from prediction files to a r
 \b
 evalreport run models/        one prediction file a model, in a folder
 evalreport check models/      what is there, and what can be done with it
+evalreport aggregate preds/ -o counts/    predictions of any size, counted for run
 evalreport plan               how many examples are needed, or what they can show
 evalreport resample PLAN      fit estimators on folds or bootstrap samples, and write their predictions
 evalreport audit models/ --history URL    a scheduled run: compared with earlier ones, and recorded

@@ -144,10 +144,9 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
     from evalreport.audit.gates import judge
 
     check_names(settings.options)
-    source = models[0] if len(models) == 1 else list(models)
     with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
         results = pipeline.evaluate(
-            source,
+            source_of(models, settings),
             options=settings.options,
             jobs=settings.output.jobs,
             memory_limit=memory_bytes(settings.output.memory_limit),
@@ -158,6 +157,16 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
         say_found(results.found)
         say_warnings(results.warnings, verbose=settings.output.verbose)
     return results
+
+
+def source_of(models: tuple[Path, ...], settings: Settings) -> Path | list[Path] | Predictions:
+    """Return MODELS, to be read; or what a cluster has counted of them, where --engine names one."""
+    from evalreport.data import load
+    from evalreport.data.engines import elsewhere
+
+    source = models[0] if len(models) == 1 else list(models)
+    engine = elsewhere(settings.output.engine)
+    return source if engine is None else load(source, options=settings.options, engine=engine)
 
 
 def check_names(options: Options) -> None:
@@ -294,9 +303,10 @@ def check_command(
     settings = begin(context, models, flags, config)
     from evalreport import data
 
-    source = models[0] if len(models) == 1 else list(models)
     predictions = data.load(
-        source, options=settings.options, memory_limit=memory_bytes(settings.output.memory_limit)
+        source_of(models, settings),
+        options=settings.options,
+        memory_limit=memory_bytes(settings.output.memory_limit),
     )
     survey = data.survey(predictions)
     if form == "json":
@@ -340,7 +350,7 @@ def _facts(predictions: Predictions) -> dict[str, str | None]:
     facts = {
         "models": ", ".join(model.name for model in predictions.models),
         "rows": str(predictions.n),
-        "examples": str(len(predictions.ids)),
+        "examples": str(len(predictions.ids) if predictions.multiplicity is None else predictions.n_examples),
         "task": predictions.task,
         "design": predictions.design,
         "classes": ", ".join(predictions.classes) or None,
@@ -376,7 +386,7 @@ def _print_json(predictions: Predictions, survey: tuple[Possible, ...]) -> None:
     content = {
         "task": predictions.task,
         "design": predictions.design,
-        "n": predictions.n,
+        "n": predictions.n if predictions.multiplicity is None else predictions.n_examples,
         "classes": list(predictions.classes),
         "positive": predictions.positive,
         "models": [model.name for model in predictions.models],

@@ -18,7 +18,7 @@ from evalreport.config import Options
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Sample
+from evalreport.metrics.sample import Examples, Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
 from evalreport.records import (
@@ -385,7 +385,7 @@ def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> 
     if TESTS[name].needs == "all_right":
         models, right = _right(sample, quantity)
         outcome = Outcome(None, None, reason=_refused("test_lacks.answers_of_three"))
-        by, blocks = "examples", None if right is None else len(right)
+        by, blocks = "examples", None if right is None else right.n
         if right is not None:
             outcome = TESTS[name].function(right)
     else:
@@ -394,7 +394,7 @@ def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> 
         models, by, blocks = (), "examples", None
         if ranked is not None:
             outcome = TESTS[name].function(ranked)
-            models, by, blocks = ranked.models, ranked.by, len(ranked.ranks)
+            models, by, blocks = ranked.models, ranked.by, ranked.blocks
             caution = _shared(ranked)
     return OmnibusRecord(
         metric=quantity.spelled,
@@ -421,15 +421,13 @@ def _shared(ranked: Ranked) -> Message | None:
     return None if independent else Message(f"caution.shared_by.{ranked.by}")
 
 
-def _right(
-    sample: Sample, quantity: Quantity
-) -> tuple[tuple[str, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None]:
-    """Return the models and (n, k) who was right where; None where that is no matter of right and wrong."""
+def _right(sample: Sample, quantity: Quantity) -> tuple[tuple[str, ...], Examples | None]:
+    """Return the models and who was right where; None where that is no matter of right and wrong."""
     models = tuple(m.name for m in sample.predictions.models if sample.estimates[m.name, quantity].defined)
     if not definition(quantity).share_of_right or len(models) < 3:
         return models, None
     right = by_independent_example(sample, models, quantity)
-    if right is None or not np.isin(right, (0, 1)).all():
+    if right is None or not np.isin(right.values, (0, 1)).all():
         return models, None
     return models, right
 
@@ -452,7 +450,7 @@ def average_rank_records(
             ranked = ranked_models(samples[0], quantity, lower_is_better=options.lower_is_better)
         if ranked is None:
             continue
-        m, k = ranked.ranks.shape
+        m, k = ranked.blocks, len(ranked.models)
         smallest = critical_difference(k, m, round(1 - options.confidence, 12))
         found += [
             AverageRankRecord(
@@ -498,12 +496,12 @@ def one_sample_records(
 
 
 def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Options) -> ComparisonRecord:
-    assert sample.predictions.y_true is not None
     assert estimate.trials is not None
     assert estimate.successes is not None
     rate, key = options.against, "caution.against_value"
     if rate is None:
-        rate = float(np.bincount(sample.predictions.y_true).max()) / sample.predictions.n
+        held = sample.predictions.class_counts
+        rate = float(held.max() / held.sum())
         key = "caution.against_majority"
     outcome = TESTS["binomial_exact"].function(AgainstRate(estimate.successes, estimate.trials, rate))
     found = _one_sample(model, estimate.quantity, outcome, options)

@@ -144,7 +144,8 @@ def _of_test_set(sample: Sample) -> Iterator[WarningRecord]:
     predictions = sample.predictions
     models = len(predictions.models)
     if predictions.task == "binary" and predictions.y_true is not None:
-        share = float((predictions.y_true == predictions.positive_code).mean())
+        held = predictions.class_counts
+        share = float(held[predictions.positive_code] / held.sum())
         yield warning("prevalence_of_this_set", level="info", share=share)
     if models > 1:
         yield warning("overlap_is_no_test", level="info")
@@ -197,9 +198,10 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
         return
     # An example that is predicted repeatedly is one example.
     first = np.unique(predictions.example, return_index=True)[1]
-    counts = np.bincount(predictions.y_true[first], minlength=len(predictions.classes))
+    true, times = predictions.y_true[first], predictions.times
+    counts, n = np.bincount(true, times[first], minlength=len(predictions.classes)), predictions.n_examples
     largest = int(counts.argmax())
-    share = float(counts[largest] / len(first))
+    share = float(counts[largest] / n)
     name = predictions.classes[largest]
     if share > 0.8:
         yield warning("majority_class", about=(name,), share=share, name=name)
@@ -208,8 +210,8 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
     for model in sample.label_models:
         outputs = next(m for m in predictions.models if m.name == model)
-        right = float(np.mean(outputs.y_pred == predictions.y_true))
-        low, _ = wilson_limits(right * len(first), len(first), 0.95)
+        right = float(times[outputs.y_pred == predictions.y_true].sum() / times.sum())
+        low, _ = wilson_limits(right * n, n, 0.95)
         if low <= share:
             yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
 

@@ -330,7 +330,7 @@ def _rarest(sample: Sample) -> int | None:
     predictions = sample.predictions
     if not predictions.classes or predictions.y_true is None:
         return None
-    counts = np.bincount(predictions.y_true)
+    counts = predictions.class_counts
     return int(counts[counts > 0].min())
 
 

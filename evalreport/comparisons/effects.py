@@ -48,11 +48,13 @@ def disagreements(predictions: Predictions, *, most: int = MOST_EXAMPLES) -> tup
     Parameters
     ----------
     predictions
-        One test set on which every model predicts every example; nothing is returned for other designs.
+        One test set on which every model predicts every example; nothing is returned for other designs, nor for
+        counts, whose examples have no ids.
     most
         Largest number of examples.
     """
-    if predictions.design != "test-set" or predictions.n != len(predictions.ids):
+    identified = predictions.n == len(predictions.ids) and predictions.multiplicity is None
+    if predictions.design != "test-set" or not identified:
         return ()
     models = [m for m in predictions.models if m.present is None and _answers(m, predictions) is not None]
     if len(models) < 2:
@@ -133,14 +135,15 @@ def unanimity(predictions: Predictions) -> tuple[UnanimityRecord, ...]:
         return ()
     right = np.stack([a == (1 if truth is None else truth) for a in answers])
     every, none = right.all(axis=0), ~right.any(axis=0)
+    times = predictions.times
     parts: list[tuple[str | None, Any]] = [(None, np.ones(predictions.n, dtype=bool))]
     parts += [] if truth is None else [(name, truth == code) for code, name in enumerate(predictions.classes)]
     return tuple(
         UnanimityRecord(
             label=label,
-            n=int(part.sum()),
-            all_right=int((every & part).sum()),
-            all_wrong=int((none & part).sum()),
+            n=int(times[part].sum()),
+            all_right=int(times[every & part].sum()),
+            all_wrong=int(times[none & part].sum()),
         )
         for label, part in parts
     )
@@ -402,7 +405,7 @@ def _difference_per_cases(
     if not independent or predictions.design != "test-set":
         return difference, NO_LIMITS
     cells = (wrong_a & wrong_b, wrong_a & ~wrong_b, ~wrong_a & wrong_b, ~wrong_a & ~wrong_b)
-    both, only_a, only_b, neither = (float(cell.sum()) for cell in cells)
+    both, only_a, only_b, neither = (float(weight[cell].sum()) for cell in cells)
     low, high = newcombe_paired_limits((both, only_a, only_b, neither), level)
     return difference, (CASES * low, CASES * high)
 

@@ -217,6 +217,12 @@ def rounded_differences(pair: Pair) -> Floats:
     return np.round(pair.difference.paired, DECIMALS) + 0.0
 
 
+def _blocks(pair: Pair) -> tuple[Floats, Floats]:
+    """Return the rounded differences by block, (m,), and how many blocks have each."""
+    differences, times = rounded_differences(pair), pair.difference.paired_counts
+    return differences, np.ones(len(differences)) if times is None else times
+
+
 @comparison_test(
     "Wilcoxon signed rank",
     "blocks",
@@ -225,13 +231,13 @@ def rounded_differences(pair: Pair) -> Floats:
 )
 def wilcoxon(pair: Pair) -> Outcome:
     """Sum of the ranks of the positive differences: exact up to 50, ties included, else normal with tie correction."""
-    moved = rounded_differences(pair)
-    moved = moved[moved != 0]
+    differences, times = _blocks(pair)
+    moved, times = differences[differences != 0], times[differences != 0]
     if not len(moved):
         return _no_difference()
-    ranks = mid_ranks(np.abs(moved))
-    p = min(1.0, 2 * min(signed_rank_tail(moved), signed_rank_tail(-moved)))
-    return _rank_outcome(float(ranks[moved > 0].sum()), ranks, p)
+    ranks = mid_ranks(np.abs(moved), times)
+    p = min(1.0, 2 * min(signed_rank_tail(moved, times), signed_rank_tail(-moved, times)))
+    return _rank_outcome(float((times * ranks)[moved > 0].sum()), ranks, times, p)
 
 
 @comparison_test(
@@ -241,21 +247,20 @@ def wilcoxon(pair: Pair) -> Outcome:
 )
 def wilcoxon_pratt(pair: Pair) -> Outcome:
     """Signed ranks where differences of 0 take the lowest ranks and count on neither side, normal approximation."""
-    differences = rounded_differences(pair)
+    differences, times = _blocks(pair)
     if not differences.any():
         return _no_difference()
-    ranks = mid_ranks(np.abs(differences))[differences != 0]
-    positive = float(ranks[differences[differences != 0] > 0].sum())
-    p = 2 * normal_tail(abs(standardised(ranks, positive)))
-    return _rank_outcome(positive, ranks, p)
+    moved = differences != 0
+    ranks, times = mid_ranks(np.abs(differences), times)[moved], times[moved]
+    positive = float((times * ranks)[differences[moved] > 0].sum())
+    p = 2 * normal_tail(abs(standardised(ranks, times, positive)))
+    return _rank_outcome(positive, ranks, times, p)
 
 
-def _rank_outcome(positive: float, ranks: Floats, p: float) -> Outcome:
+def _rank_outcome(positive: float, ranks: Floats, times: Floats, p: float) -> Outcome:
     """Add the rank-biserial correlation: the favourable less the unfavourable share of the ranks (Kerby 2014)."""
-    share = positive / float(ranks.sum())
-    return Outcome(
-        positive, probability(p), None, "rank_biserial", 2 * share - 1, details={"n": float(len(ranks))}
-    )
+    share, details = positive / float((times * ranks).sum()), {"n": float(times.sum())}
+    return Outcome(positive, probability(p), None, "rank_biserial", 2 * share - 1, details=details)
 
 
 def _no_difference() -> Outcome:
@@ -268,8 +273,8 @@ def _no_difference() -> Outcome:
 )
 def sign(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the number of positive among the differences other than 0."""
-    differences = rounded_differences(pair)
-    positive, negative = int((differences > 0).sum()), int((differences < 0).sum())
+    differences, times = _blocks(pair)
+    positive, negative = (int(times[side].sum()) for side in (differences > 0, differences < 0))
     n, smaller = positive + negative, min(positive, negative)
     details = {"n": float(n)}
     if positive == negative:

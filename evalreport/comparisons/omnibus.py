@@ -26,7 +26,7 @@ from evalreport.comparisons.registry import (
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
 from evalreport.engine.ranks import mid_ranks_of_rows
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Sample
+from evalreport.metrics.sample import Examples, Sample
 from evalreport.metrics.units import Units
 from evalreport.texts import Message
 
@@ -37,12 +37,13 @@ Floats = npt.NDArray[np.float64]
     "Cochran's Q",
     "all_right",
 )
-def cochran_q(right: Floats) -> Outcome:
+def cochran_q(right: Examples) -> Outcome:
     """Spread of the models' numbers of right answers over what the examples' numbers of right models allow (n, k)."""
-    k = right.shape[1]
-    by_model, by_example = right.sum(axis=0), right.sum(axis=1)
-    total = float(right.sum())
-    allowed = float(k * total - (by_example**2).sum())
+    k = right.values.shape[1]
+    counts = np.ones(len(right.values)) if right.counts is None else right.counts
+    by_model, by_example = (right.values * counts[:, None]).sum(axis=0), right.values.sum(axis=1)
+    total = float(by_model.sum())
+    allowed = float(k * total - (counts * by_example**2).sum())
     if allowed <= 0:
         return Outcome(0.0, 1.0, k - 1)
     statistic = (k - 1) * float(k * (by_model**2).sum() - total**2) / allowed
@@ -51,9 +52,9 @@ def cochran_q(right: Floats) -> Outcome:
 
 def friedman_statistic(ranked: Ranked) -> float:
     """Return Friedman's chi-squared, corrected for ties (Conover 1999, equation 5.8.4); 0 where all ranks are tied."""
-    m, k = ranked.ranks.shape
+    m, k = ranked.blocks, len(ranked.models)
     centred = m * float(((ranked.mean_ranks - (k + 1) / 2) ** 2).sum())
-    spread = float(((ranked.ranks - (k + 1) / 2) ** 2).sum()) / (m * (k - 1))
+    spread = float(ranked.weighted((ranked.ranks - (k + 1) / 2) ** 2).sum()) / (m * (k - 1))
     return 0.0 if spread <= 1e-12 else centred / spread
 
 
@@ -63,7 +64,7 @@ def friedman_statistic(ranked: Ranked) -> float:
 )
 def friedman(ranked: Ranked) -> Outcome:
     """Spread of the models' average ranks, corrected for ties, as chi-squared with k - 1 degrees of freedom."""
-    df = ranked.ranks.shape[1] - 1
+    df = len(ranked.models) - 1
     statistic = friedman_statistic(ranked)
     return Outcome(statistic, probability(chi2_tail(statistic, df)), df)
 
@@ -74,7 +75,7 @@ def friedman(ranked: Ranked) -> Outcome:
 )
 def iman_davenport(ranked: Ranked) -> Outcome:
     """Friedman's statistic as an F with k - 1 and (k - 1)(m - 1) degrees of freedom: closer to its level."""
-    m, k = ranked.ranks.shape
+    m, k = ranked.blocks, len(ranked.models)
     chi2, df, df2 = friedman_statistic(ranked), k - 1, (k - 1) * (m - 1)
     left = m * (k - 1) - chi2
     if m < 2:
@@ -95,7 +96,7 @@ def nemenyi(pair: Pair) -> Outcome:
     from scipy import stats
 
     assert pair.ranked is not None
-    m, k = pair.ranked.ranks.shape
+    m, k = pair.ranked.blocks, len(pair.ranked.models)
     difference = _rank_difference(pair)
     q = abs(difference) / math.sqrt(k * (k + 1) / (6 * m))
     p = 1.0 if difference == 0 else float(stats.studentized_range.sf(q * math.sqrt(2), k, np.inf))
@@ -109,14 +110,15 @@ def nemenyi(pair: Pair) -> Outcome:
 def conover(pair: Pair) -> Outcome:
     """Difference of two rank sums as a t, with the spread that is left within blocks once the models are told apart."""
     assert pair.ranked is not None
-    ranks = pair.ranked.ranks
-    m, k = ranks.shape
+    ranked = pair.ranked
+    m, k = ranked.blocks, len(ranked.models)
     df = (m - 1) * (k - 1)
     difference = _rank_difference(pair)
     if difference == 0:
         return Outcome(0.0, 1.0, df, "rank_difference", 0.0)
-    left = m * float((ranks**2).sum()) - float((ranks.sum(axis=0) ** 2).sum())
-    if df == 0 or left <= 1e-9 * m * float((ranks**2).sum()):
+    squares = float(ranked.weighted(ranked.ranks**2).sum())
+    left = m * squares - float((ranked.weighted(ranked.ranks).sum(axis=0) ** 2).sum())
+    if df == 0 or left <= 1e-9 * m * squares:
         return Outcome(None, None, df, reason=Message("reason.same_order"))
     statistic = m * difference / math.sqrt(2 * left / df)
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), df)), df, "rank_difference", difference)
@@ -159,9 +161,10 @@ def ranked_models(sample: Sample, quantity: Quantity, *, lower_is_better: bool) 
     models = tuple(m.name for m in sample.predictions.models if sample.estimates[m.name, quantity].defined)
     if len(models) < FEWEST_MODELS:
         return None
-    values, by = _by_fit(sample, models, quantity), "examples"
+    values, by, counts = _by_fit(sample, models, quantity), "examples", None
     if values is None:
-        values = by_independent_example(sample, models, quantity)
+        examples = by_independent_example(sample, models, quantity)
+        values, counts = (None, None) if examples is None else (examples.values, examples.counts)
     else:
         fits = sample.estimates[models[0], quantity].fits
         by = "folds" if fits is None else fits.kind
@@ -169,7 +172,7 @@ def ranked_models(sample: Sample, quantity: Quantity, *, lower_is_better: bool) 
         return None
     rounded = np.round(values, DECIMALS)
     greater = greater_is_better(quantity, lower_is_better=lower_is_better)
-    return Ranked(models, mid_ranks_of_rows(-rounded if greater else rounded), by)
+    return Ranked(models, mid_ranks_of_rows(-rounded if greater else rounded), by, counts)
 
 
 def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:
@@ -183,16 +186,13 @@ def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats
     return np.column_stack(columns)
 
 
-def by_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:
-    """Return per-example numbers (n, k) whose mean the quantity is, where it is tested by them; else None."""
-    if not TESTS[definition(quantity).test].by_example:
-        return None
-    columns = [found for name in models if (found := sample.per_example(name, quantity)) is not None]
-    return np.column_stack(columns) if len(columns) == len(models) else None
+def by_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Examples | None:
+    """Return per-example numbers whose mean the quantity is, where it is tested by them; else None."""
+    return sample.by_example(models, quantity) if TESTS[definition(quantity).test].by_example else None
 
 
-def by_independent_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:
-    """Return per-example numbers (n, k) on one test set of independent examples; else None."""
+def by_independent_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Examples | None:
+    """Return per-example numbers on one test set of independent examples; else None."""
     if not sample.units.plain or sample.predictions.design != "test-set":
         return None
     return by_example(sample, models, quantity)

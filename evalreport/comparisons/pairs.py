@@ -23,7 +23,7 @@ from evalreport.metrics.estimate import Estimate, difference, unpaired_differenc
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Sample
+from evalreport.metrics.sample import Examples, Sample
 from evalreport.records import ComparisonRecord, Interval
 from evalreport.texts import Message, Text, parts
 
@@ -122,15 +122,16 @@ def _comparison(
         delta = found
     if first.table is not None:
         delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
-    losses = by_example(sample, (a, b), quantity)
-    if losses is not None and first.trials is not None and second.trials is not None:
+    examples = by_example(sample, (a, b), quantity)
+    if examples is not None and first.trials is not None and second.trials is not None:
         scale = first.metric.affine_of
-        delta = replace(delta, agreement=agreement(losses if scale is None else scale.back(losses)))
+        right = examples.values if scale is None else scale.back(examples.values)
+        delta = replace(delta, agreement=agreement(right, examples.counts))
     pair = Pair(
         a=first,
         b=second,
-        difference=replace(delta, paired=_paired(delta, losses)),
-        losses=losses,
+        difference=_paired(delta, examples),
+        losses=None if examples is None else examples.values,
         swapped=swapped,
         design=sample.predictions.design,
         ranked=ranked,
@@ -150,20 +151,25 @@ def why_not(first: Estimate, second: Estimate) -> Message | None:
     return parts(*lacking) if lacking else None
 
 
-def _paired(delta: Estimate, losses: Floats | None) -> Floats | None:
-    """Return the differences by block: fits where there are several, else examples whose mean is the metric."""
+def _paired(delta: Estimate, examples: Examples | None) -> Estimate:
+    """Add the differences by block: fits where there are several, else examples whose mean is the metric."""
     if delta.fits is not None:
-        return None if np.isnan(delta.fits.values).any() else delta.fits.values
-    if losses is None or delta.clusters is not None or delta.weighted or delta.tasks is not None:
-        return None
-    return np.asarray(losses[:, 0] - losses[:, 1])
+        return replace(delta, paired=None if np.isnan(delta.fits.values).any() else delta.fits.values)
+    if examples is None or delta.clusters is not None or delta.weighted or delta.tasks is not None:
+        return replace(delta, paired=None)
+    values = examples.values
+    return replace(delta, paired=values[:, 0] - values[:, 1], paired_counts=examples.counts)
 
 
-def agreement(right: Floats) -> tuple[float, float, float, float]:
-    """Count the examples on which both (first, second), only the first, only the second, neither is right: (n, 2)."""
+def agreement(right: Floats, times: Floats | None = None) -> tuple[float, float, float, float]:
+    """Count the examples on which both (first, second), only the first, only the second, neither is right: (n, 2).
+
+    ``times``: (n,) how many examples each row stands for; None: one.
+    """
+    each = np.ones(len(right)) if times is None else times
     first, second = right[:, 0] > 0.5, right[:, 1] > 0.5
-    counts = (first & second, first & ~second, ~first & second, ~first & ~second)
-    both, only_first, only_second, neither = (float(c.sum()) for c in counts)
+    kinds = (first & second, first & ~second, ~first & second, ~first & ~second)
+    both, only_first, only_second, neither = (float(each[kind].sum()) for kind in kinds)
     return both, only_first, only_second, neither
 
 

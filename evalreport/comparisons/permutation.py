@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
-from evalreport.engine.counts import Cells, margin_columns
+from evalreport.engine.counts import class_places, margin_columns
 from evalreport.engine.derivative import Array, slopes_at, zero_where_undefined
 from evalreport.engine.distributions import fair_binomial
 from evalreport.engine.draws import stream
@@ -132,8 +132,8 @@ def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: 
     one, other = (cells.predicted[tables.models.index(name)] for name in (a, b))
     same = one == other
     kept = margin_columns(cells.true[same], one[same], k).T @ cells.counts[same]
-    # Kinds in the order in which their classes occur: what classes are called moves no draw.
-    place = _place_of_classes(cells, k)
+    # Kinds in the canonical order of their classes: what these are called moves no draw.
+    place = class_places(cells)
     one_place, other_place = place[one[~same]], place[other[~same]]
     low, high = np.minimum(one_place, other_place), np.maximum(one_place, other_place)
     kinds, inverse = np.unique(np.stack([place[cells.true[~same]], low, high]), axis=1, return_inverse=True)
@@ -198,15 +198,6 @@ def _squares(swaps: _CellSwaps, slopes: Callable[[Floats], Floats], some: slice)
 def _of_rows(slopes: Floats, true: Codes, predicted: Codes) -> Floats:
     """Return the derivative (m, r) by the multiplicity of rows with a truth and a prediction, from slopes (m, 3, K)."""
     return np.asarray(slopes[:, 0, true] * (true == predicted) + slopes[:, 1, true] + slopes[:, 2, predicted])
-
-
-def _place_of_classes(cells: Cells, k: int) -> npt.NDArray[np.int64]:
-    """Return each class's place (k,) in the order of first occurrence: as truth, else as a prediction."""
-    classes, first = np.unique(np.append(cells.true, cells.predicted.T), return_index=True)
-    place = np.empty(k, dtype=np.int64)
-    unseen = np.setdiff1d(np.arange(k), classes)
-    place[np.concatenate([classes[np.argsort(first)], unseen])] = np.arange(k)
-    return place
 
 
 def _numbers_swapped(sizes: npt.NDArray[np.int64], n_swaps: int, seed: int) -> tuple[Floats, Floats | None]:

@@ -52,16 +52,30 @@ class Ranked:
         (m, k) rank of each model within its block, 1 the best, ties sharing their mean.
     by
         What a block is: ``examples``, ``folds`` or ``datasets``.
+    counts
+        (m,) how many blocks each row stands for; None: one.
     """
 
     models: tuple[str, ...]
     ranks: Floats
     by: str
+    counts: Floats | None = None
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.ranks) if self.counts is None else int(self.counts.sum())
 
     @property
     def mean_ranks(self) -> Floats:
         """Average rank of each model, (k,)."""
-        return np.asarray(self.ranks.mean(axis=0))
+        if self.counts is None:
+            return np.asarray(self.ranks.mean(axis=0))
+        return np.asarray(self.weighted(self.ranks).sum(axis=0) / self.blocks)
+
+    def weighted(self, values: Floats) -> Floats:
+        """Return values (m, k) times how many blocks their rows stand for."""
+        return values if self.counts is None else values * self.counts[:, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +110,7 @@ class Pair:
     a, b, difference
         The estimates and a - b; the difference of accuracies carries its ``agreement`` table.
     losses
-        (n, 2) per-example values of both models where the quantity is their mean.
+        (m, 2) per-example values of both models where the quantity is their mean.
     swapped
         Computes the differences after whole rows were swapped between the models; None where they cannot be.
     design

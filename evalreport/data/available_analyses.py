@@ -115,7 +115,8 @@ def _paired(p: Predictions) -> Answer:
         return _no("one_model_of_pair")
     if p.apart:
         return _no("own_test_sets")
-    return _yes("paired", models=len(p.models), n=len(p.ids))
+    n = len(p.ids) if p.multiplicity is None else p.n_examples
+    return _yes("paired", models=len(p.models), n=n)
 
 
 def _independent(p: Predictions) -> Answer:
@@ -181,6 +182,8 @@ def _slices(p: Predictions) -> Answer:
 
 
 def _clusters(p: Predictions) -> Answer:
+    if p.multiplicity is not None:
+        return _no("counts")
     return _yes("clusters", columns=tuple(p.metadata)) if p.metadata else _no("clusters")
 
 

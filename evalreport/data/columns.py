@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -70,6 +70,7 @@ NUMBER_COLUMNS = frozenset(
         "log_likelihood",
         "vc_dimension",
         "value",
+        "count",
     )
 )
 IDENTITY_COLUMNS = ("task", "dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold", "attempt")
@@ -121,6 +122,8 @@ class Roles:
         then it is metadata.
     unlabelled
         Headers of the columns of an (n, K) array of probabilities whose classes are not named, in their order.
+    answers
+        Of a table of counts: each model's name -> the header of its predictions.
     """
 
     columns: Mapping[str, str]
@@ -130,11 +133,13 @@ class Roles:
     asked: frozenset[str] = frozenset()
     lone: str | None = None
     unlabelled: tuple[str, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
         kinds: dict[str, Kind] = {h: "metadata" if h in self.asked else "aside" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
+        kinds |= dict.fromkeys(self.answers.values(), "codes")
         for name, header in self.columns.items():
             kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
         return kinds
@@ -156,7 +161,7 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         the value, or no column can be used.
     """
     stripped = {name.strip(): name for name in names}
-    _refuse_twice(names, file)
+    refuse_twice(names, file)
     columns, unused = _standard_columns(stripped, file, options)
     probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
     if len(probabilities) > MOST_CLASSES:
@@ -224,6 +229,10 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     if probable or {"y_pred", "score", "outcome", "value"} & set(roles.columns):
         return
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
+    if "count" in names:
+        remedy = (
+            "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
+        )
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         remedy = "separate the columns with commas (.csv) or tabs (.tsv)"
     raise InputError(
@@ -235,7 +244,8 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     )
 
 
-def _refuse_twice(names: Sequence[str], file: str) -> None:
+def refuse_twice(names: Sequence[str], file: str) -> None:
+    """Refuse headers of which one stands twice."""
     seen: set[str] = set()
     for name in (name.strip() for name in names):
         if name and name in seen:

@@ -73,11 +73,18 @@ class Rows:
     """That file, and each row's place in it (-1 where it does not have the id)."""
     place: Indices | None = None
     """Each row's place in its own table, where rows were left out since."""
+    times: Indices | None = None
+    """(n,) how many examples each row stands for, of a table of counts."""
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return int(self.starts[-1])
+
+    @property
+    def n_predictions(self) -> int:
+        """Number of predictions: rows, each as often as it stands for an example."""
+        return self.n if self.times is None else int(self.times.sum())
 
     def labels(self, column: str) -> pa.DictionaryArray | None:
         """Return y_true or y_pred, or ``truth``: the true values of the separate file."""

@@ -18,6 +18,7 @@ from evalreport.data.columns import (
     as_text,
 )
 from evalreport.data.concatenation import Table
+from evalreport.data.counts import are_counts
 from evalreport.data.fold_scores import as_fold_scores
 from evalreport.data.predictions import Indices
 from evalreport.data.reading import Choose, Columns, empty_file
@@ -60,6 +61,11 @@ class _Part:
     @property
     def has_id(self) -> bool:
         return not _ID_NAMES.isdisjoint(self.columns)
+
+    @property
+    def unmatched(self) -> bool:
+        """Whether its rows have ids already, or need none since they are counts."""
+        return self.has_id or are_counts(self.columns)
 
 
 def memory_tables(
@@ -145,7 +151,7 @@ def _sources(source: object, options: Options) -> Iterator[tuple[str, str, objec
     by_name = {str(name): value for name, value in source.items()}
     if all(isinstance(value, Mapping) or _is_frame(value) for value in by_name.values()):
         models: Mapping[str, object] = by_name
-    elif _names_a_prediction(list(by_name), options):
+    elif are_counts(by_name) or _names_a_prediction(list(by_name), options):
         yield "<memory>", MODEL, by_name
         return
     else:
@@ -337,7 +343,7 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
     InputError
         Where a plain array stands beside indexes of different orders, or of another length.
     """
-    every = [part for part in (truth, *parts) if part is not None and not part.has_id]
+    every = [part for part in (truth, *parts) if part is not None and not part.unmatched]
     labelled = [part for part in every if part.labelled]
     if not labelled:
         return list(parts), truth
@@ -348,7 +354,7 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
     alike = all(part.index is not None and part.index.equals(labels) for part in labelled)
 
     def with_id(part: _Part) -> _Part:
-        if part.has_id:
+        if part.unmatched:
             return part
         index = part.index
         if index is None:
@@ -493,7 +499,8 @@ def _frame(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
             return _pandas(source)
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
-            if _of(source, "pyspark") and _ID_NAMES.isdisjoint(frame.collect_schema().names()):
+            names = frame.collect_schema().names()
+            if _of(source, "pyspark") and _ID_NAMES.isdisjoint(names) and not are_counts(names):
                 raise InputError(
                     "there is no column 'id', and the rows of a Spark frame have no order",
                     file=name,

@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options, Task
+from evalreport.data.aggregates import aggregate_in, counted_frames, counts_file, counts_of
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.attempts import Answers, settle_attempts
 from evalreport.data.concatenation import Rows, Table, gather
+from evalreport.data.counts import counts_found, distinct, rows_of_counts
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
@@ -49,6 +51,7 @@ def load(
     truth: object = None,
     classes: Sequence[object] | None = None,
     memory_limit: int | None = None,
+    engine: str | None = None,
 ) -> Predictions:
     """Read, align and validate the predictions of one or more models.
 
@@ -67,6 +70,8 @@ def load(
         The labels of the columns of (n, K) probabilities in memory; None: the sorted labels of the truth.
     memory_limit
         Bytes that reading and sorting may take beside the columns themselves; None: a share of what is there.
+    engine
+        Which engine counts the labels of files, so that no row is read here; None: rows are read.
 
     Returns
     -------
@@ -84,13 +89,8 @@ def load(
         return source
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
-    tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
-    named = name_probabilities(tables, truth_table, options)
-    rows = gather(named.tables)
-    found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
-    del tables, named  # their columns are in rows now
-    rows, said, odd = _told_apart(rows, truth_table, options, memory_limit)
-    found, warnings = found + said, warnings + odd
+    source, options, counted = _counts_instead(source, truth, options, engine, memory_limit)
+    rows, inputs, found, warnings = _gathered(source, options, truth, classes, memory_limit)
     task = find_task(rows, options)
     answers, whole = _parsed_and_aligned(rows, task, options, memory_limit)
     rows = answers.rows
@@ -111,6 +111,7 @@ def load(
         positive=task.positive,
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
+        multiplicity=None if rows.times is None else rows.times[alignment.rows[0]],
         inputs=inputs,
         found=(
             *task.found,
@@ -128,21 +129,62 @@ def load(
             *described.warnings,
         ),
     )
+    predictions = distinct(predictions)
     if not _is_path(source):
-        predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
+        predictions = dataclasses.replace(
+            predictions, inputs=counted or (memory_record(predictions), *inputs)
+        )
     return oddities(with_training_rows(predictions), options)
 
 
-def _told_apart(
-    rows: Rows, truth_table: Table | None, options: Options, memory_limit: int | None
-) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
-    """Attach the true values that stand apart, and tell the ids of a suite apart by task."""
-    found: tuple[FoundRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+def _gathered(
+    source: object,
+    options: Options,
+    truth: object,
+    classes: Sequence[object] | None,
+    memory_limit: int | None,
+) -> tuple[Rows, tuple[InputRecord, ...], tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+    """Read every table and put their rows below one another, with the true values that stand apart."""
+    tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
+    rows = rows_of_counts(tables, truth_table, options)
+    if rows is not None:
+        found = counts_found(rows)
+    else:
+        named = name_probabilities(tables, truth_table, options)
+        rows = gather(named.tables)
+        found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
     if truth_table is not None:
-        rows, found, warnings = attach_truth(rows, truth_table, memory_limit=memory_limit)
+        rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
+        found, warnings = found + said, warnings + odd
     rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
-    return rows, (*found, *of_tasks), warnings
+    return rows, inputs, found, (*warnings, *of_tasks)
+
+
+def _counts_instead(
+    source: object, truth: object, options: Options, engine: str | None, memory_limit: int | None
+) -> tuple[object, Options, tuple[InputRecord, ...]]:
+    """Return counts in the place of an aggregate's folder, or of rows that an engine counts; and the files of these.
+
+    Raises
+    ------
+    InputError
+        Where files hold scores too, which a run on an engine would miss.
+    """
+    folder = aggregate_in(source)
+    if folder is not None:
+        return counts_file(folder), options, ()
+    if engine is None or not _is_path(source):
+        counts = counted_frames(source, options) if truth is None and options.truth is None else None
+        return (source if counts is None else counts), options, ()
+    counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)
+    if counted.left_out:
+        raise InputError(
+            f"the files hold scores or probabilities ({', '.join(counted.left_out[:3])}), of which"
+            f" {engine.partition('=')[0]} counts none yet",
+            expected="labels alone (id, y_true, y_pred)",
+            remedy="leave out --engine to read them here; or aggregate the labels, which says what it leaves out",
+        )
+    return counted.table, dataclasses.replace(options, truth=None), inputs
 
 
 def _parsed_and_aligned(
@@ -203,7 +245,8 @@ def _from_files(
         with together(errors):
             table = _read(file, options, memory_limit, predictions=True)
             tables.append(table)
-            inputs.append(_record(file, table.read, None if "model" in table.roles.columns else table.model))
+            of_several = "model" in table.roles.columns or table.roles.answers
+            inputs.append(_record(file, table.read, None if of_several else table.model))
     if files.truth is not None:
         with together(errors):
             truth_table = _read(files.truth, options, memory_limit, predictions=False)
@@ -346,14 +389,14 @@ def oddities(predictions: Predictions, options: Options) -> Predictions:
     warnings += [*clusters_across_tasks(predictions, options.cluster), *unlike_classes(predictions)]
     warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
-        warnings += _constant(model)
+        warnings += _constant(model, predictions.n_examples)
         if predictions.classes:
             warnings += _labels(predictions, model)
     return dataclasses.replace(predictions, warnings=tuple(warnings))
 
 
 def _size(predictions: Predictions) -> list[WarningRecord]:
-    n = len(predictions.ids)
+    n = len(predictions.ids) if predictions.multiplicity is None else predictions.n_examples
     if n == 1:
         return [warning("one_example", "of_scores" if predictions.task == "scores" else "of_predictions")]
     if n < FEW_EXAMPLES and predictions.task != "scores":
@@ -384,13 +427,13 @@ def _truth(predictions: Predictions) -> list[WarningRecord]:
     return [warning("one_class", about=(label,), label=label)]
 
 
-def _constant(model: ModelOutputs) -> list[WarningRecord]:
+def _constant(model: ModelOutputs, n: int) -> list[WarningRecord]:
     """Warn of a model that says the same whatever the example (one example does not tell)."""
     for what, values in (("score", model.score), ("prediction", model.y_pred), ("outcome", model.outcome)):
         if values is None:
             continue
         given = values if model.present is None else values[model.present]
-        if len(given) > 1 and (given == given[0]).all():
+        if max(len(given), n) > 1 and (given == given[0]).all():
             return [warning("constant_model", what, about=(model.name,), model=model.name)]
         return []
     return []

@@ -126,7 +126,9 @@ def _refuse_absent(rows: Rows, alignment: Alignment, absent: Mask) -> None:
             rows,
             row,
             "y_true",
-            f"the id {rows.quoted_id(row)} has no true value",
+            f"the id {rows.quoted_id(row)} has no true value"
+            if rows.times is None
+            else "there is no true value",
             expected="a true value for every example, in the prediction files or in the file of true values",
             remedy="add it, or leave the example out for every model with --missing drop",
             count=int(absent.sum()),
@@ -149,9 +151,9 @@ def _left_out(
     said = warning(
         "missing_left_out",
         about=_models(rows, gaps),
-        n=len(np.unique(of_cell[~kept])),
-        total=len(np.unique(of_cell)),
-        why=_counts(rows, gaps, int(absent.sum())),
+        n=len(np.unique(of_cell[~kept])) if rows.times is None else _number(rows, alignment, ~kept),
+        total=len(np.unique(of_cell)) if rows.times is None else _number(rows, alignment, kept | ~kept),
+        why=_counts(rows, alignment, gaps, absent),
     )
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
     left = replace(left, warnings=(*left.warnings, said))
@@ -162,10 +164,15 @@ def _models(rows: Rows, gaps: list[_Gap]) -> tuple[str, ...]:
     return tuple(rows.models[model] for model in sorted({gap.model for gap in gaps}))
 
 
-def _counts(rows: Rows, gaps: list[_Gap], absent: int) -> tuple[str, ...]:
+def _counts(rows: Rows, alignment: Alignment, gaps: list[_Gap], absent: Mask) -> tuple[str, ...]:
     """Say how many cells are empty, by model and column."""
-    said = [f"{rows.models[gap.model]}: {gap.column} {int(gap.cells.sum())}" for gap in gaps]
-    return (*said, *([f"y_true {absent}"] if absent else []))
+    said = [f"{rows.models[g.model]}: {g.column} {_number(rows, alignment, g.cells)}" for g in gaps]
+    return (*said, *([f"y_true {_number(rows, alignment, absent)}"] if absent.any() else []))
+
+
+def _number(rows: Rows, alignment: Alignment, cells: Mask) -> int:
+    """Count some cells (C,); those of a table of counts as often as they stand for an example."""
+    return int(cells.sum() if rows.times is None else rows.times[alignment.rows[0][cells]].sum())
 
 
 def _counted_as_wrong(
@@ -183,7 +190,7 @@ def _counted_as_wrong(
                 values[alignment.rows[gap.model][gap.cells]] = wrong
         return values
 
-    counts = {rows.models[gap.model]: int(gap.cells.sum()) for gap in gaps}
+    counts = {rows.models[gap.model]: _number(rows, alignment, gap.cells) for gap in gaps}
     said = warning(
         "missing_is_wrong",
         about=_models(rows, gaps),

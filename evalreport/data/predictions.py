@@ -147,6 +147,9 @@ class Predictions:
         inner_fold, params, train_size, complexity, time ... only those that the files hold.
     metadata
         Every other column, for slices, clusters and weights.
+    multiplicity
+        (n,) int64: how many examples each row stands for, of a table of counts; its ids are the places of the rows and
+        no examples. None: one.
     found, warnings
         What was found and is to be said; what was odd but not fatal.
     """
@@ -162,6 +165,7 @@ class Predictions:
     positive: str | None = None
     keys: Mapping[str, Column] = field(default_factory=dict)
     metadata: Mapping[str, Column] = field(default_factory=dict)
+    multiplicity: Indices | None = None
     inputs: tuple[InputRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
@@ -179,6 +183,8 @@ class Predictions:
     @property
     def n_examples(self) -> int:
         """Number of examples: an id that is predicted repeatedly (folds of repeats, replicates, seeds) counts once."""
+        if self.multiplicity is not None:
+            return int(self.multiplicity.sum())
         if self.design == "datasets" or (self.apart and self.design != "seeds"):
             return self.n
         if self.design == "test-set" and len(self.ids) == self.n:
@@ -199,6 +205,18 @@ class Predictions:
     def judged(self) -> bool:
         """Whether the outcomes are a judge's, and people gave theirs of some rows."""
         return any(model.gold is not None for model in self.models)
+
+    @property
+    def times(self) -> Indices:
+        """How many examples (n,) each row stands for."""
+        return np.ones(self.n, dtype=np.int64) if self.multiplicity is None else self.multiplicity
+
+    @property
+    def class_counts(self) -> Indices:
+        """How many predictions (K,) are about examples of each class."""
+        assert self.y_true is not None
+        counts = np.bincount(self.y_true, weights=self.multiplicity, minlength=len(self.classes))
+        return counts.astype(np.int64)
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -86,6 +86,7 @@ def subset(predictions: Predictions, rows: Rows) -> Predictions:
         models=tuple(_of_model(model, rows) for model in predictions.models),
         keys=_of_columns(predictions.keys, rows),
         metadata=_of_columns(predictions.metadata, rows),
+        multiplicity=None if predictions.multiplicity is None else predictions.multiplicity[rows],
     )
 
 

@@ -29,7 +29,7 @@ from evalreport.texts import parts as in_parts
 MOST_DECIMALS = 15
 
 
-def quantile_edges(values: Floats, n_bins: int) -> tuple[float, ...]:
+def quantile_edges(values: Floats, n_bins: int, times: Codes | None = None) -> tuple[float, ...]:
     """Return inner edges of up to ``n_bins`` bins of about equal size, rounded as far as that moves no bin's sense.
 
     Parameters
@@ -38,6 +38,8 @@ def quantile_edges(values: Floats, n_bins: int) -> tuple[float, ...]:
         (n,) finite numbers, at least one.
     n_bins
         Bins wanted, at least 1. Where many values are equal there are fewer: equal values stay in one bin.
+    times
+        (n,) how many examples have each value; None: one.
 
     Returns
     -------
@@ -51,9 +53,13 @@ def quantile_edges(values: Floats, n_bins: int) -> tuple[float, ...]:
     >>> quantile_edges(np.array([0.0, 0.0, 0.0, 1.0]), 4)
     (1.0,)
     """
-    ordered = np.sort(values)
-    places = np.ceil(np.arange(1, n_bins) * len(ordered) / n_bins).astype(np.int64)
-    edges = np.unique(ordered[places[places < len(ordered)]])
+    order = np.argsort(values, kind="stable")
+    ordered, above = (
+        values[order],
+        np.cumsum(np.ones(len(values), np.int64) if times is None else times[order]),
+    )
+    places = np.ceil(np.arange(1, n_bins) * int(above[-1]) / n_bins).astype(np.int64)
+    edges = np.unique(ordered[np.searchsorted(above, places[places < above[-1]], side="right")])
     edges = edges[edges > ordered[0]]
     if not len(edges) or all_whole(ordered):
         return tuple(map(float, edges))
@@ -204,7 +210,7 @@ def divide(predictions: Predictions, text: str) -> Division:
     columns: dict[str, Column] = {**predictions.keys, **predictions.metadata}
     own = {name for model in predictions.models for name in model.columns}
     parts = read_slicing(text, columns, own)
-    single = [_divided(columns[part.column], part, text) for part in parts]
+    single = [_divided(columns[part.column], part, text, predictions.times) for part in parts]
     division = single[0] if len(single) == 1 else _crossed(single[0], single[1])
     if len(division.values) > MOST_VALUES:
         raise _too_many(text, len(division.values), columns, parts)
@@ -298,13 +304,13 @@ def are_numbers(texts: Collection[str]) -> bool:
 # --- one column -----------------------------------------------------------------------------------------------------
 
 
-def _divided(column: Column, part: Part, text: str) -> Division:
+def _divided(column: Column, part: Part, text: str, times: Codes) -> Division:
     if column.categories is None:
-        return _numbers(np.asarray(column.values, dtype=np.float64), part)
+        return _numbers(np.asarray(column.values, dtype=np.float64), part, times)
     codes = column.values.astype(np.int64)
     if are_numbers(column.categories) and (part.cut or len(column.categories) > MOST_NUMBERS_APART):
         values = np.array([*map(float, column.categories), np.nan])
-        return _numbers(values[codes], part)
+        return _numbers(values[codes], part, times)
     if part.cut is None:
         return _named(part.column, column.categories, codes)
     if "," in part.cut:
@@ -312,13 +318,13 @@ def _divided(column: Column, part: Part, text: str) -> Division:
             f"--slice {text}: {part.column!r} holds text, which has no edges; {part.column}:10 keeps the ten most"
             " frequent values and puts the rest together"
         )
-    return _most_frequent(column.categories, codes, part)
+    return _most_frequent(column.categories, codes, part, times)
 
 
-def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part) -> Division:
+def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part, times: Codes) -> Division:
     """Keep the most frequent values and put the others together."""
     assert part.cut is not None
-    counts = np.bincount(codes[codes >= 0], minlength=len(categories))
+    counts = np.bincount(codes[codes >= 0], times[codes >= 0], minlength=len(categories))
     # Of values that are equally frequent those that stand first in order.
     kept = np.sort(np.argsort(-counts, kind="stable")[: int(part.cut)])
     if len(kept) == len(categories):
@@ -330,25 +336,25 @@ def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part) -> Div
     return _named(part.column, (*names, _unlike(OTHER, names)), place[codes], how)
 
 
-def _numbers(values: Floats, part: Part) -> Division:
+def _numbers(values: Floats, part: Part, times: Codes) -> Division:
     given = ~np.isnan(values)
     distinct = np.unique(values[given])
     if part.cut is None and len(distinct) <= MOST_NUMBERS_APART:
         codes = np.where(given, np.searchsorted(distinct, values), -1)
         return _named(part.column, tuple(map(spelled, distinct)), codes)
-    edges, how = _edges(values[given], part.cut)
+    edges, how = _edges(values[given], part.cut, times[given])
     codes = np.where(given, bin_codes(np.where(given, values, 0.0), edges), -1)
     names = bin_names(edges, whole=all_whole(values[given]))
     return _named(part.column, names, codes, how)
 
 
-def _edges(values: Floats, cut: str | None) -> tuple[tuple[float, ...], Message]:
+def _edges(values: Floats, cut: str | None, times: Codes) -> tuple[tuple[float, ...], Message]:
     """Return the edges of the bins and say how they came about."""
     if cut is not None and "," in cut:
         edges = tuple(float(edge) for edge in cut.removesuffix(",").split(","))
         return edges, Message("sliced.edges", n=len(edges), edges=_spelled(edges))
     wanted = USUAL_BINS if cut is None else int(cut)
-    edges = quantile_edges(values, wanted) if len(values) else ()
+    edges = quantile_edges(values, wanted, times) if len(values) else ()
     how = (
         Message("sliced.bins", bins=len(edges) + 1, n=len(edges), edges=_spelled(edges))
         if edges

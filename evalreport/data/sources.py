@@ -19,6 +19,7 @@ from evalreport.data.columns import (
     understand,
 )
 from evalreport.data.concatenation import Table
+from evalreport.data.counts import are_counts, roles_of_counts
 from evalreport.data.predictions import Column, Predictions
 from evalreport.data.reading import UNSAFE_SUFFIXES, Choose, Columns, dotted, file_format
 from evalreport.errors import InputError, OutputError
@@ -252,9 +253,12 @@ def table_of(
     roles: list[Roles] = []
 
     def choose(names: tuple[str, ...]) -> Mapping[str, Kind]:
-        role = understand(names, file=name, options=options if predictions else about_truth(options))
-        if predictions:
-            require_usable(role, names, name)
+        if predictions and are_counts(names):
+            role = roles_of_counts(names, file=name, options=options)
+        else:
+            role = understand(names, file=name, options=options if predictions else about_truth(options))
+            if predictions:
+                require_usable(role, names, name)
         roles.append(role)
         return role.kinds()
 
@@ -275,6 +279,8 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
         text, length = piece.buffers()[2], pc.sum(pc.binary_length(piece)).as_py()
         yield text.to_pybytes()[:length] if text is not None else b""
     yield predictions.example.tobytes()
+    if predictions.multiplicity is not None:
+        yield predictions.multiplicity.tobytes()
     if predictions.y_true is not None:
         yield predictions.y_true.tobytes()
     for model in predictions.models:

@@ -163,7 +163,7 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     if not labels & said:
         return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth, few=True)
     why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
-    return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n)
+    return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
 
 
 def _are_truths(truth: pa.Array, predicted: pa.Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -33,7 +34,7 @@ MOST_CODES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The distinct combinations (true class, every model's predicted class) and how often each occurs.
+    """The distinct combinations (true class, every model's predicted class), in canonical order, and their counts.
 
     Attributes
     ----------
@@ -50,12 +51,17 @@ class Cells:
     predicted: Codes
 
 
-def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
-    """Count the distinct rows of (true, predictions of every model).
+def distinct_cells(true: Codes, predicted: Sequence[Codes], times: Floats | None = None) -> Cells:
+    """Count the distinct rows of (true, predictions of every model), in an order that the counts alone decide.
 
     Columns are packed into one integer, made dense again whenever it would outgrow ``MOST_CODES``: so no number of
     classes and models overflows (26 classes and 14 models would, in 64 bits), and small tables are counted in one
     pass without sorting.
+
+    Parameters
+    ----------
+    times
+        (n,) how many examples each row stands for, whole numbers; None: one.
     """
     packed, size = true.astype(np.int64), int(true.max(initial=0)) + 1
     for column in predicted:
@@ -64,27 +70,57 @@ def distinct_cells(true: Codes, predicted: Sequence[Codes]) -> Cells:
             distinct, packed = np.unique(packed, return_inverse=True)
             size = len(distinct)
         packed, size = packed * base + column, size * base
-    first, counts = _first_and_counts(packed, size)
-    # In the order in which they first occur: neither the names of models nor of classes move a draw.
-    order = np.argsort(first)
-    first, counts = first[order], counts[order]
-    stacked = np.stack([c[first] for c in predicted]) if predicted else np.empty((0, len(first)), np.int32)
-    return Cells(counts.astype(np.float64), true[first], stacked)
+    row, counts = _row_and_counts(packed, size, times)
+    stacked = np.stack([c[row] for c in predicted]) if predicted else np.empty((0, len(row)), np.int32)
+    return _in_order(Cells(counts.astype(np.float64), true[row], stacked))
 
 
-def _first_and_counts(
-    packed: npt.NDArray[np.int64], size: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return where each distinct code occurs first and how often it occurs."""
+def _row_and_counts(
+    packed: npt.NDArray[np.int64], size: int, times: Floats | None
+) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return a row of each distinct code and how many examples it stands for."""
     if size > MOST_CODES:
-        _, first, counts = np.unique(packed, return_index=True, return_counts=True)
-        return first, counts
-    counted = np.bincount(packed, minlength=size)
+        _, row, codes = np.unique(packed, return_index=True, return_inverse=True)
+        return row, np.bincount(codes, weights=times)
+    counted = np.bincount(packed, weights=times, minlength=size)
     place = np.empty(size, dtype=np.int64)
-    # Written from the last row to the first, so that the first stays.
-    place[packed[::-1]] = np.arange(len(packed))[::-1]
+    place[packed] = np.arange(len(packed))
     held = np.flatnonzero(counted)
     return place[held], counted[held]
+
+
+def _in_order(cells: Cells) -> Cells:
+    """Sort cells by class and model, those in the order of their own counts.
+
+    So neither ids and the order of rows nor the names of classes and models move a draw: names settle ties alone.
+    """
+    place = class_places(cells)
+    k = len(place)
+    said = place[cells.predicted]
+
+    def key(model: Codes) -> tuple[float, bytes]:
+        table = np.bincount(place[cells.true] * k + model, weights=cells.counts, minlength=k * k)
+        return -float(np.trace(table.reshape(k, k))), hashlib.sha256(table.tobytes()).digest()
+
+    by_model = sorted(said, key=key)
+    order = np.lexsort([*by_model[::-1], place[cells.true]])
+    return Cells(cells.counts[order], cells.true[order], cells.predicted[:, order])
+
+
+def class_places(cells: Cells) -> npt.NDArray[np.int64]:
+    """Return each class's place (K,): by the number of its examples, then how many the models get right and predict."""
+    k = 1 + max(int(cells.true.max(initial=0)), int(cells.predicted.max(initial=0)))
+
+    def numbers(codes: Codes, weights: Floats) -> Floats:
+        return -np.bincount(codes, weights=weights, minlength=k).astype(np.float64)
+
+    right = [numbers(cells.true, cells.counts * (said == cells.true)) for said in cells.predicted]
+    predicted = [numbers(said, cells.counts) for said in cells.predicted]
+    # Sorted over the models, so that these may change places.
+    keys = [numbers(cells.true, cells.counts), *np.sort(right, axis=0), *np.sort(predicted, axis=0)]
+    place = np.empty(k, dtype=np.int64)
+    place[np.lexsort(keys[::-1])] = np.arange(k)
+    return place
 
 
 def margin_columns(

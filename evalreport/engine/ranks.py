@@ -171,9 +171,13 @@ def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Float
     return found, wrong
 
 
-def mid_ranks(score: Floats) -> Floats:
-    """Return each score's mid-rank within its model, 1 for the smallest; ties share the mean of their ranks."""
-    _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+def mid_ranks(score: Floats, times: Floats | None = None) -> Floats:
+    """Return each score's mid-rank within its model, 1 for the smallest; ties share the mean of their ranks.
+
+    ``times``: (n,) how often each score occurs; None: once.
+    """
+    inverse = np.unique(score, return_inverse=True)[1]
+    counts = np.bincount(inverse, weights=times)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
 
@@ -369,24 +373,25 @@ def signed_rank_distribution(ranks: tuple[int, ...]) -> Floats:
     return probabilities
 
 
-def standardised(ranks: Floats, positive: float) -> float:
-    """Return z of the positive rank sum: under the null each rank is positive with probability 1/2.
+def standardised(ranks: Floats, times: Floats, positive: float) -> float:
+    """Return z of the positive rank sum: under the null each rank (which occurs so often) is positive with chance 1/2.
 
     The variance sum r^2 / 4 holds the corrections for ties and for Pratt's zeros: it is taken over the ranks in use.
     """
-    return (positive - float(ranks.sum()) / 2) / math.sqrt(float((ranks**2).sum()) / 4)
+    return (positive - float((times * ranks).sum()) / 2) / math.sqrt(float((times * ranks**2).sum()) / 4)
 
 
-def signed_rank_tail(differences: Floats) -> float:
+def signed_rank_tail(differences: Floats, times: Floats | None = None) -> float:
     """Return the probability of a positive rank sum as small as that of the differences (m,), other than 0.
 
     Conditional on the mid-ranks and exact up to ``LARGEST_EXACT`` differences, else normal with tie correction.
+    ``times``: (m,) how often each difference occurs; None: once.
     """
-    ranks = mid_ranks(np.abs(differences))
-    positive = float(ranks[differences > 0].sum())
-    if len(ranks) > LARGEST_EXACT:
-        return normal_tail(-standardised(ranks, positive))
-    doubled = tuple(np.sort(np.rint(2 * ranks)).astype(int).tolist())
+    ranks, each = mid_ranks(np.abs(differences), times), np.ones(len(differences)) if times is None else times
+    positive = float((each * ranks)[differences > 0].sum())
+    if each.sum() > LARGEST_EXACT:
+        return normal_tail(-standardised(ranks, each, positive))
+    doubled = tuple(np.sort(np.rint(2 * np.repeat(ranks, each.astype(int)))).astype(int).tolist())
     return float(signed_rank_distribution(doubled)[: round(2 * positive) + 1].sum())
 
 

@@ -141,7 +141,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
     "seeds": lambda _, e: e.of_seeds,
     "seed_influence": lambda _, e: e.crossed is not None,
     "paired": lambda _, e: e.paired is not None,
-    "few_blocks": lambda _, e: e.paired is not None and len(e.paired) <= MOST_BLOCKS,
+    "few_blocks": lambda _, e: e.paired is not None and e.n_blocks <= MOST_BLOCKS,
     "independent_proportions": lambda _, e: e.independent is not None,
     "some_interval": lambda _, e: not e.metric.no_interval,
     "resampled": lambda _, e: e.metric.resampled,

@@ -360,6 +360,8 @@ def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
     """All shifts that the Wilcoxon signed-rank test does not reject, from the averages of two differences."""
     assert estimate.paired is not None
     differences = np.round(estimate.paired, 10)
+    if estimate.paired_counts is not None:
+        differences = np.repeat(differences, estimate.paired_counts.astype(np.int64))
     m = len(differences)
     tied = m <= LARGEST_EXACT and len(np.unique(differences)) < m
     lower_limit = _limit_with_ties if tied else _limit

@@ -127,33 +127,40 @@ def _value(
 
 
 def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units) -> float:
-    """Evaluate a metric of rows on a model that says the same of every example; nan where it is undefined."""
-    metric, view = definition(quantity), _one_answer(baseline, predictions, units)
+    """Evaluate a metric of rows on a model that says the same of every example; nan where it is undefined.
+
+    The examples of a class are alike then, so one of each class stands for them, with their weight.
+    """
+    metric, (view, weight) = definition(quantity), _one_answer(baseline, predictions, units)
     with np.errstate(over="ignore", invalid="ignore"):
         if metric.family == "ranking":
             # All examples are tied: one group.
             positive = view.true == view.positive_code
-            groups = (np.array([units.base[held].sum()]) for held in (positive, ~positive))
+            groups = (np.array([weight[held].sum()]) for held in (positive, ~positive))
             return float(metric.function(*groups))
         if metric.family == "moments":
             assert metric.columns is not None
-            return float(metric.function(column_totals(units.weight, metric.columns(view))))
+            each = units.weight if baseline.shares is None else weight
+            return float(metric.function(column_totals(each, metric.columns(view))))
         assert metric.prepare is not None
         state = metric.prepare(view)
         if metric.averages:
             code = None if quantity.label is None else predictions.classes.index(quantity.label)
             state = Chosen(state, quantity.average, code)
-        return float(metric.function(state, units.base[None, :])[0])
+        return float(metric.function(state, weight[None, :])[0])
 
 
-def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> ModelView:
-    n = predictions.n
+def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> tuple[ModelView, Floats]:
+    """Return the rows of such a model, and what each weighs."""
     assert predictions.y_true is not None
     if baseline.shares is None:
         mean = dot(units.base, predictions.y_true) / float(units.base.sum())
-        return ModelView(predictions.y_true, np.full(n, mean), None, None, None)
+        return ModelView(predictions.y_true, np.full(predictions.n, mean), None, None, None), units.base
+    totals = _class_weights(predictions, units)
+    held = np.flatnonzero(totals)
     code = predictions.positive_code if predictions.task == "binary" else None
-    return ModelView(predictions.y_true, None, np.tile(baseline.shares, (n, 1)), None, code, np.zeros(n))
+    proba = np.tile(baseline.shares, (len(held), 1))
+    return ModelView(held, None, proba, None, code, np.zeros(len(held))), totals[held]
 
 
 COUNTS = ("TP", "FP", "FN", "TN")

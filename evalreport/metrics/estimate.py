@@ -203,6 +203,8 @@ class Estimate:
         second, neither.
     paired
         Differences: (m,) by example, fold or data set, where the value is their mean.
+    paired_counts
+        (m,) how many examples have each of these; None: one.
     independent
         Differences of proportions from independent test sets: (successes, trials) of both.
     fits
@@ -246,6 +248,7 @@ class Estimate:
     outside: int = 0
     agreement: tuple[float, float, float, float] | None = None
     paired: Floats | None = None
+    paired_counts: Floats | None = None
     independent: tuple[tuple[float, float], tuple[float, float]] | None = None
     fits: Fits | None = None
     by_fit: Callable[[], Floats] | None = None
@@ -346,6 +349,12 @@ class Estimate:
     def n_units(self) -> int:
         """Resampling units: examples, or clusters."""
         return self.n if self.clusters is None else self.clusters
+
+    @property
+    def n_blocks(self) -> int:
+        """How many examples, folds or data sets the value is the mean of."""
+        assert self.paired is not None
+        return len(self.paired) if self.paired_counts is None else int(self.paired_counts.sum())
 
     @property
     def standard_error(self) -> float | None:

@@ -58,7 +58,7 @@ class LabelTables:
         # A prediction that is missing, and counted as wrong, is one class more, which no example belongs to.
         k = len(predictions.classes) + predictions.outside
         if units.plain and parts.count == 1:
-            cells = distinct_cells(true, predicted)
+            cells = distinct_cells(true, predicted, units.times)
             columns = tuple(margin_columns(cells.true, labels, k) for labels in cells.predicted)
             tables = tuple(counted(cells.true, labels, cells.counts, k) for labels in cells.predicted)
             return cls(names, units, 1, cells, columns, tables)

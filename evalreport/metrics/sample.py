@@ -32,6 +32,19 @@ ONE_EXAMPLE = Message("undefined.fold_of_one")
 
 
 @dataclass(frozen=True, slots=True)
+class Examples:
+    """What the models got on each example: (m, k), and how many examples (m,) each row stands for; None: one."""
+
+    values: Floats
+    counts: Floats | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.values) if self.counts is None else int(self.counts.sum())
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """All estimates of a run and what the tests need beside them.
 
@@ -62,15 +75,26 @@ class Sample:
         rows = self.units.n_effective
         return None if rows is None else rows * self.predictions.n_examples / self.predictions.n
 
-    def per_example(self, model: str, quantity: Quantity) -> Floats | None:
-        """Return the numbers (n,), one a row, whose mean a model's value is; None where it is no such mean."""
+    def by_example(self, models: Sequence[str], quantity: Quantity) -> Examples | None:
+        """Return the numbers whose means the models' values are; None where they are no such means."""
         metric = definition(quantity)
         if metric.per_example is None:
             return None
-        if metric.affine_of is None and (model, quantity) in self.rows.columns:
-            return np.asarray(self.rows.columns[model, quantity][:, 1])
-        outputs = next(m for m in self.predictions.models if m.name == model)
-        return np.asarray(metric.per_example(view(self.predictions, outputs)))
+        if metric.needs == "labels" and self.tables is not None and self.tables.cells is not None:
+            cells, names = self.tables.cells, self.tables.models
+            if not set(models) <= set(names):
+                return None
+            said = [cells.predicted[names.index(name)] for name in models]
+            by_cell = [metric.per_example(ModelView(cells.true, labels, None, None, None)) for labels in said]
+            return Examples(np.column_stack(by_cell), cells.counts)
+        outputs = {m.name: m for m in self.predictions.models}
+        by_row = [
+            self.rows.columns[name, quantity][:, 1]
+            if metric.affine_of is None and (name, quantity) in self.rows.columns
+            else metric.per_example(view(self.predictions, outputs[name]))
+            for name in models
+        ]
+        return Examples(np.column_stack(by_row))
 
     @property
     def label_models(self) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ class Units:
     Attributes
     ----------
     n
-        Examples.
+        Rows: examples, or what stands for some of them.
     cluster
         (n,) code of each example's cluster, 0 to ``count`` - 1; None: every example is a unit of its own.
     weight
@@ -131,6 +131,9 @@ class Units:
         (n,) class codes, where the design fixed how many examples of each class there are; None: it did not.
     task
         (n,) code of each example's task in a suite, 0 to T - 1: units are drawn within their task. None: no suite.
+    times
+        (n,) how many examples each row stands for, of a table of counts: such units are drawn by distinct cell alone,
+        and have neither clusters nor weights. None: one.
     """
 
     n: int
@@ -138,6 +141,7 @@ class Units:
     weight: Floats | None = None
     strata: npt.NDArray[np.int64] | None = None
     task: npt.NDArray[np.int64] | None = None
+    times: Floats | None = None
 
     @property
     def plain(self) -> bool:
@@ -147,11 +151,15 @@ class Units:
     @property
     def count(self) -> int:
         """Number of units."""
+        if self.times is not None:
+            return int(self.times.sum())
         return self.n if self.cluster is None else int(self.cluster.max()) + 1
 
     @property
     def base(self) -> Floats:
         """Weights (n,) of the data themselves."""
+        if self.times is not None:
+            return self.times
         return np.ones(self.n) if self.weight is None else self.weight
 
     @cached_property
@@ -207,7 +215,10 @@ class Units:
     @cached_property
     def factors(self) -> Floats | float:
         """What squares of the units' derivatives are multiplied by to make a variance; 1 for a single unit."""
-        found = self.freedom(np.ones(self.count) if self.sizes is None else self.sizes)
+        if self.plain:
+            found = freedom(self.count)
+        else:
+            found = self.freedom(np.ones(self.count) if self.sizes is None else self.sizes)
         return 1.0 if found is None else found.factors
 
     def gather(self, columns: sparse.csr_array) -> sparse.csr_array:
@@ -329,4 +340,5 @@ def units_of(
                 " each example once"
             )
         strata = predictions.y_true.astype(np.int64)
-    return Units(predictions.n, codes, weights, strata, task)
+    times = None if predictions.multiplicity is None else predictions.multiplicity.astype(np.float64)
+    return Units(predictions.n, codes, weights, strata, task, times)

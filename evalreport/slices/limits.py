@@ -160,6 +160,8 @@ def shares_of_rest(
     if own.derivative is None or other.derivative is None:
         return None
     of_all = whole.estimates[model, quantity]
+    if _by_cells(part, own) and _by_cells(rest, other):
+        return _of_two_tables(part, rest, model, quantity)
     units, n_units = unit_codes(whole, of_all)
     mine = _in_units(part, own, units[places[0]], n_units)
     theirs = _in_units(rest, other, units[places[1]], n_units)
@@ -264,6 +266,25 @@ def _matrix(sample: Sample, estimate: Estimate) -> Floats:
     return found
 
 
+def _of_two_tables(part: Sample, rest: Sample, model: str, quantity: Quantity) -> Shares:
+    """Sum over the cells of the tables of a slice and of the examples outside it, which share no example."""
+    own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
+    mine, theirs = _matrix(part, own), _matrix(rest, other)
+    assert own.table is not None
+    assert other.table is not None
+    n, others = part.predictions.n_examples, rest.predictions.n_examples
+    factor, factor_outside = (u / (u - 1) if u > 1 else 1.0 for u in (n, others))
+    return Shares(
+        own=factor * float((own.table * mine * mine).sum()),
+        shared=0.0,
+        inside=0.0,
+        outside=factor_outside * float((other.table * theirs * theirs).sum()),
+        df=n - 1 if n > 1 else None,
+        df_outside=others - 1 if others > 1 else None,
+        apart=True,
+    )
+
+
 def _from_cells(part: Sample, whole: Sample, model: str, quantity: Quantity) -> Shares:
     """Sum over the cells of the model's own table: examples of one cell have the same influence."""
     own, other = part.estimates[model, quantity], whole.estimates[model, quantity]
@@ -271,7 +292,8 @@ def _from_cells(part: Sample, whole: Sample, model: str, quantity: Quantity) -> 
     counts, all_counts = own.table, other.table
     assert counts is not None
     assert all_counts is not None
-    n, others = part.predictions.n, whole.predictions.n - part.predictions.n
+    n = part.predictions.n_examples
+    others = whole.predictions.n_examples - n
     factor, factor_outside = (u / (u - 1) if u > 1 else 1.0 for u in (n, others))
     return Shares(
         own=factor * float((counts * mine * mine).sum()),
@@ -407,10 +429,11 @@ def fisher(both: Successes, *, ties: float = HALF) -> float:
     mean = n1 * successes / total
     spread = math.sqrt(mean * (1 - successes / total) * n2 / max(total - 1, 1))
     reach = SPREAD_OF_MIDP * spread + 1
-    low = max(0, successes - n2, min(x, math.floor(mean - reach)))
-    high = min(n1, successes, max(x, math.ceil(mean + reach)))
-    log_p = _log_hypergeometric(np.arange(low, high + 1), n1, n2, successes)
-    return _rarer(log_p, float(log_p[x - low]), ties)
+    low, high = max(0, successes - n2, math.floor(mean - reach)), min(n1, successes, math.ceil(mean + reach))
+    # What lies between these and an x outside them is more probable than x: no rarer table is among them.
+    outcomes = np.union1d(np.arange(low, high + 1), [x])
+    log_p = _log_hypergeometric(outcomes, n1, n2, successes)
+    return _rarer(log_p, float(log_p[np.searchsorted(outcomes, x)]), ties)
 
 
 def smallest_fisher(both: Successes, *, ties: float = HALF) -> float:

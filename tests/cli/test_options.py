@@ -79,6 +79,7 @@ ADDED = {
     "--what-if-threshold",
     "--log-format",
     "--memory-limit",
+    "--engine",
     "--junit",
     "--template-time",
 }

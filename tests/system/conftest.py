@@ -9,6 +9,7 @@ import pytest
 
 from campaign.browser import chromium
 
+from .dask_cluster import Cluster, dask_cluster
 from .programs import EXAMPLE, evalreport, program
 
 
@@ -35,3 +36,10 @@ def browser() -> Iterator[object]:
     """Debian's Chromium without a window, with a fresh profile that is thrown away."""
     with chromium(program("chromium", "chromium")) as launched:
         yield launched
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A scheduler and two workers of Dask on loopback."""
+    with dask_cluster(tmp_path) as running:
+        yield running

@@ -1,0 +1,123 @@
+"""What counting costs by the number of rows: ``python -m benchmarks.scale`` writes the table of docs/scale.md.
+
+Two models of three classes in a Parquet file each, in different orders, joined by a text id. Each program is a process
+of its own, whose processor time and largest memory the system reports; the peer is DuckDB's own join and GROUP BY of
+the same files under the same limits.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
+BEGIN, END = "<!-- measured: python -m benchmarks.scale -->", "<!-- end -->"
+SIZES = (1_000_000, 10_000_000, 20_000_000)
+MODELS = ("forest", "logreg")
+MEMORY = "500MB"
+# A hash instead of a random number: the same files everywhere. The second model's rows stand in another order.
+_FILE = """
+COPY (
+    SELECT 'e' || i AS id, 'class ' || (hash(i) % 3) AS y_true,
+        'class ' || (CASE WHEN hash(i + {shift}) % 10 < {right} THEN hash(i) ELSE hash(i + 1) END % 3) AS y_pred
+    FROM range({n}) AS t(i) {order}
+) TO '{path}' (FORMAT parquet)
+"""
+_PEER = """
+import duckdb, sys, tempfile
+with tempfile.TemporaryDirectory() as spill:
+    settings = {{"threads": "2", "memory_limit": "{memory}", "temp_directory": spill}}
+    with duckdb.connect(config=settings) as connection:
+        connection.execute("SET preserve_insertion_order = false")
+        print(connection.sql('''SELECT a.y_true, a.y_pred, b.y_pred, count(*) FROM read_parquet('{a}') a
+            JOIN read_parquet('{b}') b USING (id) GROUP BY ALL''').fetchall())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Processor seconds, seconds by the clock and the largest memory (bytes) of a process."""
+
+    processor: float
+    clock: float
+    memory: int
+
+
+def cost_of(*words: str) -> Cost:
+    """Run a program and return what it took.
+
+    Raises
+    ------
+    RuntimeError
+        It failed.
+    """
+    start = time.perf_counter()
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)[:200]} ended with {process.returncode}")
+    return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss * 1024)
+
+
+def write_files(folder: Path, n: int) -> list[Path]:
+    """Write the predictions of ``n`` examples, a file a model."""
+    paths = []
+    for place, model in enumerate(MODELS):
+        paths.append(folder / f"{model}.parquet")
+        order = "" if place == 0 else "ORDER BY hash(i + 7)"
+        query = _FILE.format(n=n, shift=3 + place, right=8 - place, order=order, path=paths[-1])
+        # In a process of its own: a child's largest memory begins with that of its parent.
+        cost_of(
+            sys.executable,
+            "-c",
+            f"import duckdb; duckdb.sql(\"SET memory_limit = '2GB'\"); duckdb.sql({query!r})",
+        )
+    return paths
+
+
+def measured(n: int) -> str:
+    """Return one row of the table."""
+    with tempfile.TemporaryDirectory(prefix="scale-") as place:
+        folder = Path(place) / "models"
+        folder.mkdir()
+        paths = write_files(folder, n)
+        size = sum(path.stat().st_size for path in paths)
+        program = (sys.executable, "-m", "evalreport")
+        peer = cost_of(sys.executable, "-c", _PEER.format(a=paths[0], b=paths[1], memory=MEMORY))
+        ours = cost_of(*program, "aggregate", str(folder), "-o", f"{place}/counts", "--memory-limit", MEMORY)
+        run = cost_of(*program, "run", f"{place}/counts", "-o", f"{place}/out", "-f", "json")
+    return (
+        f"| {n:,} | {size / 1e6:,.0f} MB | {ours.processor:.1f} s | {ours.clock:.1f} s | {ours.memory / 1e9:.2f} GB"
+        f" | {peer.processor:.1f} s | {ours.processor / peer.processor:.1f} | {1e6 * ours.processor / n:.2f} s"
+        f" | {run.clock:.1f} s |"
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure every size, print the table, and write it into the page where the usual sizes were measured."""
+    sizes = [int(float(word)) for word in arguments] or list(SIZES)
+    lines = [
+        "| rows a model | files | processor | clock | peak memory | DuckDB's own processor | ours in times of it"
+        " | a million rows | `run` after |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    print("\n".join(lines))
+    for n in sizes:
+        lines.append(measured(n))
+        print(lines[-1], flush=True)
+    if not arguments and PAGE.exists():
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        table = "\n".join([BEGIN, "", *lines, "", END])
+        PAGE.write_text(before + table + rest.partition(END)[2], encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,297 @@
+"""A folder of counts that `evalreport aggregate` writes once and `evalreport run` reads in a second, however large
+the predictions were: counts.parquet, and a manifest of what it was made of and under which options.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import json
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalreport.config import ASKED, KEYS, Options, filled
+from evalreport.data.aggregation import Counted, count
+from evalreport.data.engines import Engine, engine_of, started
+from evalreport.data.label_sources import NotLabels, Source, unserved
+from evalreport.data.reading import model_name
+from evalreport.data.sources import File, digest, find_files
+from evalreport.errors import InputError, UsageError
+from evalreport.files import Kind, content_of, publish
+from evalreport.records import InputRecord
+from evalreport.sources import AnyPath
+from evalreport.version import __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA = "evalreport/aggregate/1"
+MANIFEST, COUNTS = "aggregate.json", "counts.parquet"
+KIND = Kind("aggregate", lambda name: name in (MANIFEST, COUNTS))
+_BINDING = ("task", "positive", "threshold", "cluster", "weight", "resamples", "seed")
+_DEFAULTS = Options()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregated:
+    """What was written: where, of how many examples and models, in how many distinct cells, and what was left out."""
+
+    folder: Path
+    models: tuple[str, ...]
+    n: int
+    cells: int
+    left_out: tuple[str, ...]
+
+
+def aggregate(
+    models: object,
+    *,
+    output: AnyPath,
+    options: Options,
+    engine: str = "duckdb",
+    memory_limit: int | None = None,
+) -> Aggregated:
+    """Count predictions and write the counts with their manifest, both or neither.
+
+    Raises
+    ------
+    InputError
+        Wherever a run would refuse the predictions, and where they hold no labels.
+    UsageError
+        An option that counts cannot serve, an engine that cannot be had, or a folder that cannot be written to.
+    """
+    output = Path(output)
+    if isinstance(models, (str, Path)) and output.resolve() == Path(models).resolve():
+        raise UsageError(f"-o {output}: the folder of the predictions themselves; name another")
+    counted, inputs = counts_of(models, options, engine=engine, memory_limit=memory_limit)
+    counts = _as_parquet(counted)
+    names = tuple(sorted({model for own in counted.models for model in own}))
+    n = sum(counted.table["count"].to_pylist())
+    manifest = {
+        "schema": SCHEMA,
+        "evalreport": __version__,
+        "options": {
+            name: list(value) if isinstance(value := getattr(options, name), tuple) else value
+            for name in ASKED
+            if name != "truth"
+        },
+        "models": names,
+        "n": n,
+        "left_out": counted.left_out,
+        "inputs": [dataclasses.asdict(record) for record in inputs],
+        "files": {COUNTS: hashlib.sha256(counts).hexdigest()},
+    }
+    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    try:
+        publish(output, {MANIFEST: text.encode(), COUNTS: counts}, kind=KIND)
+    except OSError as error:
+        raise UsageError(f"{output}: the counts could not be written: {error.strerror or error}") from error
+    return Aggregated(
+        folder=output, models=names, n=n, cells=counted.table.num_rows, left_out=counted.left_out
+    )
+
+
+def counts_of(
+    models: object, options: Options, *, engine: str = "duckdb", memory_limit: int | None = None
+) -> tuple[Counted, tuple[InputRecord, ...]]:
+    """Count predictions in files, or in lazy frames of Dask or Spark; also say which files they were.
+
+    Raises
+    ------
+    InputError, UsageError
+        As ``aggregate``.
+    """
+    frames = lazy_frames(models)
+    if frames:
+        own = engine_of(next(iter(frames.values())))
+        assert own is not None, "lazy_frames() has asked"
+        return count(_of_memory(frames), options, own), ()
+    if not isinstance(models, (str, Path, Sequence)):
+        raise UsageError(
+            "aggregate takes files, or lazy frames of Dask or Spark: others are in memory already"
+        )
+    found = find_files(models, options.truth)
+    files = [*((file, False) for file in found.files), *((file, True) for file in (found.truth,) if file)]
+    with started(engine, memory_limit) as running:
+        sources = [_of_file(file, running, is_truth=is_truth) for file, is_truth in files]
+        counted = count(sources, options, running)
+    inputs = [
+        InputRecord(
+            path=file.relative, sha256=digest(file.path), rows=rows, model=own[0] if len(own) == 1 else None
+        )
+        for (file, _), rows, own in zip(files, counted.rows, counted.models, strict=True)
+    ]
+    return counted, tuple(sorted(inputs, key=lambda record: record.path))
+
+
+def counted_frames(models: object, options: Options) -> pa.Table | None:
+    """Return the counts of lazy frames of Dask or Spark that hold labels alone; None: they are others, or hold more.
+
+    Raises
+    ------
+    InputError
+        Where a run would refuse the rows.
+    """
+    frames = lazy_frames(models)
+    if not frames or unserved(options) is not None:
+        return None
+    try:
+        counted, _ = counts_of(models, options)
+    except NotLabels:
+        return None
+    return None if counted.left_out else counted.table
+
+
+def lazy_frames(models: object) -> dict[str, Any]:
+    """Return lazy frames of Dask or Spark by their models' names (one frame: by ``model``); empty: these are others."""
+    frames = dict(models) if isinstance(models, Mapping) else {"model": models}
+    return frames if frames and all(engine_of(frame) is not None for frame in frames.values()) else {}
+
+
+def _of_memory(frames: Mapping[str, Any]) -> list[Source]:
+    import narwhals as nw
+
+    return [Source(f"<{name}>", name, nw.from_native(frame)) for name, frame in sorted(frames.items())]
+
+
+def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:
+    return Source(file.name, model_name(file.path), engine.scan(file.path, file.name), is_truth)
+
+
+def _as_parquet(counted: Counted) -> bytes:
+    import pyarrow.parquet as pq
+
+    stream = io.BytesIO()
+    pq.write_table(counted.table, stream, compression="zstd")
+    return stream.getvalue()
+
+
+# --- reading one ------------------------------------------------------------------------------------------------------
+
+
+def aggregate_in(source: object) -> Path | None:
+    """Return the folder of an aggregate where the source is one, else None."""
+    if isinstance(source, (list, tuple)) and len(source) == 1:
+        source = source[0]
+    if not isinstance(source, (str, Path)):
+        return None
+    try:
+        return Path(source) if (Path(source) / MANIFEST).is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
+    """Return the aggregate among the folders in one whose counts have one of some digests; None: there is none."""
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
+        with contextlib.suppress(InputError, KeyError, TypeError):
+            if _manifest(manifest.parent)["files"][COUNTS] in digests:
+                return manifest.parent
+    return None
+
+
+def counts_file(folder: Path) -> Path:
+    """Return the file of counts of an aggregate.
+
+    Raises
+    ------
+    InputError
+        It is not the one that the manifest was written with.
+    """
+    manifest = _manifest(folder)
+    path = folder / COUNTS
+    try:
+        same = digest(path) == manifest["files"][COUNTS]
+    except (OSError, KeyError, TypeError):
+        same = False
+    if not same:
+        raise InputError(
+            "the counts are not those of the manifest beside them",
+            file=str(path),
+            expected=f"the file that {MANIFEST} was written with",
+            remedy=f"aggregate anew: {_line(Options(), folder)}",
+        )
+    return path
+
+
+def under_manifest(source: object, options: Options) -> Options:
+    """Return the options of a run, with those that its aggregate was made under where the run names none.
+
+    Raises
+    ------
+    UsageError
+        The run asks for what the aggregate was not made for; the message has the line that aggregates anew.
+    """
+    folder = aggregate_in(source)
+    if folder is None:
+        return options
+    try:
+        made = filled(Options, _plain(_manifest(folder)["options"]))
+    except (KeyError, TypeError, AttributeError):
+        raise _no_manifest(folder) from None
+    if options.truth is not None:
+        raise UsageError(
+            "--truth: the counts hold the true values; leave it out, or run on the files themselves"
+        )
+    lacking = [column for column in options.slices if not _divides(column, made.slices)]
+    wanted = dataclasses.replace(made, slices=tuple(dict.fromkeys((*made.slices, *lacking))))
+    changed = [f"--slice {column}" for column in lacking]
+    for name in _BINDING:
+        asked, default, kept = (getattr(record, name) for record in (options, _DEFAULTS, made))
+        free = name not in ("threshold", "cluster", "weight") and kept == default
+        if asked == default:
+            options = dataclasses.replace(options, **{name: kept})
+        elif asked != kept and not free:
+            wanted = dataclasses.replace(wanted, **{name: asked})
+            changed.append(f"--{name} {asked}")
+    if changed:
+        raise UsageError(
+            f"{folder} was aggregated without {', '.join(changed)}; aggregate anew: {_line(wanted, folder)}"
+        )
+    return options
+
+
+def _divides(text: str, made: Sequence[str]) -> bool:
+    """Whether the columns of a slicing are among those that an aggregate keeps."""
+    kept = {part.partition(":")[0].strip() for one in made for part in one.split("*")} | set(made)
+    return all(part.partition(":")[0].strip() in kept for part in text.split("*")) or text in kept
+
+
+def _line(options: Options, folder: Path) -> str:
+    words = ["evalreport", "aggregate", "MODELS", "-o", str(folder)]
+    for key in KEYS:
+        value = getattr(options, key.field, None) if key.field in ASKED else None
+        if value is None or value == getattr(_DEFAULTS, key.field):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [key.flag, str(one)]
+    return shlex.join(words)
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, object]:
+    known = {name: value for name, value in options.items() if name in ASKED}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(content_of(folder / MANIFEST))
+    except (OSError, ValueError, RecursionError):
+        raise _no_manifest(folder) from None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise _no_manifest(folder)
+    return found
+
+
+def _no_manifest(folder: Path) -> InputError:
+    return InputError(
+        "it is no manifest that this version reads",
+        file=str(folder / MANIFEST),
+        expected=f"the schema {SCHEMA}, as `evalreport aggregate` writes it",
+        remedy="aggregate the predictions anew",
+    )

@@ -1,0 +1,297 @@
+"""What a table of predictions of any size holds: its headers, its models and its distinct labels, not its rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalreport.config import Options
+from evalreport.data.columns import (
+    IDENTITY_COLUMNS,
+    KEY_COLUMNS,
+    MOST_CLASSES,
+    Roles,
+    about_truth,
+    is_number,
+    is_whole,
+    keep,
+    require_usable,
+    understand,
+    whole,
+)
+from evalreport.data.counts import ANSWERS
+from evalreport.data.reading import MOST_TEXTS, empty_file
+from evalreport.data.slicing import read_slicing
+from evalreport.data.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
+from evalreport.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+
+    Frame = nw.LazyFrame[Any]
+
+COUNT, TRUTH, PREDICTION = "count", "y_true", ANSWERS
+"""The columns of a table of counts: a prediction's is followed by the model's name."""
+
+
+class NotLabels(InputError):  # noqa: N818 - it says what they are not
+    """What a source holds is no test set of labels, and may well be analysed row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table of predictions, or of true values: what messages call it, its model, and its rows, not yet read.
+
+    ``part``: other tables may hold more rows of the same model.
+    """
+
+    name: str
+    model: str
+    frame: Frame
+    is_truth: bool = False
+    part: bool = False
+
+
+_TASKS = (None, "binary", "multiclass")
+
+
+def unserved(options: Options) -> str | None:
+    """Say which option joint counts of labels cannot serve, and why; None: there is none."""
+    for name, value in (("cluster", options.cluster), ("weight", options.weight)):
+        if value is not None:
+            return (
+                f"--{name} {value}: joint counts do not say which examples belong together or what they weigh, so this"
+                " is not aggregated yet; run on the files themselves"
+            )
+    if options.threshold is not None:
+        return f"--threshold {options.threshold:g}: only labels (y_pred) are aggregated yet, so there is nothing to cut"
+    if options.task not in _TASKS:
+        return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
+    if options.join != "error" or options.same_input is not None:
+        return "--join and --same-input need single examples, which counts do not hold"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSource:
+    """A source and its headers by their parts, read off its schema."""
+
+    source: Source
+    roles: Roles
+    schema: nw.Schema
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The headers of scores and probabilities, which are not counted."""
+        score = [self.roles.columns["score"]] if "score" in self.roles.columns else []
+        return (*score, *self.roles.probabilities.values())
+
+
+def open_source(source: Source, options: Options) -> OpenedSource:
+    """Understand the headers of a source, and refuse what is no test set of labels.
+
+    Raises
+    ------
+    InputError
+        With what counts need.
+    """
+    schema = source.frame.collect_schema()
+    names = tuple(schema.names())
+    roles = understand(names, file=source.name, options=about_truth(options) if source.is_truth else options)
+    if source.is_truth:
+        needed: tuple[str, ...] = ("id", "y_true")
+    else:
+        require_usable(roles, names, source.name)
+        needed = ("id", "y_pred")
+        _refuse_other_designs(roles, source.name)
+    for name in needed:
+        if name not in roles.columns:
+            raise NotLabels(
+                f"there is no column {name!r}",
+                file=source.name,
+                column=name,
+                expected="the columns id and y_pred (of true values: id and y_true): only labels are aggregated yet",
+                remedy="write each model's label as y_pred, or run on the files themselves"
+                if name == "y_pred"
+                else f"add the column {name}: rows are never matched by their order",
+            )
+    return OpenedSource(source, roles, schema)
+
+
+def _refuse_other_designs(roles: Roles, name: str) -> None:
+    found = [
+        column
+        for column in (*IDENTITY_COLUMNS, *KEY_COLUMNS, "outcome", "value")
+        if column in roles.columns and column != "time"
+    ]
+    if found:
+        raise NotLabels(
+            f"the column {roles.columns[found[0]]!r} says more than which label is right",
+            file=name,
+            column=roles.columns[found[0]],
+            expected="one test set with y_true and y_pred: only labels of such are aggregated yet",
+            remedy="run on the files themselves, or leave the column out if it plays no part",
+        )
+
+
+def sliced_columns(opened: Sequence[OpenedSource], options: Options) -> tuple[str, ...]:
+    """Return the columns that the slices are cut from.
+
+    Raises
+    ------
+    UsageError
+        A column that is not there, or that is called as one of the counts'.
+    """
+    known = {header.strip() for one in opened for header in one.roles.metadata}
+    columns = sorted({part.column for text in options.slices for part in read_slicing(text, known)})
+    for column in columns:
+        if column == COUNT or column.startswith(PREDICTION):
+            raise UsageError(f"--slice {column}: a table of counts has a column of this name; rename it")
+    return tuple(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSource:
+    """A source with its models and, by column (``TRUTH``, ``PREDICTION`` or a slice), what its texts stand for."""
+
+    opened: OpenedSource
+    models: tuple[str, ...]
+    rows: int
+    values: dict[str, dict[str, str]]
+    """Text, as the engine writes it, to text, as the reader of files does."""
+
+
+def headers_of(one: OpenedSource, columns: Sequence[str]) -> dict[str, str]:
+    """Return the source's own header of each column that it has."""
+    metadata = {header.strip(): header for header in one.roles.metadata}
+    headers = {name: metadata[name] for name in columns if name in metadata}
+    for name, column in ((TRUTH, "y_true"), (PREDICTION, "y_pred")):
+        if column in one.roles.columns and not (one.source.is_truth and name == PREDICTION):
+            headers[name] = one.roles.columns[column]
+    return headers
+
+
+def labelled(one: OpenedSource, columns: Sequence[str]) -> LabelledSource:
+    """Look at the distinct values of each column: a scan of that column alone.
+
+    Raises
+    ------
+    InputError
+        No row, a column of neither text nor numbers, a model without a name, or too many labels.
+    UsageError
+        Too many values of a slice.
+    """
+    import narwhals as nw
+
+    name, frame = one.source.name, one.source.frame
+    rows = int(collected(frame.select(nw.len().alias("n")))["n"][0].as_py())
+    if rows == 0:
+        raise empty_file(name)
+    values = {
+        column: _distinct(one, header, is_label=column in (TRUTH, PREDICTION))
+        for column, header in headers_of(one, columns).items()
+    }
+    models: tuple[str, ...] = (one.source.model,)
+    if "model" in one.roles.columns and not one.source.is_truth:
+        header = one.roles.columns["model"]
+        named = _distinct(one, header, is_label=True)
+        models = tuple(sorted(set(named.values())))
+        text = as_text(one, header)
+        empty = (
+            frame.select(text.alias(header)).filter(nw.col(header).is_null() | (nw.col(header) == "")).head(1)
+        )
+        if not all(model.strip() for model in models) or collected(empty).num_rows:
+            raise InputError(
+                "the model has no name",
+                file=name,
+                column=header,
+                expected="the model's name in every row",
+                remedy="fill in the column",
+            )
+        values["model"] = named
+    return LabelledSource(one, () if one.source.is_truth else models, rows, values)
+
+
+def as_text(one: OpenedSource, header: str) -> nw.Expr:
+    """Return a column as text, as the engine writes it.
+
+    Raises
+    ------
+    InputError
+        A column of neither text nor numbers.
+    """
+    import narwhals as nw
+
+    kind, column = one.schema[header], nw.col(header)
+    is_id = header == one.roles.columns.get("id")
+    texts = (nw.String, nw.Categorical, nw.Enum, nw.Date, *(() if is_id else (nw.Boolean,)))
+    if kind in texts or kind.is_integer() or (kind.is_float() and not is_id):
+        return column.cast(nw.String)
+    raise NotLabels(
+        f"a column of the type {kind} is no text",
+        file=one.source.name,
+        column=header,
+        expected="text or whole numbers" if is_id else "text, numbers or true and false",
+        remedy="write the column as text",
+    )
+
+
+def _distinct(one: OpenedSource, header: str, *, is_label: bool) -> dict[str, str]:
+    """Return the texts of a column as the engine writes them, and each as the readers of files do; none is empty."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    most = MOST_SPELLINGS if is_label else MOST_TEXTS
+    found = one.source.frame.select(as_text(one, header).alias(header)).unique().head(most + 1)
+    array = collected(found)[header].combine_chunks().cast(pa.string()).drop_null()
+    if len(array) > most and is_label:
+        raise NotLabels(
+            f"there are more than {most:,} different labels",
+            file=one.source.name,
+            column=header,
+            expected=f"at most {MOST_CLASSES:,} classes: only labels are aggregated yet",
+            remedy="run on the files themselves if these are numbers to be predicted",
+        )
+    if len(array) > most:
+        raise UsageError(f"--slice {header}: the column has more than {most:,} values, too many to count")
+    kind = one.schema[header]
+    # Engines write a true and a 1.0 each in its own way.
+    typed = array
+    if kind == nw.Boolean:
+        typed = pa.array([text.capitalize() for text in array.to_pylist()], pa.string())
+    elif kind.is_float():
+        typed = pa.array([float(text) for text in array.to_pylist()], pa.float64())
+    kept = keep(typed, "codes" if is_label else "metadata")
+    texts = kept.to_pylist()
+    if kind.is_float():
+        texts = [None if text is None or math.isnan(float(text)) else text for text in texts]
+    return {own: text for own, text in zip(array.to_pylist(), texts, strict=True) if text is not None}
+
+
+def collected(frame: Frame) -> pa.Table:
+    """Let the engine work, and return what it found."""
+    table: pa.Table = frame.collect(backend="pyarrow").to_native()
+    return table
+
+
+def require_classes(labels: set[str], options: Options, file: str) -> None:
+    """Refuse labels that are numbers to be predicted, by the rule of a run.
+
+    Raises
+    ------
+    NotLabels
+        More numbers than classes have, or numbers with decimals.
+    """
+    if options.task is not None or not labels or not all(is_number(label) for label in labels):
+        return
+    if len(set(map(whole, labels))) > MOST_WHOLE_CLASSES or not all(is_whole(label) for label in labels):
+        raise NotLabels(
+            "the true values and the predictions are numbers",
+            file=file,
+            column="y_true",
+            expected=f"classes: text, or at most {MOST_WHOLE_CLASSES} whole numbers; only labels are aggregated yet",
+            remedy="run on the files themselves, or pass --task multiclass if these are classes",
+        )

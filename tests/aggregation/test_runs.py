@@ -1,0 +1,151 @@
+"""A run on counts says what a run on the rows says: from the folder, on an engine, and from lazy frames."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import evalreport as er
+from evalreport.cli import main
+from evalreport.results import Results, to_json
+
+# Of Dask's own code, by the newest pandas.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
+
+N = 400
+OPTIONS: dict[str, Any] = {"slices": ["sex"], "resamples": 200, "metrics": ["accuracy", "f1", "mcc"]}
+LISTS = ("metrics", "comparisons", "verdicts", "ranking", "confusion", "agreement", "effects", "disparities")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models, and their counts beside them."""
+    above = tmp_path_factory.mktemp("files")
+    (above / "models").mkdir()
+    rng = np.random.default_rng(8)
+    truth, sex = rng.integers(0, 2, N), rng.choice(["f", "m"], N)
+    for model, share in (("forest", 0.9), ("logreg", 0.7)):
+        said = np.where(rng.random(N) < share, truth, 1 - truth)
+        frame = pd.DataFrame(
+            {"id": np.arange(N), "y_true": truth, "y_pred": said, "sex": sex, "place": "here"}
+        )
+        frame.to_parquet(above / "models" / f"{model}.parquet", index=False)
+    er.aggregate(above / "models", output=above / "counts", slices="sex")
+    return above
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> Results:
+    """The run on the rows."""
+    return er.evaluate(folder / "models", **OPTIONS)
+
+
+def lists(results: Results) -> dict[str, object]:
+    """What is said of the models, without what is about single examples or files."""
+    content = json.loads(to_json(results))
+    return {name: content[name] for name in LISTS}
+
+
+def test_the_folder_of_an_aggregate_gives_the_figures_of_the_rows(folder: Path, rows: Results) -> None:
+    """Values, intervals, tests, verdicts and slices, to the last bit."""
+    results = er.evaluate(folder / "counts", **OPTIONS)
+    assert lists(results) == lists(rows)
+    assert [record.path for record in results.inputs] == ["counts.parquet"]
+    assert results.n == N
+
+
+def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results) -> None:
+    """The inputs are the files themselves, by their digests."""
+    results = er.evaluate(folder / "models", engine="dask", **OPTIONS)
+    assert lists(results) == lists(rows)
+    assert results.inputs == rows.inputs
+    assert results.signature == rows.signature
+    assert to_json(er.evaluate(folder / "models", engine="duckdb", **OPTIONS)) == to_json(rows)
+
+
+def test_lazy_frames_of_labels_are_counted_and_not_collected(
+    folder: Path, rows: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No row of a Dask frame comes here where only labels are there; with scores they all do."""
+    frames = {path.stem: dd.read_parquet(path) for path in sorted((folder / "models").iterdir())}
+
+    def collects(source: object, name: str) -> None:
+        if "dask" in type(source).__module__:
+            raise AssertionError(f"{name} was collected")
+        return kept(source, name)
+
+    from evalreport.data import frames as module
+
+    kept = module._frame
+    monkeypatch.setattr(module, "_frame", collects)
+    assert lists(er.evaluate(frames, **OPTIONS)) == lists(rows)
+    scored = {name: frame.assign(p_1=frame["y_pred"] * 0.8 + 0.1) for name, frame in frames.items()}
+    with pytest.raises(AssertionError, match="was collected"):
+        er.evaluate(scored, **OPTIONS)
+
+
+def test_numbers_of_a_lazy_frame_are_collected() -> None:
+    """A regression cannot be counted, and is analysed as ever."""
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=60)
+    frame = pd.DataFrame({"id": np.arange(60), "y_true": y, "y_pred": y + rng.normal(size=60)})
+    results = er.evaluate({"m": dd.from_pandas(frame, npartitions=2)}, resamples=100)
+    assert (results.task, results.n) == ("regression", 60)
+
+
+def test_a_run_that_needs_more_is_told_how_to_aggregate_anew(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, and the line to type."""
+    assert main(["run", str(folder / "counts"), "--slice", "place", "-o", str(folder / "no")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"evalreport aggregate MODELS -o {folder / 'counts'} --slice sex --slice place" in said
+
+
+def test_scores_are_no_silent_loss_on_an_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run on Dask would lack their metrics: it is refused, and aggregate says what it leaves out."""
+    frame = pd.DataFrame({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 1], "p_1": [0.9, 0.6]})
+    frame.to_parquet(tmp_path / "tree.parquet")
+    assert main(["run", str(tmp_path / "tree.parquet"), "--engine", "dask", "-o", str(tmp_path / "r")]) == 2
+    assert "hold scores or probabilities (p_1)" in " ".join(capsys.readouterr().err.split())
+    assert main(["aggregate", str(tmp_path / "tree.parquet"), "-o", str(tmp_path / "c")]) == 0
+    assert "scores and probabilities are left out: p_1" in " ".join(capsys.readouterr().err.split())
+
+
+def test_missing_predictions_are_settled_by_the_run(tmp_path: Path) -> None:
+    """Empty cells stay empty in the counts: refused, left out or counted as wrong, as of the rows."""
+    rng = np.random.default_rng(4)
+    truth = rng.choice(["a", "b"], 60)
+    frame = pd.DataFrame(
+        {"id": np.arange(60), "y_true": truth, "y_pred": np.where(np.arange(60) % 7, truth, None)}
+    )
+    frame.to_parquet(tmp_path / "tree.parquet")
+    er.aggregate(tmp_path / "tree.parquet", output=tmp_path / "counts")
+    with pytest.raises(er.errors.InputError, match="the cell is empty"):
+        er.evaluate(tmp_path / "counts")
+    for how in ("drop", "wrong"):
+        pair = [
+            er.evaluate(tmp_path / name, missing=how, resamples=100, metrics="accuracy")
+            for name in ("counts", "tree.parquet")
+        ]
+        assert pair[0].n == pair[1].n
+        assert pair[0].metrics == pair[1].metrics
+
+
+@pytest.mark.parametrize("inputs", ["counts", "."])
+def test_results_are_verified_from_the_aggregate(inputs: str, folder: Path, tmp_path: Path) -> None:
+    """From its folder, or the one above."""
+    results = er.evaluate(folder / "counts", **OPTIONS)
+    assert er.verify(results, inputs=folder / inputs).outcome == "agrees"
+
+
+def test_results_of_an_engine_are_verified_from_the_files(folder: Path) -> None:
+    """They are counted again: what needs single examples is not among the results."""
+    results = er.evaluate(folder / "models", engine="dask", **OPTIONS)
+    assert er.verify(results, inputs=folder / "models").outcome == "agrees"
