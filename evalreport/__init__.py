@@ -558,11 +558,12 @@ def plan(
     >>> [row.answer for row in answer.rows], answer.unit
     ([868], 'examples')
     """
+    from evalreport.audit.kept_files import as_recorded
     from evalreport.comparisons.study_design import Question, answers, judges_of
 
     question = Question(
         judge_correlation=judge_correlation,
-        judges=() if results is None else judges_of(_recorded(results).content),
+        judges=() if results is None else judges_of(as_recorded(results).content),
         half_width=half_width,
         difference=difference,
         examples=examples,

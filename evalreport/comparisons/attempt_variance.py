@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evalreport.comparisons.pairs import model_pairs
 from evalreport.data.predictions import ModelOutputs
+from evalreport.metrics.estimate import view
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.records import AttemptVarianceRecord
@@ -104,7 +105,8 @@ def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Ques
     if model.attempts is not None and model.outcome is not None:
         count, mean, spread = model.attempts.count, model.outcome, model.attempts.spread
         return _Questions(count, mean, components(count, mean, spread), mean)
-    rows = None if lacks(model, quantity) else sample.per_example(model.name, quantity)
+    measure = None if lacks(model, quantity) else definition(quantity).per_example
+    rows = None if measure is None else measure(view(sample.predictions, model))
     if rows is None or not np.isfinite(rows).all():
         return None
     _, question = np.unique(sample.predictions.example, return_inverse=True)

@@ -157,7 +157,7 @@ def _gathered(
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
     rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
-    return rows, inputs, found, (*warnings, *of_tasks)
+    return rows, inputs, (*found, *of_tasks), warnings
 
 
 def _counts_instead(
