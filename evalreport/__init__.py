@@ -384,12 +384,9 @@ def compare_runs(
     >>> [(v.old, v.new) for v in changed.values if v.metric == "accuracy"]
     [(0.75, 1.0)]
     """
-    from pathlib import Path
-
     from evalreport.audit.compare_runs import compare_runs
 
-    folders = None if inputs is None else (Path(inputs[0]), Path(inputs[1]))
-    return compare_runs(_recorded(old), _recorded(new), inputs=folders)
+    return compare_runs(_recorded(old), _recorded(new), inputs=inputs)
 
 
 @_public()
@@ -409,7 +406,7 @@ def verify(
     results
         Results, or an output folder, a results.json or a report.pdf.
     inputs
-        The folder of the prediction files.
+        The folder of the prediction files, or their address.
     history, series
         Address of the history that recorded an audit, and its series there: for what it says about earlier runs.
     jobs
@@ -429,15 +426,11 @@ def verify(
     UsageError
         The recorded options are none that this version can follow.
     """
-    from pathlib import Path
-
     from evalreport.audit.connection import open_history
     from evalreport.audit.verify import verify
 
     known = None if history is None else open_history(history)
-    return verify(
-        _recorded(results), Path(inputs), history=known, series=series, jobs=jobs, progress=progress
-    )
+    return verify(_recorded(results), inputs, history=known, series=series, jobs=jobs, progress=progress)
 
 
 @_public()

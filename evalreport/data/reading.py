@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Protocol
 
 from evalreport.data.columns import Kind
@@ -76,7 +76,7 @@ def reads(*suffixes: str) -> Callable[[Reader], Reader]:
     return register
 
 
-def file_format(path: Path) -> str | None:
+def file_format(path: PurePath) -> str | None:
     """Return the format that a file's name says, None where it is none of ours."""
     name = path.name.lower()
     matching = [suffix for suffix in FORMATS if name.endswith("." + suffix)]
@@ -88,7 +88,7 @@ def dotted(formats: Iterable[str] = FORMATS.keys()) -> tuple[str, ...]:
     return tuple(f".{suffix}" for suffix in formats)
 
 
-def model_name(path: Path) -> str:
+def model_name(path: PurePath) -> str:
     """Return the name that a file gives its model: everything before the format's suffix."""
     suffix = file_format(path)
     return path.name[: -len(suffix) - 1] if suffix else path.stem
