@@ -7,6 +7,7 @@ works on a file of this machine. Nothing is asked for but the addresses that the
 from __future__ import annotations
 
 import base64
+import errno
 import http.client
 import os
 import re
@@ -320,6 +321,7 @@ _PROBLEMS = {
     "time": ("the server did not answer in time", "try again, or copy the files here and name the copy"),
     "connection": ("the server cannot be reached", "check the host's name, its port and the network"),
     "cut": ("the connection ended before the whole file was there", "try again"),
+    "room": ("there is no room for a copy of it", "free some, or name another folder for temporary files in TMPDIR"),
     "other": ("it cannot be read", "check the address, or copy the files here and name the copy"),
 }
 
@@ -364,6 +366,8 @@ def _understood(error: BaseException) -> tuple[str, str | None]:
         error = error.reason
     if isinstance(error, ssl.SSLError):
         return "certificate", None
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "room", None
     if isinstance(error, TimeoutError):
         return "time", None
     if isinstance(error, (http.client.IncompleteRead, ConnectionResetError, http.client.RemoteDisconnected)):

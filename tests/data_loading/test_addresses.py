@@ -8,8 +8,10 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qsl, unquote
 
 import pytest
 
@@ -55,10 +57,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[ThreadingHTTPServer]:
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[ThreadingHTTPServer]:
     """Serve on loopback; ``asked`` lists what was asked for."""
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     httpd.asked = []  # type: ignore[attr-defined]
     thread = threading.Thread(target=httpd.serve_forever, daemon=True)
     thread.start()
@@ -66,6 +68,13 @@ def server() -> Iterator[ThreadingHTTPServer]:
     httpd.shutdown()
     httpd.server_close()
     thread.join()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ThreadingHTTPServer]:
+    """Run one server for all tests."""
+    with serving(Handler) as httpd:
+        yield httpd
 
 
 @pytest.fixture
@@ -337,3 +346,31 @@ def test_a_bucket_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="cannot be reached"):
         load(f"s3://bucket/preds?endpoint_override=127.0.0.1:{port}&scheme=http&region=x", options=Options())
     forget()
+
+
+def test_a_bucket_of_google() -> None:
+    """gs:// goes through pyarrow's file system as well: listed and copied from a server with that interface."""
+    held = {f"preds/{model}/part-0.csv": MODEL.encode() for model in ("forest", "knn")}
+
+    class Google(Handler):
+        def do_GET(self) -> None:
+            """Describe objects as the JSON interface of Cloud Storage does, or give one."""
+            path, _, query = self.path.partition("?")
+            asked, name = dict(parse_qsl(query)), unquote(path).partition("/o/")[2]
+            described = [
+                {"kind": "storage#object", "name": key, "bucket": "b", "size": str(len(body)), "generation": "1"}
+                for key, body in held.items()
+                if key == name or (not name and key.startswith(asked.get("prefix", "")))
+            ]
+            found = described[0] if name and described else {"kind": "storage#objects", "items": described}
+            body = held[name] if asked.get("alt") == "media" else json.dumps(found).encode()
+            self.send_response(200 if described or not name else 404)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with serving(Google) as server:
+        options = f"?endpoint_override=127.0.0.1:{server.server_port}&scheme=http&anonymous=true"
+        found = load(f"gs://b/preds{options}")
+    assert [r.path for r in found.inputs] == ["gs://b/preds/forest/part-0.csv", "gs://b/preds/knn/part-0.csv"]
+    assert [model.name for model in found.models] == ["forest", "knn"]
