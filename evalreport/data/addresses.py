@@ -321,7 +321,10 @@ _PROBLEMS = {
     "time": ("the server did not answer in time", "try again, or copy the files here and name the copy"),
     "connection": ("the server cannot be reached", "check the host's name, its port and the network"),
     "cut": ("the connection ended before the whole file was there", "try again"),
-    "room": ("there is no room for a copy of it", "free some, or name another folder for temporary files in TMPDIR"),
+    "room": (
+        "there is no room for a copy of it",
+        "free some, or name another folder for temporary files in TMPDIR",
+    ),
     "other": ("it cannot be read", "check the address, or copy the files here and name the copy"),
 }
 

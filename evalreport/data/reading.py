@@ -57,8 +57,12 @@ FORMATS: dict[str, Reader] = {}
 """What is read, by suffix without the first dot, and by which function."""
 
 
-def reads(*suffixes: str) -> Callable[[Reader], Reader]:
-    """Register the reader of the files whose names end so.
+WRITABLE: list[str] = []
+"""The formats that ``evalreport import`` can write, too."""
+
+
+def reads(*suffixes: str, writable: bool = False) -> Callable[[Reader], Reader]:
+    """Register the reader of the files whose names end so; ``writable``: imports are written so, too.
 
     Raises
     ------
@@ -71,6 +75,8 @@ def reads(*suffixes: str) -> Callable[[Reader], Reader]:
             if suffix in FORMATS:
                 raise ValueError(f"the format {suffix} is registered twice")
             FORMATS[suffix] = reader
+            if writable:
+                WRITABLE.append(suffix)
         return reader
 
     return register

@@ -358,7 +358,13 @@ def test_a_bucket_of_google() -> None:
             path, _, query = self.path.partition("?")
             asked, name = dict(parse_qsl(query)), unquote(path).partition("/o/")[2]
             described = [
-                {"kind": "storage#object", "name": key, "bucket": "b", "size": str(len(body)), "generation": "1"}
+                {
+                    "kind": "storage#object",
+                    "name": key,
+                    "bucket": "b",
+                    "size": str(len(body)),
+                    "generation": "1",
+                }
                 for key, body in held.items()
                 if key == name or (not name and key.startswith(asked.get("prefix", "")))
             ]
