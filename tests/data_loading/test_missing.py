@@ -120,6 +120,18 @@ def test_a_missing_label_is_a_prediction_outside_all_classes(
     assert "10 empty cells" in str(next(w.text for w in results.warnings if w.code == "missing_is_wrong"))
 
 
+def test_the_remedy_of_a_gap_is_one_that_works() -> None:
+    """A missing number of a regression is not to be counted as wrong, which would be refused; a missing label is."""
+    for truth, said, wrong in (
+        ([1.25, 2, 3.5], [1.5, None, 2], False),
+        (["x", "y", "y"], ["x", None, "y"], True),
+    ):
+        with pytest.raises(InputError) as caught:
+            er.load({"m": said}, truth=truth)
+        assert ("--missing wrong" in (caught.value.remedy or "")) == wrong
+        assert "--missing drop" in (caught.value.remedy or "")
+
+
 def test_missing_labels_are_a_column_of_the_confusion_table(
     counted: tuple[np.ndarray, np.ndarray, Results],
 ) -> None:
