@@ -65,7 +65,10 @@ def at_hand(content: Mapping[str, Any], where: AnyPath) -> Iterator[Path]:
         for place in places(content["inputs"]).values():
             if stays_below(place) and not place.startswith("<"):
                 to = Path(made, place)
-                to.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                except OSError:
+                    continue  # a name that no folder can have, such as one below another input: found missing
                 copy_one(base, quote(place) if base.scheme.startswith("http") else place, to)
         yield Path(made)
 

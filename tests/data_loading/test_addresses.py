@@ -229,9 +229,11 @@ def test_nothing_else_is_asked_for(web: str, server: ThreadingHTTPServer, tmp_pa
     assert main(["verify", str(out), "--inputs", str(folder)]) == 1  # another forest.csv
     assert server.asked == []  # type: ignore[attr-defined]
     content = json.loads((out / "results.json").read_text())
-    content["inputs"][0]["path"] = "http://127.0.0.1:9/../../secret"
-    (out / "results.json").write_text(json.dumps(content))
-    assert main(["verify", str(out), "--inputs", f"http://{web}/preds"]) == 2
+    record = content["inputs"][0]
+    for paths in (["http://127.0.0.1:9/../../secret"], ["a.csv", "a.csv/b.csv"], ["x" * 300 + "/a.csv"]):
+        content["inputs"] = [{**record, "path": path} for path in paths]
+        (out / "results.json").write_text(json.dumps(content))
+        assert main(["verify", str(out), "--inputs", f"http://{web}/preds"]) == 2
     assert all(path.startswith("/preds/") for path in server.asked)  # type: ignore[attr-defined]
 
 
