@@ -423,13 +423,10 @@ def compare_runs(
     >>> [(v.old, v.new) for v in changed.values if v.metric == "accuracy"]
     [(0.75, 1.0)]
     """
-    from pathlib import Path
-
     from evalreport.audit.compare_runs import compare_runs
     from evalreport.audit.kept_files import as_recorded
 
-    folders = None if inputs is None else (Path(inputs[0]), Path(inputs[1]))
-    return compare_runs(as_recorded(old), as_recorded(new), inputs=folders)
+    return compare_runs(as_recorded(old), as_recorded(new), inputs=inputs)
 
 
 @_public()
@@ -449,7 +446,7 @@ def verify(
     results
         Results, or an output folder, a results.json or a report.pdf.
     inputs
-        The folder of the prediction files.
+        The folder of the prediction files, or their address.
     history, series
         Address of the history that recorded an audit, and its series there: for what it says about earlier runs.
     jobs
@@ -469,16 +466,12 @@ def verify(
     UsageError
         The recorded options are none that this version can follow.
     """
-    from pathlib import Path
-
     from evalreport.audit.connection import open_history
     from evalreport.audit.kept_files import as_recorded
     from evalreport.audit.verify import verify
 
     known = None if history is None else open_history(history)
-    return verify(
-        as_recorded(results), Path(inputs), history=known, series=series, jobs=jobs, progress=progress
-    )
+    return verify(as_recorded(results), inputs, history=known, series=series, jobs=jobs, progress=progress)
 
 
 @_public()

@@ -12,6 +12,7 @@ from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.metrics.registry import Quantity
 from evalreport.records import JsonObject
+from evalreport.sources import without_login
 from evalreport.version import __version__
 
 
@@ -38,7 +39,7 @@ def plain_options(options: Options) -> JsonObject:
     """Return the options as they stand in results.json; of a truth file its name, since its digest is recorded."""
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(options).items()}
     if options.truth is not None:
-        plain["truth"] = PurePath(options.truth).name
+        plain["truth"] = PurePath(without_login(options.truth)).name
     return plain
 
 

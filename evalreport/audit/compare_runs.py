@@ -22,9 +22,11 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
+from evalreport.data.recorded_inputs import at_hand, recorded_files
 from evalreport.errors import InputError
 from evalreport.metrics.registry import Quantity, greater_is_better, parse
 from evalreport.records import JsonObject
+from evalreport.sources import AnyPath
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text
 
@@ -351,7 +353,7 @@ class Compared:
     """Data, options, inputs, versions and warnings that are not the same."""
 
 
-def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[Path, Path] | None = None) -> Compared:
+def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath] | None = None) -> Compared:
     """Compare two runs.
 
     Parameters
@@ -399,7 +401,7 @@ class Before(Reference):
 
 
 def _pair_by_pair(
-    old: Recorded, new: Recorded, inputs: tuple[Path, Path], values: tuple[ValueChange, ...]
+    old: Recorded, new: Recorded, inputs: tuple[AnyPath, AnyPath], values: tuple[ValueChange, ...]
 ) -> tuple[ValueChange, ...]:
     """Compare each model with itself on the primary metric, and adjust for how many models there are."""
     options, loaded = _loaded(new, inputs[1])
@@ -445,7 +447,7 @@ def _with_pair(value: ValueChange, found: Since, p_adjusted: float | None, after
     )
 
 
-def _loaded(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
+def _loaded(recorded: Recorded, where: AnyPath) -> tuple[Options, Predictions]:
     """Read the predictions that a run was about, and no others.
 
     Raises
@@ -453,6 +455,11 @@ def _loaded(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
     InputError
         A file is missing or has changed.
     """
+    with at_hand(recorded.content, where) as folder:
+        return _loaded_from(recorded, folder)
+
+
+def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
     states = input_states(recorded.content, folder)
     wrong = [state for state in states if state.state != "unchanged"]
     if wrong or not states:
@@ -460,12 +467,11 @@ def _loaded(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
         raise InputError(
             f"{wrong[0].path if wrong else recorded.name}: {why}",
             file=recorded.name,
-            expected=f"the files that were analysed, in {folder}",
+            expected="the files that were analysed, there",
             remedy="name the folders of both runs, the old one first, or leave --inputs out",
         )
     options = recorded_options(recorded.content, folder)
-    paths = [folder / state.path for state in states]
-    loaded = load([path for path in paths if str(path) != options.truth], options=options)
+    loaded = load(recorded_files(recorded.content["inputs"], folder, options.truth), options=options)
     require_examples(
         loaded,
         "runs are compared example by example, by id",

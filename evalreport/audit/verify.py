@@ -18,10 +18,12 @@ from evalreport.config import Options, with_fields
 from evalreport.data import load
 from evalreport.data.aggregates import aggregate_below
 from evalreport.data.predictions import Predictions
-from evalreport.data.sources import digest
+from evalreport.data.recorded_inputs import at_hand, places, recorded_files, stays_below
+from evalreport.data.sources import Found, digest
 from evalreport.errors import EvalreportError, InputError, UsageError
 from evalreport.records import JsonObject
 from evalreport.results import Results, to_json
+from evalreport.sources import AnyPath
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text, say
 
@@ -257,7 +259,7 @@ class Verification:
 
 def verify(
     recorded: Recorded,
-    folder: Path,
+    folder: AnyPath,
     *,
     history: History | None = None,
     series: str = "default",
@@ -269,7 +271,8 @@ def verify(
     Parameters
     ----------
     folder
-        Stands for the MODELS of the recorded run: inputs are found there by their recorded paths.
+        Stands for the MODELS of the recorded run, a folder or an address: inputs are found there by their recorded
+        paths, those of addresses by what follows the part that all of these have in common.
     history, series
         Where the audit was recorded, for what it says about earlier runs; None: that is left out, and said.
 
@@ -280,6 +283,18 @@ def verify(
     HistoryError
         The history cannot be read.
     """
+    with at_hand(recorded.content, folder) as here:
+        return _verified(recorded, here, history, series, jobs, progress)
+
+
+def _verified(
+    recorded: Recorded,
+    folder: Path,
+    history: History | None,
+    series: str,
+    jobs: int,
+    progress: Progress | None,
+) -> Verification:
     content = recorded.content
     folder = aggregate_below(folder, {row["sha256"] for row in content["inputs"]}) or folder
     inputs = input_states(content, folder)
@@ -288,10 +303,8 @@ def verify(
         why = () if inputs else (Message("verify.no_input"),)
         return replace(partly, unchecked=why)
     options = recorded_options(content, folder)
-    paths = [str(folder / state.path) for state in inputs]
-    truth = None if options.truth is None else str(Path(options.truth))
-    source = [path for path in paths if truth is None or Path(path) != Path(truth)]
     try:
+        source = recorded_files(content["inputs"], folder, options.truth)
         found, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
     except InputError as error:
         if any(state.state == "changed" for state in inputs):
@@ -318,7 +331,7 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
         ]
         if not named:
             raise UsageError(f"the file of true values {given['truth']!r} is not among the recorded inputs")
-        given["truth"] = str(folder / named[0])
+        given["truth"] = str(folder / places(content["inputs"])[named[0]])
     try:
         options = with_fields(Options(), given)
     except EvalreportError as error:
@@ -335,18 +348,18 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
 
 def input_states(content: JsonObject, folder: Path) -> tuple[InputState, ...]:
     """Look for every recorded input in a folder, and compare its digest."""
-    return tuple(_state(row, folder) for row in content["inputs"])
+    place = places(content["inputs"])
+    return tuple(_state(row, place[row["path"]], folder) for row in content["inputs"])
 
 
-def _state(row: JsonObject, folder: Path) -> InputState:
+def _state(row: JsonObject, lies: str, folder: Path) -> InputState:
     path, recorded = row["path"], row["sha256"]
     if path == "<memory>":
         return InputState(path, "missing", recorded, why=Message("verify.in_memory"))
-    relative = PurePosixPath(path)
-    if relative.is_absolute() or ".." in relative.parts or "\0" in path or "\\" in path or not relative.parts:
+    if not stays_below(lies):
         # A path from a file that is handed in must not lead to other files of this machine.
         return InputState(path, "missing", recorded, why=Message("verify.out_of_folder"))
-    place = folder / path
+    place = folder / lies
     try:
         if not place.is_file():
             return InputState(path, "missing", recorded, why=Message("verify.no_file", path=str(place)))
@@ -361,7 +374,7 @@ def _state(row: JsonObject, folder: Path) -> InputState:
 
 def _recomputed(
     recorded: Recorded,
-    source: list[str],
+    source: Found,
     options: Options,
     history: History | None,
     series: str,

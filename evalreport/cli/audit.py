@@ -39,7 +39,7 @@ ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
 def audit_command(
     context: click.Context,
     /,
-    models: tuple[Path, ...],
+    models: tuple[Path | str, ...],
     config: Path | None,
     url: str,
     series: str,
@@ -73,7 +73,7 @@ def audit_command(
     return code
 
 
-def _audit(models: tuple[Path, ...], settings: Settings, history: History, series: str) -> Audited:
+def _audit(models: tuple[Path | str, ...], settings: Settings, history: History, series: str) -> Audited:
     """Run the analysis and what the history adds, and say what was found."""
     from evalreport.audit.auditing import audit
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli.configuration import form_option
+from evalreport.cli.configuration import PathOrAddress, form_option
 from evalreport.cli.messages import clean, progress_bar, tell, tell_json
 from evalreport.cli.run import EXIT_GATE_FAILED, EXIT_GATE_UNDECIDED
 from evalreport.config import STANDARD_OUTPUT
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command("compare-runs")
 @click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
 @click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
-@click.option("--inputs", nargs=2, type=click.Path(path_type=Path), metavar="OLD_DIR NEW_DIR",
+@click.option("--inputs", nargs=2, type=PathOrAddress(), metavar="OLD_DIR NEW_DIR",
               help="The prediction files of both runs: models are then compared pair by pair.")  # fmt: skip
 @click.option("--fail-if-worse", is_flag=True,
               help="Exit 1 as well where a model is decidedly worse on the primary metric.")  # fmt: skip
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def compare_runs_command(
     old: Path,
     new: Path,
-    inputs: tuple[Path, Path] | None,
+    inputs: tuple[Path | str, Path | str] | None,
     fail_if_worse: bool,
     form: str,
     output: Path | None,
@@ -96,8 +96,8 @@ SHOWN = 20
 
 @click.command("verify")
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
-@click.option("--inputs", "folder", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
-              help="Where the prediction files are (default: the current folder).")  # fmt: skip
+@click.option("--inputs", "folder", type=PathOrAddress(), default=".", metavar="DIR",
+              help="Where the prediction files are: a folder or an address (default: the current folder).")  # fmt: skip
 @click.option("--history", "url", metavar="URL",
               help="The history that recorded the audit: needed for what it says about earlier runs.")  # fmt: skip
 @click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
@@ -109,7 +109,7 @@ def verify_command(
     context: click.Context,
     /,
     results: Path,
-    folder: Path,
+    folder: Path | str,
     url: str | None,
     series: str,
     form: str,

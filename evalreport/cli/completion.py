@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalreport.sources import is_address
+
 if TYPE_CHECKING:
     import click
 
@@ -78,7 +80,8 @@ def _model_names(context: click.Context) -> list[str]:
     found: list[str] = []
     try:
         # Click leaves MODELS among the words that it has not parsed where an option still waits for its value.
-        for path in map(Path, [*(context.params.get("models") or ()), *context.args]):
+        given = [*(context.params.get("models") or ()), *context.args]
+        for path in (Path(path) for path in given if not is_address(path)):
             entries = sorted(path.iterdir()) if path.is_dir() else [path]
             found += [model_name(entry) for entry in entries if entry.is_dir() or file_format(entry)]
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,9 +31,10 @@ from evalreport.config import (
     validate,
     validate_output,
 )
-from evalreport.errors import UsageError, redacted
+from evalreport.errors import UsageError, redacted, remember_address
 from evalreport.files import toml_of
 from evalreport.registry import unknown_name
+from evalreport.sources import is_address
 from evalreport.texts import say as text_of
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -86,8 +88,21 @@ class Models(click.Argument):
             ctx.exit(UsageError.exit_code)
 
 
+class PathOrAddress(click.Path):
+    """A path, or the text of an address, whose secrets are hidden from here on."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | Path:
+        """Keep an address as it is: a path would lose one of its slashes."""
+        if is_address(value):
+            remember_address(str(value))
+            return str(value)
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
 models_argument = click.argument(
-    "models", cls=Models, nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODELS..."
+    "models", cls=Models, nargs=-1, required=True, type=PathOrAddress(), metavar="MODELS..."
 )
 
 
@@ -146,7 +161,7 @@ def _option(key: Key) -> Callable[[F], F]:
         "number": click.FLOAT,
         "integer": click.INT,
         "choice": click.Choice(key.choices),
-        "path": click.STRING if key.field == "truth" else click.Path(path_type=Path),
+        "path": PathOrAddress() if key.field == "truth" else click.Path(path_type=Path),
     }.get(key.kind, click.STRING)
     if key.field == "log_format":
         # Eager: what is wrong with the other flags is said in the format that was asked for, too.
@@ -186,7 +201,7 @@ class Settings:
     config: Path | None
 
 
-def settle(models: tuple[Path, ...], flags: Mapping[str, object], *, config: Path | None) -> Settings:
+def settle(models: tuple[Path | str, ...], flags: Mapping[str, object], *, config: Path | None) -> Settings:
     """Merge evalreport.toml and the flags, which win, and check every value.
 
     Parameters
@@ -219,10 +234,10 @@ def settle(models: tuple[Path, ...], flags: Mapping[str, object], *, config: Pat
     return Settings(options, output, found)
 
 
-def find_config(models: tuple[Path, ...]) -> Path | None:
+def find_config(models: tuple[Path | str, ...]) -> Path | None:
     """Find evalreport.toml: in the current folder, else in the MODELS folder, else in its parent."""
     folders = [Path()]
-    if models:
+    if models and isinstance(models[0], Path):
         folder = models[0] if models[0].is_dir() else models[0].parent
         # The parent as a path, so that "models" gives "." and a message names it as the user would.
         folders += [folder, folder.parent if folder.name not in ("", "..") else folder / ".."]

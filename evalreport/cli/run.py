@@ -54,13 +54,14 @@ GATE_LEVELS: dict[str, Level] = {"pass": "info", "fail": "error", "undecided": "
 @run_options
 @click.pass_context
 def run_command(
-    context: click.Context, /, models: tuple[Path, ...], config: Path | None, **flags: object
+    context: click.Context, /, models: tuple[Path | str, ...], config: Path | None, **flags: object
 ) -> int:
     """Compare models and write the report.
 
     MODELS is a folder of prediction files (.csv, .tsv, .parquet, .arrow, .feather, .jsonl, .npz; the text
-    ones also as .gz), or one or more such files. Every option can also stand in evalreport.toml: a flag wins
-    over the file.
+    ones also as .gz), one or more such files, a pattern ('preds/**/*.parquet'), or an address (s3://, gs://,
+    https://). A sub-folder is one model in any number of files; folders model=NAME/day=3/ give columns. Every
+    option can also stand in evalreport.toml: a flag wins over the file.
     """
     settings = begin(context, models, flags, config)
     context.obj["interrupted"] = "nothing was written"
@@ -72,7 +73,7 @@ def run_command(
 
 
 def begin(
-    context: click.Context, models: tuple[Path, ...], flags: Mapping[str, object], config: Path | None
+    context: click.Context, models: tuple[Path | str, ...], flags: Mapping[str, object], config: Path | None
 ) -> Settings:
     """Settle the options of a command, and say where they come from besides the flags.
 
@@ -138,7 +139,7 @@ def check_output(options: OutputOptions) -> None:
         check_way(output, names)
 
 
-def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
+def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
     """Run the analysis, decide the gates, and say what was found."""
     from evalreport import pipeline
     from evalreport.audit.gates import judge
@@ -159,7 +160,9 @@ def _evaluate(models: tuple[Path, ...], settings: Settings) -> Results:
     return results
 
 
-def source_of(models: tuple[Path, ...], settings: Settings) -> Path | list[Path] | Predictions:
+def source_of(
+    models: tuple[Path | str, ...], settings: Settings
+) -> Path | str | list[Path | str] | Predictions:
     """Return MODELS, to be read; or what a cluster has counted of them, where --engine names one."""
     from evalreport.data import load
     from evalreport.data.engines import elsewhere
@@ -293,7 +296,7 @@ def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
 @form_option(help="How to print what was found.")
 @click.pass_context
 def check_command(
-    context: click.Context, /, models: tuple[Path, ...], config: Path | None, form: str, **flags: object
+    context: click.Context, /, models: tuple[Path | str, ...], config: Path | None, form: str, **flags: object
 ) -> int:
     """Read and validate MODELS, analyse nothing.
 
@@ -318,7 +321,7 @@ def check_command(
     return 0
 
 
-def _next_command(models: tuple[Path, ...], flags: Mapping[str, object], config: Path | None) -> str:
+def _next_command(models: tuple[Path | str, ...], flags: Mapping[str, object], config: Path | None) -> str:
     """Return the run of the same files with the same options, as it is typed."""
     words = ["evalreport", "run", *map(str, models)]
     for key in KEYS:

@@ -46,7 +46,8 @@ def of_fits(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) 
 def _of_folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
     predictions, parts = sample.predictions, sample.rows.layout.ranked
     smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
-    if smallest < FEW_IN_FOLD:
+    # A fold score is one row, however many examples stand behind it.
+    if smallest < FEW_IN_FOLD and predictions.task != "scores":
         yield warning("small_folds", n=smallest, enough=FEW_IN_FOLD)
     if predictions.classes and predictions.y_true is not None:
         lacking = _folds_without_a_class(parts, predictions.y_true, len(predictions.classes))

@@ -19,8 +19,7 @@ from evalreport.config import ASKED, KEYS, Options, filled
 from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
-from evalreport.data.reading import model_name
-from evalreport.data.sources import File, digest, find_files
+from evalreport.data.sources import File, copies_of_addresses, digest, find_files
 from evalreport.errors import InputError, UsageError
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
@@ -115,17 +114,20 @@ def counts_of(
         raise UsageError(
             "aggregate takes files, or lazy frames of Dask or Spark: others are in memory already"
         )
-    found = find_files(models, options.truth)
-    files = [*((file, False) for file in found.files), *((file, True) for file in (found.truth,) if file)]
-    with started(engine, memory_limit) as running:
+    with copies_of_addresses() as copies, started(engine, memory_limit) as running:
+        found = find_files(models, options.truth, copies)
+        files = [*((file, False) for file in found.files), *((file, True) for file in (found.truth,) if file)]
         sources = [_of_file(file, running, is_truth=is_truth) for file, is_truth in files]
         counted = count(sources, options, running)
-    inputs = [
-        InputRecord(
-            path=file.relative, sha256=digest(file.path), rows=rows, model=own[0] if len(own) == 1 else None
-        )
-        for (file, _), rows, own in zip(files, counted.rows, counted.models, strict=True)
-    ]
+        inputs = [
+            InputRecord(
+                path=file.relative,
+                sha256=digest(file.path),
+                rows=rows,
+                model=own[0] if len(own) == 1 else None,
+            )
+            for (file, _), rows, own in zip(files, counted.rows, counted.models, strict=True)
+        ]
     return counted, tuple(sorted(inputs, key=lambda record: record.path))
 
 
@@ -160,7 +162,17 @@ def _of_memory(frames: Mapping[str, Any]) -> list[Source]:
 
 
 def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:
-    return Source(file.name, model_name(file.path), engine.scan(file.path, file.name), is_truth)
+    import narwhals as nw
+
+    frame = engine.scan(file.path, file.name)
+    given = [nw.lit(value).alias(name) for name, value in file.belongs.columns.items()]
+    return Source(
+        file.name,
+        file.belongs.model,
+        frame.with_columns(*given) if given else frame,
+        is_truth,
+        part=file.belongs.part,
+    )
 
 
 def _as_parquet(counted: Counted) -> bytes:

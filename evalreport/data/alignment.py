@@ -270,6 +270,13 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
     before = int(first[inverse[row]])
     what = "data set" if rows.ids is None else "id"
     name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
+    (here, _), (there, _) = whence(rows, row), whence(rows, before)
+    remedy = "remove one of the rows, or add the column (attempt, repeat, fold ...) that tells them apart"
+    if here is not there and here.part and there.part:
+        remedy = (
+            "remove one of the rows; if these files are two models and no parts of one, name the folder that"
+            " they are in, so that each is a model"
+        )
     raise fault(
         rows,
         row,
@@ -277,7 +284,7 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
         f"the {what}{name} stands twice for the model {quoted(rows.models[rows.model[row]])}"
         f" (before: {place_of(rows, before)})",
         expected="one row for each model, id, attempt, repeat, fold, replicate and seed",
-        remedy="remove one of the rows, or add the column (attempt, repeat, fold ...) that tells them apart",
+        remedy=remedy,
         count=len(again),
     )
 

@@ -58,7 +58,7 @@ def whole(name: str, suffix: str) -> Iterator[None]:
         ) from None
 
 
-@reads("parquet")
+@reads("parquet", writable=True)
 def read_parquet(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .parquet file.
 

@@ -59,35 +59,13 @@ PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 LONE_PROBABILITIES = ("y_prob", "p", "proba", "prob", "probability")
 """Names of the one probability of a binary task, and of an array with a column for each class."""
 _OF_AN_ARRAY = re.compile(rf"({'|'.join(LONE_PROBABILITIES)})\[(\d+)\]", re.ASCII)
-NUMBER_COLUMNS = frozenset(
-    (
-        "score",
-        "inbag",
-        "train_size",
-        "test_size",
-        "complexity",
-        "n_parameters",
-        "log_likelihood",
-        "vc_dimension",
-        "value",
-        "count",
-    )
+_NUMBERS_OF_A_FIT = (
+    *("inbag", "train_size", "test_size", "complexity", "n_parameters"),
+    *("log_likelihood", "vc_dimension"),
 )
+NUMBER_COLUMNS = frozenset(("score", "value", "count", *_NUMBERS_OF_A_FIT))
 IDENTITY_COLUMNS = ("task", "dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold", "attempt")
-KEY_COLUMNS = (
-    *IDENTITY_COLUMNS,
-    *(
-        "params",
-        "time",
-        "inbag",
-        "train_size",
-        "test_size",
-        "complexity",
-        "n_parameters",
-        "log_likelihood",
-        "vc_dimension",
-    ),
-)
+KEY_COLUMNS = (*IDENTITY_COLUMNS, "params", "time", *_NUMBERS_OF_A_FIT)
 _JUDGED = frozenset(("score", "outcome", "value"))
 """Standard columns that --outcome or --value may take for its own."""
 METRIC_COLUMNS = frozenset(

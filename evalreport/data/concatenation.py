@@ -31,6 +31,8 @@ class Table:
     read: Columns
     positional: bool = False
     """Arrays of the API without ids: rows are known by their position."""
+    part: bool = False
+    """Other tables may hold more rows of the same model: parts in one folder."""
 
     @property
     def told(self) -> str:
@@ -263,7 +265,8 @@ def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
             raise _no_name(table, header, int(np.flatnonzero((codes < 0) | np.isin(codes, blank))[0]))
         for name in np.flatnonzero(np.bincount(codes)):
             first = owner.setdefault(names[name], table)
-            if first is not table and not (_tells_fits_apart(first) or _tells_fits_apart(table)):
+            apart = _tells_fits_apart(first) or _tells_fits_apart(table) or (first.part and table.part)
+            if first is not table and not apart:
                 raise _same_model(names[name], first.name, table.name)
         local.append((names, codes))
     models = tuple(sorted(owner))
@@ -309,7 +312,7 @@ def _same_model(model: str, first: str, second: str) -> InputError:
         f"the model {quoted(model)} is in {first} and in {second}",
         file=second,
         expected="each model in one file",
-        remedy="rename one of the two files, or join their rows in one file",
+        remedy="rename one of the two files, or put all parts of a model into one folder of its name",
     )
 
 

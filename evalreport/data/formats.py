@@ -42,7 +42,7 @@ _LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
 Record = tuple[int, list[str]]
 
 
-@reads("csv", "tsv", "csv.gz", "tsv.gz")
+@reads("csv", "tsv", "csv.gz", "tsv.gz", writable=True)
 def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .csv, .tsv, .csv.gz or .tsv.gz file.
 
@@ -244,7 +244,7 @@ def _broken_quote(name: str, line: int, error: csv.Error) -> InputError:
 _LONGEST_JSON_LINE = 1 << 24
 
 
-@reads("jsonl", "jsonl.gz")
+@reads("jsonl", "jsonl.gz", writable=True)
 def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .jsonl or .jsonl.gz file.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
@@ -21,27 +23,33 @@ from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
 from evalreport.data.joined_files import attach_truth, covariates, true_values
+from evalreport.data.layouts import named_by
 from evalreport.data.missing import settle_missing
 from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
 from evalreport.data.probabilities import name_probabilities
-from evalreport.data.reading import Choose, Columns, model_name
+from evalreport.data.reading import Columns
 from evalreport.data.sources import (
+    Copies,
     File,
+    Found,
+    copies_of_addresses,
     digest,
     find_files,
     memory_record,
+    read_with_folders,
     table_of,
 )
 from evalreport.data.suites import clusters_across_tasks, divide_by_task, require_sizes, unlike_classes
 from evalreport.data.task import FoundTask, find_task
+from evalreport.data.unpacking import one_database
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, InputRecord, WarningRecord, warning
-from evalreport.texts import Message
+from evalreport.texts import Message, parts
 
 _DEFAULTS = Options()
 
-Paths: TypeAlias = str | Path | Sequence[str | Path]
+Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 def load(
@@ -58,8 +66,8 @@ def load(
     Parameters
     ----------
     source
-        A folder, a file or a list of files; a data frame (pandas, polars, pyarrow) with a column ``model``;
-        or a mapping of model name to data frame or to columns; or a mapping of column name to array.
+        A folder, a file, a pattern, an address or a list of these; a data frame (pandas, polars, pyarrow) with a
+        column ``model``; or a mapping of model name to data frame or to columns; or a mapping of column name to array.
         ``Predictions`` were loaded before, and are returned as they are.
     options
         What was asked for: truth, task, positive class, threshold, join, columns to slice or cluster by.
@@ -89,8 +97,21 @@ def load(
         return source
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
+    with copies_of_addresses() as copies, one_database():
+        return _loaded(source, options, truth, classes, memory_limit, engine, copies)
+
+
+def _loaded(
+    source: object,
+    options: Options,
+    truth: object,
+    classes: Sequence[object] | None,
+    memory_limit: int | None,
+    engine: str | None,
+    copies: Copies,
+) -> Predictions:
     source, options, counted = _counts_instead(source, truth, options, engine, memory_limit)
-    rows, inputs, found, warnings = _gathered(source, options, truth, classes, memory_limit)
+    rows, inputs, found, warnings = _gathered(source, options, truth, classes, memory_limit, copies)
     task = find_task(rows, options)
     answers, whole = _parsed_and_aligned(rows, task, options, memory_limit)
     rows = answers.rows
@@ -130,7 +151,7 @@ def load(
         ),
     )
     predictions = distinct(predictions)
-    if not _is_path(source):
+    if not (isinstance(source, Found) or _is_path(source)):
         predictions = dataclasses.replace(
             predictions, inputs=counted or (memory_record(predictions), *inputs)
         )
@@ -143,16 +164,19 @@ def _gathered(
     truth: object,
     classes: Sequence[object] | None,
     memory_limit: int | None,
+    copies: Copies,
 ) -> tuple[Rows, tuple[InputRecord, ...], tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
     """Read every table and put their rows below one another, with the true values that stand apart."""
-    tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
+    tables, truth_table, inputs, warnings, naming = _tables(
+        source, options, truth, classes, memory_limit, copies
+    )
     rows = rows_of_counts(tables, truth_table, options)
     if rows is not None:
         found = counts_found(rows)
     else:
         named = name_probabilities(tables, truth_table, options)
         rows = gather(named.tables)
-        found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
+        found, warnings = (*_sources_found(rows, naming), *named.found), (*warnings, *named.warnings)
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
@@ -213,30 +237,37 @@ def _tables(
     truth: object,
     classes: Sequence[object] | None,
     memory_limit: int | None,
-) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
-    if _is_path(source):
-        tables, truth_table, inputs, warnings = _from_files(source, options, memory_limit)
+    copies: Copies,
+) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...], set[str]]:
+    if isinstance(source, Found) or _is_path(source):
+        files = source if isinstance(source, Found) else find_files(source, options.truth, copies)
+        tables, truth_table, inputs = _from_files(files, options, memory_limit)
         if truth is not None:
             truth_table = truth_from_memory(truth, options)
-        return tables, truth_table, inputs, warnings
+        own = files.truth.relative if files.truth is not None else None
+        how = {
+            named_by(row.path, row.model) if row.model is not None else "column"
+            for row in inputs
+            if row.path != own
+        }
+        return tables, truth_table, inputs, files.warnings, how
     tables, truth_table = memory_tables(source, truth, options, classes)
     if options.truth is None or truth is not None:
-        return tables, truth_table, (), ()
-    file = find_files(options.truth, None).files[0]
+        return tables, truth_table, (), (), set()
+    file = find_files(options.truth, None, copies).files[0]
     truth_table = _read(file, options, memory_limit, predictions=False)
-    return tables, truth_table, (_record(file, truth_table.read, None),), ()
+    return tables, truth_table, (_record(file, truth_table.read, None),), (), set()
 
 
 def _is_path(source: object) -> TypeGuard[Paths]:
     if isinstance(source, (list, tuple)):
-        return all(isinstance(item, (str, Path)) for item in source)
-    return isinstance(source, (str, Path))
+        return all(isinstance(item, (str, PathLike)) for item in source)
+    return isinstance(source, (str, PathLike))
 
 
 def _from_files(
-    source: Paths, options: Options, memory_limit: int | None
-) -> tuple[list[Table], Table | None, tuple[InputRecord, ...], tuple[WarningRecord, ...]]:
-    files = find_files(source, options.truth)
+    files: Found, options: Options, memory_limit: int | None
+) -> tuple[list[Table], Table | None, tuple[InputRecord, ...]]:
     errors: list[InputError] = []
     tables: list[Table] = []
     inputs: list[InputRecord] = []
@@ -252,29 +283,42 @@ def _from_files(
             truth_table = _read(files.truth, options, memory_limit, predictions=False)
             inputs.append(_record(files.truth, truth_table.read, None))
     refuse_all(errors)
-    return tables, truth_table, tuple(sorted(inputs, key=lambda record: record.path)), files.warnings
+    return tables, truth_table, tuple(sorted(inputs, key=lambda record: record.path))
 
 
 def _read(file: File, options: Options, memory_limit: int | None, *, predictions: bool) -> Table:
-    def read(choose: Choose) -> Columns:
-        return read_file(file.path, file.name, choose, memory_limit=memory_limit)
-
-    return table_of(read, file.name, model_name(file.path), options, predictions=predictions)
+    read = partial(
+        read_with_folders, partial(read_file, file.path, file.name, memory_limit=memory_limit), file
+    )
+    table = table_of(read, file.name, file.belongs.model, options, predictions=predictions)
+    return dataclasses.replace(table, part=file.belongs.part)
 
 
 def _record(file: File, read: Columns, model: str | None) -> InputRecord:
     return InputRecord(path=file.relative, sha256=digest(file.path), rows=read.rows, model=model)
 
 
-def _sources_found(rows: Rows) -> tuple[FoundRecord, ...]:
+_NAMED_BY = {
+    "file": Message("found.models.by_file"),
+    "folder": Message("found.models.by_folder"),
+    "hive": Message("found.models.by_hive"),
+    "parts": Message("found.models.by_parts"),
+    "column": Message("found.models.by_column"),
+}
+
+
+def _sources_found(rows: Rows, naming: set[str]) -> tuple[FoundRecord, ...]:
     files = len(rows.tables)
     n = len(rows.models)
     if rows.tables[0].name.startswith("<"):
         why = Message("found.models.in_memory", n=n)
+    elif naming != {"file"}:
+        how = tuple(_NAMED_BY[name] for name in sorted(naming))
+        why = Message(
+            "found.models.read", n=n, files=Message("found.models.of_files", n=files), how=parts(*how)
+        )
     elif files == n:
         why = Message("found.models.one_a_file", n=n)
-    elif files == 1:
-        why = Message("found.models.one_file", n=n)
     else:
         why = Message("found.models.files", n=n, files=files)
     found = [FoundRecord(what="models", value=", ".join(rows.models), why=why)]

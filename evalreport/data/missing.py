@@ -69,7 +69,7 @@ def settle_missing(
         errors: list[InputError] = []
         for gap in gaps:
             with together(errors):
-                raise _refused(rows, alignment, gap)
+                raise _refused(rows, alignment, gap, task)
         with together(errors):
             _refuse_absent(rows, alignment, absent)
         refuse_all(errors)
@@ -104,8 +104,10 @@ def _gaps(alignment: Alignment, parsed: Parsed) -> Iterator[_Gap]:
                 yield _Gap(model, column, own)
 
 
-def _refused(rows: Rows, alignment: Alignment, gap: _Gap) -> InputError:
+def _refused(rows: Rows, alignment: Alignment, gap: _Gap, task: FoundTask) -> InputError:
     hits = np.sort(alignment.rows[gap.model][gap.cells])
+    # No number and no score is just wrong: what is refused next is not recommended.
+    may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
     column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
     return fault(
         rows,
@@ -114,7 +116,8 @@ def _refused(rows: Rows, alignment: Alignment, gap: _Gap) -> InputError:
         f"the cell is empty, though the model {quoted(rows.models[gap.model])} gives this column in other rows",
         expected="a value in every row of the model, or in none",
         remedy="fill in the missing predictions, or leave these examples out for every model with --missing drop"
-        " (missing='drop' in Python), or count them as wrong with --missing wrong",
+        " (missing='drop' in Python)"
+        + (", or count them as wrong with --missing wrong" if may_be_wrong else ""),
         count=len(hits),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Protocol
 
 from evalreport.data.columns import Kind
@@ -57,8 +57,12 @@ FORMATS: dict[str, Reader] = {}
 """What is read, by suffix without the first dot, and by which function."""
 
 
-def reads(*suffixes: str) -> Callable[[Reader], Reader]:
-    """Register the reader of the files whose names end so.
+WRITABLE: list[str] = []
+"""The formats that ``evalreport import`` can write, too."""
+
+
+def reads(*suffixes: str, writable: bool = False) -> Callable[[Reader], Reader]:
+    """Register the reader of the files whose names end so; ``writable``: imports are written so, too.
 
     Raises
     ------
@@ -71,12 +75,14 @@ def reads(*suffixes: str) -> Callable[[Reader], Reader]:
             if suffix in FORMATS:
                 raise ValueError(f"the format {suffix} is registered twice")
             FORMATS[suffix] = reader
+            if writable:
+                WRITABLE.append(suffix)
         return reader
 
     return register
 
 
-def file_format(path: Path) -> str | None:
+def file_format(path: PurePath) -> str | None:
     """Return the format that a file's name says, None where it is none of ours."""
     name = path.name.lower()
     matching = [suffix for suffix in FORMATS if name.endswith("." + suffix)]
@@ -88,7 +94,7 @@ def dotted(formats: Iterable[str] = FORMATS.keys()) -> tuple[str, ...]:
     return tuple(f".{suffix}" for suffix in formats)
 
 
-def model_name(path: Path) -> str:
+def model_name(path: PurePath) -> str:
     """Return the name that a file gives its model: everything before the format's suffix."""
     suffix = file_format(path)
     return path.name[: -len(suffix) - 1] if suffix else path.stem

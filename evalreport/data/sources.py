@@ -5,8 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path, PurePath, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -15,29 +20,56 @@ from evalreport.data.columns import (
     Kind,
     Roles,
     about_truth,
+    keep,
     require_usable,
     understand,
 )
 from evalreport.data.concatenation import Table
 from evalreport.data.counts import are_counts, roles_of_counts
+from evalreport.data.layouts import (
+    DEEPEST,
+    Belongs,
+    Entry,
+    belonging,
+    fixed_part,
+    hidden,
+    is_part,
+    is_pattern,
+    is_truth,
+    matching,
+    not_read,
+    of_named_file,
+    passed_over,
+    walk,
+)
 from evalreport.data.predictions import Column, Predictions
 from evalreport.data.reading import UNSAFE_SUFFIXES, Choose, Columns, dotted, file_format
 from evalreport.errors import InputError, OutputError
 from evalreport.files import recover
 from evalreport.records import InputRecord, WarningRecord, warning
+from evalreport.sources import AnyPath, is_address
 
-_SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
-_ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")
-_RECORD = "resample.json"  # what `evalreport resample` writes beside its predictions
+Copies: TypeAlias = Callable[[], Path]
+"""Gives the folder for copies of files at addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file to read: where it is, what messages call it, and its path relative to MODELS."""
+    """One file to read.
+
+    Attributes
+    ----------
+    path, name, relative
+        Where its bytes are (of an address: a copy), what messages call it, and its path relative to MODELS
+        (of an address: the address).
+    belongs
+        Its model, unless it holds a column ``model``, and the columns that its folders give.
+    """
 
     path: Path
     name: str
     relative: str
+    belongs: Belongs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +81,166 @@ class Found:
     warnings: tuple[WarningRecord, ...]
 
 
-def find_files(source: str | Path | Sequence[str | Path], truth: str | None) -> Found:
-    """Find the prediction files of a folder, or check the files that were named.
+def find_files(source: AnyPath | Sequence[AnyPath], truth: str | None, copies: Copies) -> Found:
+    """Find the prediction files of folders, patterns and addresses, or check the files that were named.
+
+    Parameters
+    ----------
+    copies
+        Where copies of files at addresses are kept: they must be there as long as the files are read.
 
     Raises
     ------
     InputError
         Where nothing is there, a file cannot be read by us, its name is not UTF-8, a folder holds no prediction file,
-        or a killed process left it half moved in and this user cannot end that.
+        a layout can be understood in two ways, an address cannot be read, or a killed process left a folder half
+        moved in and this user cannot end that.
     """
-    paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
+    paths = [source] if isinstance(source, (str, PathLike)) else list(source)
     if not paths:
         raise _nothing("no file was named", None)
-    for path in paths:
-        _end_move(path)
-        if not _holds(path.exists):
-            raise _nothing("there is no such file or folder", str(path))
-    apart = Path(truth) if truth is not None else None
-    if apart is not None:
-        _check_named(apart, "--truth")
+    apart = None
+    if truth is not None:
+        apart = _named(truth, "--truth", copies)
+    root = _root([path for path in paths if not is_address(path)])
     found: list[File] = []
     warnings: list[WarningRecord] = []
-    root = _root(paths)
     for path in paths:
-        if path.is_dir():
-            entries, notes = _sift(path)
-            found += [_file(entry, root) for entry in entries]
-            warnings += notes
+        if is_address(path):
+            files, notes = _at_address(str(path), apart, copies)
+        elif not _holds(Path(path).exists) and is_pattern(str(path)):
+            files, notes = _by_pattern(str(path), root, apart)
         else:
-            _check_named(path, None)
-            found.append(_file(path, root))
-    return _set_truth_apart(found, apart, root, paths, tuple(warnings))
+            _end_move(Path(path))
+            if not _holds(Path(path).exists):
+                raise _nothing("there is no such file or folder", str(path))
+            if Path(path).is_dir():
+                files, notes = _in_folder(Path(path), root, apart)
+            else:
+                _check_named(Path(path), None)
+                files, notes = [_file(Path(path), root, of_named_file(Path(path)))], []
+        found += files
+        warnings += notes
+    return set_truth_apart(found, apart, [str(path) for path in paths], tuple(warnings))
+
+
+@contextmanager
+def copies_of_addresses() -> Iterator[Copies]:
+    """Give a folder for copies of files at addresses, which is made when it is asked for and removed at the end."""
+    with ExitStack() as stack:
+        made: list[Path] = []
+
+        def folder() -> Path:
+            if not made:
+                made.append(Path(stack.enter_context(TemporaryDirectory(prefix="evalreport-"))))
+            return made[0]
+
+        yield folder
+
+
+def _at_address(text: str, apart: File | None, copies: Copies) -> tuple[list[File], list[WarningRecord]]:
+    from evalreport.data.addresses import copied, listed, read_address
+
+    address = read_address(text)
+    found = listed(address)
+    entries, warnings = _sifted([e for e in found.entries if apart is None or e.name != apart.name])
+    if not found.top:
+        for entry in found.entries:
+            check_format(entry.file, entry.name)
+        belongs = [of_named_file(_placed_at(entry)) for entry in entries]
+    else:
+        belongs = belonging(entries, found.top, address.shown.rstrip("/"))
+    if not entries:
+        raise _nothing(_with_unread("there is no prediction file", warnings), address.shown)
+    kept = copied(found, entries, copies())
+    return [
+        File(path, entry.name, entry.name, its)
+        for entry, path, its in zip(entries, kept, belongs, strict=True)
+    ], warnings
+
+
+def _placed_at(entry: Entry) -> PurePosixPath:
+    """Return the path of a file at an address, as it is called there."""
+    scheme, _, path = entry.name.partition("://")
+    return PurePosixPath(unquote(path) if scheme.startswith("http") else path)
+
+
+def _by_pattern(pattern: str, root: Path, apart: File | None) -> tuple[list[File], list[WarningRecord]]:
+    base = Path(fixed_part(pattern) or ".")
+    if not _holds(base.is_dir):
+        raise _nothing("there is no such folder", str(base))
+    _end_move(base)
+    depth = DEEPEST if "**" in pattern else len(PurePath(pattern).parts) - len(base.parts) + 1
+    entries: list[Entry] = []
+    warnings: list[WarningRecord] = []
+    for deepest in (depth, DEEPEST):
+        everything = [entry for entry, link in walk(base, deepest=deepest) if not link]
+        entries, warnings = _sifted(matching(everything, pattern))
+        if entries:
+            return _placed(entries, warnings, base, root, apart)
+    raise _nothing("no prediction file matches this pattern", pattern)
+
+
+def _in_folder(folder: Path, root: Path, apart: File | None) -> tuple[list[File], list[WarningRecord]]:
+    entries: list[Entry] = []
+    links: list[Entry] = []
+    for entry, link in walk(folder):
+        (links if link and not hidden(entry.file) else entries).append(entry)
+    kept, warnings = _sifted(entries)
+    files, warnings = _placed(kept, warnings, folder, root, apart)
+    return files, [
+        *warnings,
+        *(warning("ignored_file", "link", about=(link.file,), file=link.file) for link in links),
+    ]
+
+
+def _placed(
+    entries: list[Entry], warnings: list[WarningRecord], folder: Path, root: Path, apart: File | None
+) -> tuple[list[File], list[WarningRecord]]:
+    """Make files of what a local folder holds."""
+    if apart is not None:
+        entries = [entry for entry in entries if not apart.path.samefile(entry.name)]
+    belongs = belonging(entries, folder.absolute().resolve().name, str(folder))
+    return [_file(Path(entry.name), root, its) for entry, its in zip(entries, belongs, strict=True)], warnings
+
+
+def _sifted(entries: Sequence[Entry]) -> tuple[list[Entry], list[WarningRecord]]:
+    """Keep the files that can be read, and say which others lie beside them."""
+    kept: list[Entry] = []
+    others: list[Entry] = []
+    for entry in entries:
+        if passed_over(entry.file):
+            continue
+        if file_format(PurePath(entry.file)) is None:
+            others.append(entry)
+        elif is_address(entry.name) or is_file(Path(entry.name)):
+            kept.append(entry)
+        else:
+            _refuse_special(Path(entry.name))
+    beside = {(), *(entry.folders for entry in kept)}
+    return kept, [
+        not_read(entry.file)
+        for entry in others
+        if entry.folders in beside and (is_address(entry.name) or is_file(Path(entry.name)))
+    ]
+
+
+def _named(text: str, option: str | None, copies: Copies) -> File:
+    """Return one file that was named itself."""
+    if is_address(text):
+        from evalreport.data.addresses import copied, listed, read_address
+
+        found = listed(read_address(text))
+        if found.top:
+            raise _nothing(
+                f"a folder stands where a file is meant (named by {option})", read_address(text).shown
+            )
+        entry = found.entries[0]
+        check_format(entry.file, entry.name, option)
+        path = copied(found, found.entries, copies())[0]
+        return File(path, entry.name, entry.name, of_named_file(PurePath(entry.file)))
+    _check_named(Path(text), option)
+    return _file(Path(text), Path(text).parent, of_named_file(Path(text)))
 
 
 def _end_move(path: Path) -> None:
@@ -98,14 +259,25 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _set_truth_apart(
-    found: list[File], apart: Path | None, root: Path, paths: list[Path], warnings: tuple[WarningRecord, ...]
+def set_truth_apart(
+    found: list[File], apart: File | None, paths: list[str], warnings: tuple[WarningRecord, ...]
 ) -> Found:
+    """Tell the file of true values from the predictions: the one that was named, else the one called truth.
+
+    Raises
+    ------
+    InputError
+        Two are called so, or nothing is left.
+    """
+    truth = apart
     if apart is not None:
-        truth: File | None = _file(apart, root)
-        rest = [file for file in found if not file.path.samefile(apart)]
+        rest = [file for file in found if not file.path.samefile(apart.path)]
     else:
-        named = [f for f in found if f.path.name.lower().split(".")[0] == "truth"] if len(found) > 1 else []
+        named = (
+            [f for f in found if not f.belongs.part and is_truth(PurePath(f.name).name)]
+            if len(found) > 1
+            else []
+        )
         if len(named) > 1:
             raise InputError(
                 f"both {named[0].relative} and {named[1].relative} could hold the true values",
@@ -116,39 +288,15 @@ def _set_truth_apart(
         truth = named[0] if named else None
         rest = [file for file in found if file is not truth]
     if not rest:
-        unread = [name for warning in warnings for name in warning.about]
-        seen = (
-            f"; found {', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}, not read" if unread else ""
-        )
-        raise _nothing(f"there is no prediction file{seen}", ", ".join(map(str, paths)))
+        raise _nothing(_with_unread("there is no prediction file", warnings), ", ".join(paths))
     return Found(tuple(sorted(rest, key=lambda file: file.relative)), truth, warnings)
 
 
-def _sift(folder: Path) -> tuple[list[Path], list[WarningRecord]]:
-    """Keep the files of a folder (not of its subfolders) that can be read, and say which others there are."""
-    kept: list[Path] = []
-    warnings: list[WarningRecord] = []
-    try:
-        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
-    except OSError as error:
-        raise _nothing(f"the folder cannot be read: {error.strerror}", str(folder)) from None
-    for path in entries:
-        name = path.name.lower()
-        if name.startswith(".") or name.startswith(_SILENTLY_IGNORED) or path.suffix.lower() in _ANNOTATIONS:
-            continue
-        if name.endswith(_RECORD) or not is_file(path):
-            if file_format(path) is not None:
-                _refuse_special(path)
-            continue
-        if file_format(path) is not None:
-            kept.append(path)
-        else:
-            unsafe = path.suffix.lower() in UNSAFE_SUFFIXES
-            why = "unsafe" if unsafe else "unknown"
-            warnings.append(
-                warning("ignored_file", why, about=(path.name,), file=path.name, formats=", ".join(dotted()))
-            )
-    return kept, warnings
+def _with_unread(problem: str, warnings: Sequence[WarningRecord]) -> str:
+    unread = [name for warning in warnings for name in warning.about]
+    return problem + (
+        f"; found {', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}, not read" if unread else ""
+    )
 
 
 def _check_named(path: Path, option: str | None) -> None:
@@ -157,17 +305,30 @@ def _check_named(path: Path, option: str | None) -> None:
         _refuse_special(path)
         found = "a folder stands where a file is meant" if path.is_dir() else "there is no such file"
         raise _nothing(f"{found}{where}", str(path))
-    if path.suffix.lower() in UNSAFE_SUFFIXES:
+    check_format(path.name, str(path), option)
+
+
+def check_format(name: str, shown: str, option: str | None = None) -> None:
+    """Refuse a file by its name: one that can run code, or is of no format that is read.
+
+    Raises
+    ------
+    InputError
+        What the file is, and the formats that are read.
+    """
+    where = f" (named by {option})" if option else ""
+    suffix = PurePath(name).suffix
+    if suffix.lower() in UNSAFE_SUFFIXES:
         raise InputError(
-            f"a {path.suffix.lower()} file is not read{where}: it can run code when it is loaded",
-            file=str(path),
+            f"a {suffix.lower()} file is not read{where}: it can run code when it is loaded",
+            file=shown,
             expected=f"one of {', '.join(dotted())}",
             remedy="write the predictions as CSV or Parquet",
         )
-    if file_format(path) is None:
+    if file_format(PurePath(name)) is None:
         raise InputError(
-            f"the format {path.suffix or 'without a suffix'} is not read{where}",
-            file=str(path),
+            f"the format {suffix or 'without a suffix'} is not read{where}",
+            file=shown,
             expected=f"one of {', '.join(dotted())}",
             remedy="write the predictions as CSV or Parquet",
         )
@@ -196,14 +357,24 @@ def _refuse_special(path: Path) -> None:
         )
 
 
-def _root(paths: list[Path]) -> Path:
-    if len(paths) == 1:
-        return paths[0] if paths[0].is_dir() else paths[0].parent
-    folders = [(path if path.is_dir() else path.parent).absolute() for path in paths]
-    return Path(os.path.commonpath(folders))
+def _root(paths: Sequence[AnyPath]) -> Path:
+    """Return the folder that recorded paths are relative to; those that name columns stay below it."""
+    folders = []
+    for path in paths:
+        base = Path(path)
+        if not _holds(base.exists) and is_pattern(str(path)):
+            base = Path(fixed_part(str(path)) or ".")
+        if not _holds(base.is_dir):
+            base = base.parent.parent if is_part(base.name) else base.parent
+            while "=" in base.name:
+                base = base.parent
+        folders.append(base)
+    if len(folders) == 1:
+        return folders[0]
+    return Path(os.path.commonpath([folder.absolute() for folder in folders])) if folders else Path()
 
 
-def _file(path: Path, root: Path) -> File:
+def _file(path: Path, root: Path, belongs: Belongs) -> File:
     try:
         str(path.absolute()).encode()
     except UnicodeEncodeError:
@@ -217,7 +388,7 @@ def _file(path: Path, root: Path) -> File:
         relative = path.absolute().relative_to(root.absolute()).as_posix()
     except ValueError:
         relative = path.name
-    return File(path, str(path), relative)
+    return File(path, str(path), relative, belongs)
 
 
 def _nothing(problem: str, file: str | None) -> InputError:
@@ -264,6 +435,52 @@ def table_of(
 
     columns = read(choose)
     return Table(name, model, roles[-1].without(columns.left_out), columns)
+
+
+def read_with_folders(read: Callable[[Choose], Columns], file: File, choose: Choose) -> Columns:
+    """Read a file, and add the columns that its folders give.
+
+    Raises
+    ------
+    InputError
+        The file itself holds such a column, too.
+    """
+    given = file.belongs.columns
+    if not given:
+        return read(choose)
+    chosen: Mapping[str, Kind] = {}
+
+    def both(names: tuple[str, ...]) -> Mapping[str, Kind]:
+        nonlocal chosen
+        twice = next((name for name in names if name.strip() in given), None)
+        if twice is not None:
+            raise InputError(
+                "the column is in the file, and its folder gives it, too",
+                file=file.name,
+                column=twice,
+                expected="it in one of the two",
+                remedy="leave the column out of the file, or rename the folder",
+            )
+        chosen = choose((*names, *given))
+        return {name: kind for name, kind in chosen.items() if name not in given}
+
+    columns = read(both)
+    import pyarrow as pa
+
+    added = {
+        name: keep(
+            pa.array([value], pa.string()).take(pa.array(np.zeros(columns.rows, np.int32))), chosen[name]
+        )
+        for name, value in given.items()
+        if name in chosen
+    }
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        if header is not None and header in given:
+            return columns.locate(row, None)[0], given[header] or ""
+        return columns.locate(row, header)
+
+    return replace(columns, names=(*columns.names, *given), arrays={**columns.arrays, **added}, locate=locate)
 
 
 def _content(predictions: Predictions) -> Iterator[bytes]:

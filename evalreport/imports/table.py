@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES
-from evalreport.data.reading import FORMATS, dotted
+from evalreport.data.reading import WRITABLE, dotted
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
 from evalreport.texts import Message
@@ -23,7 +23,7 @@ from evalreport.texts import Message
 if TYPE_CHECKING:
     import pyarrow as pa
 
-WRITTEN = dotted(form for form in FORMATS if form not in ("arrow", "feather", "npz"))
+WRITTEN = dotted(WRITABLE)
 MOST_COLUMNS = 1000
 RESERVED = frozenset(
     (

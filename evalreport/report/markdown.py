@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,11 +67,27 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     table.add_column(Text(say("terminal.heading", metric=view.primary_label, level=level)), justify="right")
     if board.panels:
         table.add_column(Text(difference_heading(board)), justify="right")
-        table.add_column(say("leaderboard.verdict" if view.results.baseline is not None else "table.group"))
-    for line in _lines(view, board):
-        cells = [line.rank, line.model, line.value, *([line.difference, line.group] if board.panels else [])]
-        table.add_row(*(Text(cell) for cell in cells))
+        if view.results.baseline is not None:
+            table.add_column(say("leaderboard.verdict"))
+        elif board.n_brackets:
+            table.add_column(say("table.group"))
+    numbered = _numbered([row.letters for row in board.rows])
+    for row, line, groups in zip(board.rows, _lines(view, board), numbered, strict=True):
+        shown = [line.difference, row.word or groups][: len(table.columns) - 3]
+        table.add_row(*(Text(cell) for cell in (line.rank, line.model, line.value, *shown)))
     return table
+
+
+def _numbered(letters: Sequence[str]) -> list[str]:
+    """Number the groups of models that cannot be told apart, the first in the table first.
+
+    Examples
+    --------
+    >>> _numbered(["b", "bc", "c", "a"])
+    ['1', '1, 2', '2', '3']
+    """
+    place = {letter: str(number) for number, letter in enumerate(dict.fromkeys("".join(letters)), start=1)}
+    return [", ".join(place[letter] for letter in own) for own in letters]
 
 
 def difference_heading(board: leaderboard.Leaderboard) -> str:
@@ -84,14 +100,14 @@ def difference_heading(board: leaderboard.Leaderboard) -> str:
 
 
 def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
-    """Say what the intervals of the table are, and the letters where there are any; a line each."""
+    """Say what the intervals of the table are, and the groups where there are any; a line each."""
     level = numbers.percent(view.confidence)
     if board.panels:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:
         yield say("terminal.intervals", level=level)
     if board.panels and board.n_brackets:
-        yield say("leaderboard.letters")
+        yield say("terminal.groups")
 
 
 def oneliner(results: Results) -> str:

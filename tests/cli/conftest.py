@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import types
 from collections.abc import Callable
@@ -118,8 +119,11 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
 
 
 def _install(monkeypatch: pytest.MonkeyPatch, name: str, **attributes: Any) -> None:
-    """Put a module of these attributes where the package would import its own."""
+    """Put a module of these attributes where the package would import its own; what lies in that one stays there."""
     module = types.ModuleType(f"evalreport.{name}")
+    real = importlib.util.find_spec(module.__name__)
+    if real is not None and real.submodule_search_locations is not None:
+        module.__path__ = [*real.submodule_search_locations]
     for key, value in attributes.items():
         setattr(module, key, value)
     monkeypatch.setitem(sys.modules, module.__name__, module)

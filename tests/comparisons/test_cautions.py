@@ -51,6 +51,12 @@ def test_small_folds():
     assert not given(evaluate(folded(150, 5)), "small_folds")
 
 
+def test_fold_scores_are_no_small_folds():
+    """A value of a fold is one row, which says nothing of how many examples the fold tests."""
+    scores = {"fold": [str(i) for i in range(10)], "value": [0.8 + i / 100 for i in range(10)]}
+    assert not given(evaluate({"a": scores, "b": {**scores, "value": [0.7] * 10}}), "small_folds")
+
+
 def test_class_missing_in_fold():
     """With classes dealt in step with the folds every fold lacks one; in leave-one-out that is no fault."""
     # Ids alternate between two classes, and so do two folds of even and odd places.

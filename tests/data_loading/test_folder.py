@@ -26,7 +26,7 @@ def test_the_model_is_named_by_the_stem(write: Write, name: str) -> None:
 def test_what_is_no_prediction_file_is_ignored(write: Write) -> None:
     """Hidden files, notes and the configuration are silent; the rest is a warning that names the file."""
     silent = (".hidden.csv", "README.md", "README", "evalreport.toml", "LICENSE.txt", "notes.md")
-    for name in (*silent, "model.pkl", "photo.png", "sub/other.csv"):
+    for name in (*silent, "model.pkl", "photo.png", ".git/other.csv", "_SUCCESS", "figures/a.png"):
         write(f"models/{name}", "anything")
     folder = write("models/m.csv", GOOD).parent
     predictions = load(folder)
@@ -54,7 +54,7 @@ def test_an_unknown_format_is_refused_by_name(write: Write, name: str) -> None:
     assert ".jsonl" in (caught.value.expected or "")
 
 
-@pytest.mark.parametrize("make", ["nothing", "empty", "only notes", "only subfolders"])
+@pytest.mark.parametrize("make", ["nothing", "empty", "only notes", "only hidden subfolders"])
 def test_nothing_to_read_is_an_error(write: Write, tmp_path: Path, make: str) -> None:
     """A path that is not there, an empty folder, a folder without prediction files."""
     folder = tmp_path / "models"
@@ -62,8 +62,8 @@ def test_nothing_to_read_is_an_error(write: Write, tmp_path: Path, make: str) ->
         folder.mkdir()
     if make == "only notes":
         write("models/README.md", "notes")
-    if make == "only subfolders":
-        write("models/sub/m.csv", GOOD)
+    if make == "only hidden subfolders":
+        write("models/_temporary/m.csv", GOOD)
     with pytest.raises(InputError, match=r"there is no (such file|prediction file)") as caught:
         load(folder)
     assert str(folder) in str(caught.value)

@@ -11,6 +11,8 @@ from sklearn import metrics
 
 import evalreport as er
 from evalreport.errors import InputError, InputErrors, UsageError
+from evalreport.report.sections.metrics import describe_confusion
+from evalreport.report.view import view_of
 from evalreport.results import Results
 
 N = 120
@@ -116,6 +118,33 @@ def test_a_missing_label_is_a_prediction_outside_all_classes(
     gone = sum(c.count for c in results.confusion if c.model == "a" and c.predicted == "(missing)")
     assert gone == 10
     assert "10 empty cells" in str(next(w.text for w in results.warnings if w.code == "missing_is_wrong"))
+
+
+def test_the_remedy_of_a_gap_is_one_that_works() -> None:
+    """A missing number of a regression is not to be counted as wrong, which would be refused; a missing label is."""
+    for truth, said, wrong in (
+        ([1.25, 2, 3.5], [1.5, None, 2], False),
+        (["x", "y", "y"], ["x", None, "y"], True),
+    ):
+        with pytest.raises(InputError) as caught:
+            er.load({"m": said}, truth=truth)
+        assert ("--missing wrong" in (caught.value.remedy or "")) == wrong
+        assert "--missing drop" in (caught.value.remedy or "")
+
+
+def test_missing_labels_are_a_column_of_the_confusion_table(
+    counted: tuple[np.ndarray, np.ndarray, Results],
+) -> None:
+    """The report's rows then add up to the examples of the class."""
+    truth, said, results = counted
+    shown = describe_confusion(view_of(results))
+    assert shown is not None
+    assert shown.labels == (*results.classes, "(missing)")
+    own = next(matrix for matrix in shown.matrices if matrix.model.id == "a")
+    for row in own.rows:
+        assert len(row.cells) == len(shown.labels)
+        assert row.total == str(int((truth == row.label).sum()))
+        assert row.cells[-1].count == str(int(((truth == row.label) & (said == "(missing)")).sum()))
 
 
 def test_a_slope_of_a_macro_average_leaves_the_missing_label_out(

@@ -10,8 +10,9 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.data import load
+from evalreport.data.reading import FORMATS, WRITABLE, reads
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.table import MOST_COLUMNS, Found, Row, as_table, digest, named
+from evalreport.imports.table import MOST_COLUMNS, WRITTEN, Found, Row, as_table, digest, named
 
 FOUND = [Found(0, "b", "first", 1, run="r1"), Found(1, "a", "second", 2, run="r2")]
 
@@ -103,3 +104,16 @@ def test_halves_of_characters_and_commands_to_a_terminal_are_written_plainly(tmp
     assert main(words) == 0
     assert "\x1b" not in capsys.readouterr().err
     assert load(tmp_path / name).ids.to_pylist() == ["a\\ud800"]
+
+
+def test_a_format_is_written_only_where_its_registration_says_so():
+    """A reader that is registered later is not taken for one that imports can write."""
+    assert set(WRITTEN) == {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet"}
+    assert {name.removeprefix(".") for name in WRITTEN} < set(FORMATS)
+    with_one_more = dict(FORMATS)
+    try:
+        reads("orc")(FORMATS["parquet"])
+        assert "orc" not in WRITABLE
+    finally:
+        FORMATS.clear()
+        FORMATS.update(with_one_more)

@@ -44,6 +44,21 @@ def test_terminal_shows_table_verdict_gates_and_cautions(simulate: Callable[...,
         assert words in text
 
 
+def test_terminal_numbers_the_groups(simulate: Callable[..., Results]) -> None:
+    """Letters stand in summary.md alone: a group has a number, and one line says what it means."""
+    results = simulate()
+    assert "Group" not in printed(results)  # no two models share one
+    letters = dict(
+        zip(("forest", "boosting", "logreg", "knn", "tree"), ("b", "bc", "c", "a", "a"), strict=True)
+    )
+    ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in results.ranking)
+    text = printed(dataclasses.replace(results, ranking=ranking))
+    assert "Models in the same group cannot be told apart" in " ".join(text.split())
+    rows = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
+    groups = {row[1]: row[-1] for row in rows if len(row) > 3 and row[0].isdigit()}
+    assert groups == {"forest": "1", "boosting": "1, 2", "logreg": "2", "knn": "3", "tree": "3"}
+
+
 def test_chat_line_says_the_state_of_the_gates(simulate: Callable[..., Results]) -> None:
     """OK, UNDECIDED and FAILED stand first, then the headline, the leader's one interval and n; nothing is escaped."""
     states = {"pass": "OK", "undecided": "UNDECIDED", "fail": "FAILED"}

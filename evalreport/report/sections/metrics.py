@@ -425,6 +425,7 @@ class Confusion:
     """What the section shows: tables for few classes, heat maps for three or more."""
 
     labels: tuple[str, ...]
+    """Of the columns: the classes, and what counts as wrong because it is missing."""
     matrices: tuple[Matrix, ...]
     figure: Figure | None
     note: str
@@ -435,10 +436,12 @@ def describe_confusion(view: View) -> Confusion | None:
     models = [m for m in view.models if any(c.model == m.id for c in view.results.confusion)]
     if not models or not view.results.classes:
         return None
-    shown = distinct_names(view.results.classes, 24)
-    few = len(shown) <= MOST_CLASSES_IN_TABLE
+    classes = view.results.classes
+    answers = tuple(dict.fromkeys((*classes, *(cell.predicted for cell in view.results.confusion))))
+    shown = distinct_names(answers, 24)
+    few = len(classes) <= MOST_CLASSES_IN_TABLE
     matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()
-    figure = _figure(view, models) if len(shown) > 2 else None
+    figure = _figure(view, models) if len(classes) > 2 else None
     note = say("confusion.note") if few else say("confusion.many_classes")
     return Confusion(tuple(shown.values()), matrices, figure, note)
 
@@ -446,7 +449,7 @@ def describe_confusion(view: View) -> Confusion | None:
 def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
     cells = {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
     rows = []
-    for true, label in shown.items():
+    for true in view.results.classes:
         counts = [cells.get((true, predicted), 0.0) for predicted in shown]
         total = sum(counts)
         row = tuple(
@@ -458,7 +461,7 @@ def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
             )
             for predicted, count in zip(shown, counts, strict=True)
         )
-        rows.append(MatrixRow(label, row, numbers.count(total)))
+        rows.append(MatrixRow(shown[true], row, numbers.count(total)))
     return Matrix(model, tuple(rows))
 
 
