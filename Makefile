@@ -25,7 +25,8 @@ export OPENBLAS_NUM_THREADS := 1
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
-demo: env libraries ## set up, then make the report of the example
+demo: .venv/.core libraries ## set up what a run needs, then make the report of the example
+	@echo "Comparing five models on 3,000 examples ..." >&2
 	$(BIN)/evalreport run examples/credit-default/models
 
 test: check ## set up, then every test that needs no root and no server, and the static checks
@@ -106,10 +107,14 @@ distclean: clean ## clean, and remove .venv and downloaded tools
 
 env: .venv/.installed
 
-# The stamp is written last, so an interrupted set-up is taken up again where it stopped. What is already
+# A stamp is written last, so an interrupted set-up is taken up again where it stopped. What is already
 # installed is not fetched again: the second run needs no network.
-.venv/.installed: requirements/run.txt requirements/dev.txt pyproject.toml scripts/make-venv.sh
-	@scripts/make-venv.sh "$(PYTHON)"
+.venv/.installed: requirements/run.txt requirements/dev.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh
+	@scripts/make-venv.sh "$(PYTHON)" all
+	@touch .venv/.core $@
+
+.venv/.core: requirements/core.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh
+	@scripts/make-venv.sh "$(PYTHON)" core
 	@touch $@
 
 # What only the benchmarks compare with stands apart: its own requirements would move the pinned ones.

@@ -1,5 +1,6 @@
 #!/bin/bash
-# lock-requirements.sh: resolve requirements/run.txt (runtime and every extra), dev.txt and lowest.txt anew.
+# lock-requirements.sh: resolve anew requirements/run.txt (runtime and every extra), core.txt (runtime alone, what the demo
+# installs), dev.txt, uv.txt and lowest.txt.
 # Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +12,9 @@ if [ -n "${UPGRADE-}" ]; then options+=(--upgrade); fi
 .venv/bin/pip-compile "${options[@]}" --all-extras --constraint requirements/constraints.in \
     --output-file requirements/run.txt pyproject.toml
 .venv/bin/pip-compile "${options[@]}" --output-file requirements/dev.txt requirements/dev.in
+.venv/bin/pip-compile "${options[@]}" --constraint requirements/constraints.in --constraint requirements/run.txt \
+    --constraint requirements/dev.txt --output-file requirements/core.txt pyproject.toml requirements/build.in
+.venv/bin/pip-compile "${options[@]}" --output-file requirements/uv.txt requirements/uv.in
 
 # Every lower bound as a pin, with what the tests need beside them.
 .venv/bin/python - <<'EOF' | cat requirements/lowest.in - |

@@ -1,8 +1,17 @@
 #!/bin/bash
-# make-venv.sh PYTHON: make .venv in the checkout with every pinned requirement and evalreport itself, editable.
+# make-venv.sh PYTHON core|all: make .venv in the checkout, with evalreport itself, editable, and the pinned requirements:
+# those of a run (core), or also every extra and what development needs (all).
+#
+# uv installs them, itself pinned and from the same package index; where it cannot be had or does not get through
+# (a proxy or an index that only pip is set up for), pip does the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$1
+case $2 in
+core) files=(requirements/core.txt) ;;
+all) files=(requirements/run.txt requirements/dev.txt) ;;
+*) echo "usage: make-venv.sh PYTHON core|all" >&2; exit 2 ;;
+esac
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     echo "evalreport needs Python 3.11 or newer, and '$python' is not one." >&2
@@ -25,7 +34,19 @@ if [ ! -e .venv ]; then
     "$python" -m venv .venv
 fi
 
-echo "Installing the pinned requirements (a minute the first time) ..." >&2
-.venv/bin/python -m pip install --quiet --require-hashes -r requirements/run.txt -r requirements/dev.txt
+pip=(.venv/bin/python -m pip)
+if "${pip[@]}" install --quiet --require-hashes -r requirements/uv.txt; then
+    # uv does not read pip's configuration: an index that is set there is handed on.
+    index=$("${pip[@]}" config get global.index-url 2>/dev/null || true)
+    [ -z "$index" ] || export UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX-$index}
+    uv=(.venv/bin/uv pip install --python .venv/bin/python)
+else
+    echo "uv cannot be had here; pip takes its place and is slower." >&2
+    uv=(false)
+fi
+
+echo "Installing $(cat "${files[@]}" | grep -c '^[a-z0-9.-]*==') pinned requirements ..." >&2
+"${uv[@]}" --require-hashes "${files[@]/#/--requirement=}" ||
+    "${pip[@]}" install --require-hashes "${files[@]/#/--requirement=}"
 # Without isolation the build backend is the pinned one of .venv, and no network is needed.
-.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+"${pip[@]}" install --quiet --no-deps --no-build-isolation --editable .
