@@ -20,7 +20,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean
+        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean dist
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -50,8 +50,15 @@ static: env
 tests: env
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
-wheel-check: env libraries ## build the wheel, install it outside the checkout, make a report with it
+wheel-check: env libraries ## build the wheel, install it in each of the documented ways, make a report with it
 	@scripts/check-wheel.sh
+
+dist: env .cache/release/.installed ## build what a release consists of, and the list of what it requires (SBOM), into dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	PYTHONPATH=.cache/release $(BIN)/python -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible \
+	    --output-file dist/sbom.cdx.json requirements/core.txt
+	@ls -l dist
 
 study-coverage: env ## measure the coverage of every interval; writes docs/coverage.* and docs/intervals.md
 	$(BIN)/python -m studies.coverage
@@ -109,11 +116,12 @@ env: .venv/.installed
 
 # A stamp is written last, so an interrupted set-up is taken up again where it stopped. What is already
 # installed is not fetched again: the second run needs no network.
-.venv/.installed: requirements/run.txt requirements/dev.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh
+.venv/.installed: requirements/run.txt requirements/dev.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh \
+                   scripts/install-pinned.sh
 	@scripts/make-venv.sh "$(PYTHON)" all
 	@touch .venv/.core $@
 
-.venv/.core: requirements/core.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh
+.venv/.core: requirements/core.txt requirements/build.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh scripts/install-pinned.sh
 	@scripts/make-venv.sh "$(PYTHON)" core
 	@touch $@
 

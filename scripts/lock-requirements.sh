@@ -1,6 +1,6 @@
 #!/bin/bash
-# lock-requirements.sh: resolve anew requirements/run.txt (runtime and every extra), core.txt (runtime alone, what the demo
-# installs), dev.txt, uv.txt and lowest.txt.
+# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), dev, build,
+# uv, site, release and lowest.
 # Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,9 +12,11 @@ if [ -n "${UPGRADE-}" ]; then options+=(--upgrade); fi
 .venv/bin/pip-compile "${options[@]}" --all-extras --constraint requirements/constraints.in \
     --output-file requirements/run.txt pyproject.toml
 .venv/bin/pip-compile "${options[@]}" --output-file requirements/dev.txt requirements/dev.in
-.venv/bin/pip-compile "${options[@]}" --constraint requirements/constraints.in --constraint requirements/run.txt \
-    --constraint requirements/dev.txt --output-file requirements/core.txt pyproject.toml requirements/build.in
-.venv/bin/pip-compile "${options[@]}" --output-file requirements/uv.txt requirements/uv.in
+.venv/bin/pip-compile "${options[@]}" --constraint requirements/run.txt --output-file requirements/core.txt pyproject.toml
+for name in build uv site release; do
+    .venv/bin/pip-compile "${options[@]}" --constraint requirements/constraints.in --constraint requirements/run.txt \
+        --constraint requirements/dev.txt --output-file "requirements/$name.txt" "requirements/$name.in"
+done
 
 # Every lower bound as a pin, with what the tests need beside them.
 .venv/bin/python - <<'EOF' | cat requirements/lowest.in - |

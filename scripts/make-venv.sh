@@ -1,14 +1,11 @@
 #!/bin/bash
 # make-venv.sh PYTHON core|all: make .venv in the checkout, with evalreport itself, editable, and the pinned requirements:
 # those of a run (core), or also every extra and what development needs (all).
-#
-# uv installs them, itself pinned and from the same package index; where it cannot be had or does not get through
-# (a proxy or an index that only pip is set up for), pip does the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$1
 case $2 in
-core) files=(requirements/core.txt) ;;
+core) files=(requirements/core.txt requirements/build.txt) ;;
 all) files=(requirements/run.txt requirements/dev.txt) ;;
 *) echo "usage: make-venv.sh PYTHON core|all" >&2; exit 2 ;;
 esac
@@ -34,19 +31,6 @@ if [ ! -e .venv ]; then
     "$python" -m venv .venv
 fi
 
-pip=(.venv/bin/python -m pip)
-if "${pip[@]}" install --quiet --require-hashes -r requirements/uv.txt; then
-    # uv does not read pip's configuration: an index that is set there is handed on.
-    index=$("${pip[@]}" config get global.index-url 2>/dev/null || true)
-    [ -z "$index" ] || export UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX-$index}
-    uv=(.venv/bin/uv pip install --python .venv/bin/python)
-else
-    echo "uv cannot be had here; pip takes its place and is slower." >&2
-    uv=(false)
-fi
-
-echo "Installing $(cat "${files[@]}" | grep -c '^[a-z0-9.-]*==') pinned requirements ..." >&2
-"${uv[@]}" --require-hashes "${files[@]/#/--requirement=}" ||
-    "${pip[@]}" install --require-hashes "${files[@]/#/--requirement=}"
+scripts/install-pinned.sh .venv "${files[@]}"
 # Without isolation the build backend is the pinned one of .venv, and no network is needed.
-"${pip[@]}" install --quiet --no-deps --no-build-isolation --editable .
+.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
