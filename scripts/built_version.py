@@ -1,7 +1,7 @@
 """The version of a build: that of the tag on this very commit, else the development version of the tree.
 
-pyproject.toml asks for it. Distances from a tag and commit hashes are no part of it: a clone without tags, a shallow one
-and a copied folder of the same tree build the same thing. An sdist holds its version already and asks nobody.
+pyproject.toml asks for it. Distances from a tag and commit hashes are no part of it: a clone without tags, a shallow
+one and a copied folder of the same tree build the same thing. An sdist holds its version already and asks nobody.
 """
 
 from __future__ import annotations

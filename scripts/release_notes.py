@@ -27,7 +27,9 @@ def notes(tag: str, root: Path = ROOT) -> str:
         if "github.com/OWNER/" in (root / name).read_text(encoding="utf-8"):
             raise SystemExit(f"{name}: replace OWNER by the account that hosts this repository")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## \[{re.escape(release)}\][^\n]*\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^## \[{re.escape(release)}\][^\n]*\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL
+    )
     if found is None or not found[1].strip():
         raise SystemExit(f"CHANGELOG.md: has no section '## [{release}] - YEAR-MONTH-DAY'")
     return found[1].strip() + "\n"
