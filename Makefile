@@ -20,7 +20,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean dist
+        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean dist site
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -89,6 +89,10 @@ peers: .cache/peers/.installed
 
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
+
+site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
+	PYTHONPATH=.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
+	@echo "build/site/index.html"
 
 golden: env ## write the golden reports of tests/report anew; read the difference before it is committed
 	$(BIN)/python scripts/golden_reports.py
