@@ -17,7 +17,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 # The source is the whole checkout, so that links between documents lead the same way here and in the repository.
 root_doc = "docs/index"
 include_patterns = [
-    "docs/*.md", "docs/**/*.md", "examples/*/README.md", "templates/README.md", "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
+    "docs/*.md", "docs/**/*.md",
+    "examples/*/README.md", "templates/README.md", "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md", "SECURITY.md",
 ]  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist"]
