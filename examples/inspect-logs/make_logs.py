@@ -13,7 +13,7 @@ from pathlib import Path
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import write_eval_log
+from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import match
 from inspect_ai.solver import generate
@@ -51,9 +51,10 @@ def main() -> None:
             task = Task(dataset=MemoryDataset(SAMPLES), solver=generate(), scorer=match(), name="sums")
             model = get_model(f"mockllm/{name}", custom_outputs=answers(name))
             (log,) = evaluate(task, model=model, log_dir=place, display="none", max_samples=1)
+            log = read_eval_log(log.location)
         for sample in log.samples:
             sample.events = []  # most of a log, and not what is imported
-        write_eval_log(log, str(OUTPUT / f"{name}.eval"), format="eval")
+        write_eval_log(log, str(OUTPUT / f"{name}.eval"))
 
 
 if __name__ == "__main__":
