@@ -20,7 +20,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean dist site
+        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean dist site figures
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -46,6 +46,7 @@ static: env
 	$(BIN)/mypy
 	$(BIN)/python scripts/check_imports.py
 	$(BIN)/python scripts/write_reference.py --check
+	$(BIN)/python scripts/write_figures.py --check
 
 tests: env
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
@@ -93,6 +94,9 @@ docs: env ## write docs/reference.md from what is registered
 site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
 	PYTHONPATH=.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
 	@echo "build/site/index.html"
+
+figures: env ## write the measured figures of README.md from the records of the studies
+	$(BIN)/python scripts/write_figures.py
 
 golden: env ## write the golden reports of tests/report anew; read the difference before it is committed
 	$(BIN)/python scripts/golden_reports.py

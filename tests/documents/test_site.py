@@ -14,6 +14,7 @@ import pytest
 
 from evalreport.config import KEYS
 from evalreport.data.columns import ALIASES, LONE_PROBABILITIES, PROBABILITY_PREFIXES
+from scripts.write_figures import BEGIN, END, table
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -127,6 +128,14 @@ def test_the_layouts_of_the_page_are_those_that_the_program_finds():
     page = (DOCS / "columns.md").read_text(encoding="utf-8")
     for design in ("test-set", "cross-validation", "bootstrap", "datasets", "seeds"):
         assert f"design: {design}\n" in page
+
+
+def test_the_readme_shows_what_was_measured():
+    """Its table is what the records say, and each row names a command that there is."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{BEGIN}{table()}{END}" in text
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", table())) <= targets
 
 
 def test_every_option_of_a_run_is_on_the_page_of_commands():
