@@ -34,7 +34,8 @@ def coverage() -> tuple[str, str, str]:
     return (
         "Does a 95 % interval hold the truth?",
         f"over {len(found)} situations the median coverage is {100 * statistics.median(found):.1f} %, and {near} have"
-        f" {100 * NEAR:.0f} % or more; the [known limits](docs/coverage.md#known-limits) are named, with what a run says of them",
+        f" {100 * NEAR:.0f} % or more; the [known limits](docs/coverage.md#known-limits) are named, with what a run"
+        " says of them",
         "`make study-coverage`",
     )
 

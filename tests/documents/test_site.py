@@ -18,13 +18,17 @@ from scripts.write_figures import BEGIN, END, table
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+SINGLE = ("columns", "audits", "evidence", "imports", "resampling", "reference/python")
 PAGES = sorted(
     path.relative_to(ROOT)
-    for path in [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md"), DOCS / "columns.md",
-                 DOCS / "reference" / "python.md"]
-)  # fmt: skip
+    for path in [
+        *(DOCS / "tutorial").glob("*.md"),
+        *(DOCS / "how-to").glob("*.md"),
+        *(DOCS / f"{name}.md" for name in SINGLE),
+    ]
+)
 BLOCK = re.compile(
-    r"(?:^`(?P<file>[\w./-]+)`\n\n|^<!-- (?P<mark>[^\n]+) -->\n+)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
+    r"(?:^`(?P<file>[\w./-]+)`\n\n|^(?P<mark>(?:<!-- [^\n]+ -->\n)+)\n*)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 COMING = {"task": {"benchmark"}, "attempt": {"epoch"}, "gold": {"human"}}
@@ -39,7 +43,8 @@ def is_known(need: str) -> bool:
 def steps(page: str) -> Iterator[tuple[str, str, str]]:
     """Yield what a reader does: (kind, name of a file or mark, text)."""
     for found in BLOCK.finditer(page):
-        yield found["kind"], found["file"] or found["mark"] or "", found["text"]
+        mark = (found["mark"] or "").strip().removeprefix("<!-- ").removesuffix(" -->")
+        yield found["kind"], found["file"] or mark, found["text"]
 
 
 @pytest.fixture
@@ -65,7 +70,10 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_a_page_can_be_followed_from_top_to_bottom(page: Path, desk):
-    """Its files are written, its commands run in a shell, its scripts by Python; each line shown is printed."""
+    """Its files are written, its commands run in a shell, its scripts by Python; each line shown is printed.
+
+    What a page takes for granted stands above a block as a comment, ``<!-- before: COMMAND -->``.
+    """
     folder, environment = desk
     printed, left = "", []
     for kind, note, text in steps((ROOT / page).read_text(encoding="utf-8")):
@@ -75,6 +83,11 @@ def test_a_page_can_be_followed_from_top_to_bottom(page: Path, desk):
             if not is_known(note.removeprefix("needs: ")):
                 left.append(note)
                 continue
+        elif note.startswith("before: "):
+            for line in note.removeprefix("before: ").split(" -->\n<!-- before: "):
+                subprocess.run(
+                    ["bash", "-euc", line], cwd=folder, env=environment, check=True, capture_output=True
+                )
         elif note:
             path = folder / note
             path.parent.mkdir(parents=True, exist_ok=True)
