@@ -21,7 +21,7 @@ include_patterns = [
     "examples/*/README.md", "templates/README.md", "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md", "SECURITY.md",
 ]  # fmt: skip
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "html_image"]
 myst_heading_anchors = 4
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
