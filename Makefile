@@ -20,12 +20,13 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean
+        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean dist site figures
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
-demo: env libraries ## set up, then make the report of the example
+demo: .venv/.core libraries ## set up what a run needs, then make the report of the example
+	@echo "Comparing five models on 3,000 examples ..." >&2
 	$(BIN)/evalreport run examples/credit-default/models
 
 test: check ## set up, then every test that needs no root and no server, and the static checks
@@ -45,12 +46,20 @@ static: env
 	$(BIN)/mypy
 	$(BIN)/python scripts/check_imports.py
 	$(BIN)/python scripts/write_reference.py --check
+	$(BIN)/python scripts/write_figures.py --check
 
 tests: env
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
-wheel-check: env libraries ## build the wheel, install it outside the checkout, make a report with it
+wheel-check: env libraries ## build the wheel, install it in each of the documented ways, make a report with it
 	@scripts/check-wheel.sh
+
+dist: env .cache/release/.installed ## build what a release consists of, and the list of what it requires (SBOM), into dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	PYTHONPATH=.cache/release $(BIN)/python -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible \
+	    --output-file dist/sbom.cdx.json requirements/core.txt
+	@ls -l dist
 
 study-coverage: env ## measure the coverage of every interval; writes docs/coverage.* and docs/intervals.md
 	$(BIN)/python -m studies.coverage
@@ -85,6 +94,13 @@ peers: .cache/peers/.installed
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
 
+site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
+	PYTHONPATH=.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
+	@echo "build/site/index.html"
+
+figures: env ## write the measured figures of README.md from the records of the studies
+	$(BIN)/python scripts/write_figures.py
+
 golden: env ## write the golden reports of tests/report anew; read the difference before it is committed
 	$(BIN)/python scripts/golden_reports.py
 	UPDATE=1 $(BIN)/python -m pytest -q -n 0 tests/report/test_outline.py
@@ -109,10 +125,15 @@ distclean: clean ## clean, and remove .venv and downloaded tools
 
 env: .venv/.installed
 
-# The stamp is written last, so an interrupted set-up is taken up again where it stopped. What is already
+# A stamp is written last, so an interrupted set-up is taken up again where it stopped. What is already
 # installed is not fetched again: the second run needs no network.
-.venv/.installed: requirements/run.txt requirements/dev.txt pyproject.toml scripts/make-venv.sh
-	@scripts/make-venv.sh "$(PYTHON)"
+.venv/.installed: requirements/run.txt requirements/dev.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh \
+                   scripts/install-pinned.sh
+	@scripts/make-venv.sh "$(PYTHON)" all
+	@touch .venv/.core $@
+
+.venv/.core: requirements/core.txt requirements/build.txt requirements/uv.txt pyproject.toml scripts/make-venv.sh scripts/install-pinned.sh
+	@scripts/make-venv.sh "$(PYTHON)" core
 	@touch $@
 
 # What only the benchmarks compare with, and Spark, stand apart: their requirements would move the pinned ones.

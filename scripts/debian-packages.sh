@@ -37,6 +37,7 @@ system)
     need_program chromium chromium
     need_program pdftotext poppler-utils
     need_program qpdf qpdf
+    need_program debootstrap debootstrap
     need_program node nodejs
     need_program npm npm
     need_program javac default-jdk-headless

@@ -1,5 +1,6 @@
 #!/bin/bash
-# lock-requirements.sh: resolve requirements/run.txt (runtime and the extra `all`), dev.txt, spark.txt and lowest.txt anew.
+# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), dev, spark, build,
+# uv, site, release and lowest.
 # Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +12,11 @@ if [ -n "${UPGRADE-}" ]; then options+=(--upgrade); fi
 .venv/bin/pip-compile "${options[@]}" --extra all --constraint requirements/constraints.in \
     --output-file requirements/run.txt pyproject.toml
 .venv/bin/pip-compile "${options[@]}" --output-file requirements/dev.txt requirements/dev.in
+.venv/bin/pip-compile "${options[@]}" --constraint requirements/run.txt --output-file requirements/core.txt pyproject.toml
+for name in build uv site release; do
+    .venv/bin/pip-compile "${options[@]}" --constraint requirements/constraints.in --constraint requirements/run.txt \
+        --constraint requirements/dev.txt --output-file "requirements/$name.txt" "requirements/$name.in"
+done
 # Spark is 400 MB: only its system tests need it, in a folder of its own.
 .venv/bin/pip-compile "${options[@]}" --output-file requirements/spark.txt requirements/spark.in
 

@@ -1,8 +1,14 @@
 #!/bin/bash
-# make-venv.sh PYTHON: make .venv in the checkout with every pinned requirement and evalreport itself, editable.
+# make-venv.sh PYTHON core|all: make .venv in the checkout, with evalreport itself, editable, and the pinned requirements:
+# those of a run (core), or also every extra and what development needs (all).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$1
+case $2 in
+core) files=(requirements/core.txt requirements/build.txt) ;;
+all) files=(requirements/run.txt requirements/dev.txt) ;;
+*) echo "usage: make-venv.sh PYTHON core|all" >&2; exit 2 ;;
+esac
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     echo "evalreport needs Python 3.11 or newer, and '$python' is not one." >&2
@@ -25,7 +31,6 @@ if [ ! -e .venv ]; then
     "$python" -m venv .venv
 fi
 
-echo "Installing the pinned requirements (a minute the first time) ..." >&2
-.venv/bin/python -m pip install --quiet --require-hashes -r requirements/run.txt -r requirements/dev.txt
+scripts/install-pinned.sh .venv "${files[@]}"
 # Without isolation the build backend is the pinned one of .venv, and no network is needed.
 .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .

@@ -65,7 +65,12 @@ WHOLE = (View("light", 1200, None), View("dark", 1200, None, "dark"), View("phon
 # By the report's name: the views shown in the documentation, and the pages of the PDF.
 SHOWN: dict[str, tuple[tuple[View, ...], tuple[int, ...]]] = {
     "credit-default": (
-        (View("light", 1200, 1500), View("dark", 1200, 900, "dark"), View("phone", 390, 844, scale=1.5)),
+        (
+            View("first", 1200, 625),
+            View("light", 1200, 1500),
+            View("dark", 1200, 900, "dark"),
+            View("phone", 390, 844, scale=1.5),
+        ),
         (1,),
     ),
     "bias-variance": ((View("light", 1200, 1000),), ()),

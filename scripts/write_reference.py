@@ -1,4 +1,4 @@
-"""Write docs/reference.md: every option, metric, interval and test, from the registries themselves.
+"""Write docs/reference.md and docs/reference: every option, metric, interval, test, command and field, from the code.
 
 Also evalreport/keywords.py: the options as the keywords of the functions of the package. With --check nothing is
 written; the exit code is 1 where a file is not what it would be.
@@ -303,7 +303,15 @@ def _without_flags(summary: str) -> str:
 
 def main() -> int:
     """Write or check the files; return the exit code."""
-    written = {PATH: reference(), KEYWORDS_PATH: keywords()}
+    sys.path.insert(0, str(ROOT))  # for the neighbour below, also where only the package is installed
+    from scripts.reference_pages import commands, results
+
+    written = {
+        PATH: reference(),
+        KEYWORDS_PATH: keywords(),
+        ROOT / "docs" / "reference" / "commands.md": commands(),
+        ROOT / "docs" / "reference" / "results.md": results(),
+    }
     for path, text in written.items():
         if "--check" not in sys.argv[1:]:
             path.write_text(text, encoding="utf-8")

@@ -91,6 +91,30 @@ def as_markdown(found: Compared) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
+def as_part(found: Compared) -> str:
+    """Write what a review's comment says of the base branch: what is settled, what moved, gates that changed."""
+    moved = [value for value in _judged(found) if value.judgement != "same predictions"]
+    lines = [f"### {say('changes.since_base')}", "", escaped(headline(found)), ""]
+    if moved:
+        lines += _table(
+            (
+                *_heads("model", "base_interval", level=numbers.percent(found.level)),
+                *_heads("new", "change"),
+                "",
+            ),
+            [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in moved[:MOST_OTHERS]],
+        )
+    if not found.paired and _unsettled(found):
+        lines += [escaped(say("changes.alone_in_part")), ""]
+    lines += [f"- {escaped(line)}" for line in _models(found)]
+    for gate in found.gates:
+        if gate.old != gate.new:
+            old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
+            said = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_said(gate.text))
+            lines.append(f"- {escaped(said)}")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
 def _heads(*names: str, **values: object) -> tuple[str, ...]:
     return tuple(say(f"changes.head.{name}", **values) for name in names)
 

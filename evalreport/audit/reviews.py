@@ -117,6 +117,12 @@ def body_of(summary: str, *, host: Host, key: str | None = None, links: str = ""
     return marker + text + end
 
 
+def with_part(summary: str, part: str) -> str:
+    """Put a part of its own into a summary: before what is folded away at its end."""
+    before, fold, after = summary.partition("<details>")
+    return f"{before.rstrip()}\n\n{part}\n{fold}{after}"
+
+
 def publish(review: Review, body: str) -> Published:
     """Create the comment, or update the one that begins with the same marker.
 

@@ -13,7 +13,7 @@ from evalreport.cli.configuration import Grouped, Settings, models_argument, run
 from evalreport.cli.messages import State, progress_bar, say, say_found, say_warnings, tell
 from evalreport.cli.run import begin, check_names, check_output, exit_code, say_gates, source_of, write
 from evalreport.config import memory_bytes, parse_time
-from evalreport.errors import HistoryError, OutputError, UsageError
+from evalreport.errors import HistoryError, InputError, OutputError, UsageError
 from evalreport.files import content_of
 from evalreport.texts import Message, parts
 
@@ -147,10 +147,20 @@ NOT_MADE = "**evalreport made no report**\n\n"
               help="Of the pull or merge request (default: that of the pipeline's event).")  # fmt: skip
 @click.option("--failed", metavar="TEXT",
               help="There is no report: say so, and why, in the place of the summary. Needs --key.")  # fmt: skip
+@click.option("--base", type=click.Path(path_type=Path), metavar="RESULTS",
+              help="The base branch's results.json or output folder: the comment says what changed since.")  # fmt: skip
+@click.option("--inputs", nargs=2, type=click.Path(path_type=Path), metavar="BASE_DIR NEW_DIR",
+              help="With --base, the prediction files of both: models are then compared pair by pair.")  # fmt: skip
 @click.option("--link", "links", multiple=True, metavar="WORDS=ADDRESS",
               help="Repeatable: a link below the summary.")  # fmt: skip
 def comment_command(
-    folder: Path, key: str | None, number: int | None, failed: str | None, links: tuple[str, ...]
+    folder: Path,
+    key: str | None,
+    number: int | None,
+    failed: str | None,
+    base: Path | None,
+    inputs: tuple[Path, Path] | None,
+    links: tuple[str, ...],
 ) -> int:
     """Write the summary as one comment on a review.
 
@@ -160,12 +170,14 @@ def comment_command(
     nothing is done. Exit code 4: no comment was written, for what the pipeline's variables, its event or the host's
     answers hold.
     """
-    from evalreport.audit.reviews import body_of, links_of, publish, review_of
+    from evalreport.audit.reviews import body_of, links_of, publish, review_of, with_part
 
     if failed is not None and key is None:
         raise UsageError("--failed needs --key: without a summary nothing says which comment it is about")
     extra = [(words, address) for words, _, address in (link.partition("=") for link in links)]
     summary = f"{NOT_MADE}{_quoted(failed)}\n" if failed is not None else _read(folder / SUMMARY)
+    if base is not None and failed is None:
+        summary = with_part(summary, _since_base(base, folder, inputs or None))
     try:
         review = review_of(os.environ, number=number)
     except UsageError as error:
@@ -178,6 +190,21 @@ def comment_command(
     published = publish(review, body)
     click.echo(f"comment {published.id} {published.done}")
     return 0
+
+
+def _since_base(base: Path, folder: Path, inputs: tuple[Path, Path] | None) -> str:
+    """Say what changed since the base branch, or why that cannot be said: the rest of the comment stands either way."""
+    from evalreport.audit.changes_text import as_part
+    from evalreport.audit.compare_runs import compare_runs
+    from evalreport.audit.kept_files import read_recorded
+    from evalreport.report.markdown import escaped
+
+    try:
+        return as_part(compare_runs(read_recorded(base), read_recorded(folder), inputs=inputs))
+    except (InputError, UsageError) as error:
+        reason = Message("changes.no_base", reason=str(error))
+        tell(reason)
+        return f"### {Message('changes.since_base')}\n\n{escaped(str(reason))}\n"
 
 
 def _read(path: Path) -> str:

@@ -58,6 +58,8 @@ def comment() -> int:
     if not report:
         said = Path(error_file).read_text(encoding="utf-8") if error_file else ""
         words += ["--failed", said or "no output"]
+    else:
+        words += _base()
     if os.environ.get("INPUT_PULL_REQUEST"):
         words += ["--number", os.environ["INPUT_PULL_REQUEST"]]
     if os.environ.get("ARTIFACT_URL"):
@@ -67,6 +69,19 @@ def comment() -> int:
         last = (said.strip().splitlines() or ["no reason was given"])[-1]
         print(f"::warning title=evalreport::no comment was written: {_data(last)}")
     return 0
+
+
+def _base() -> list[str]:
+    """Return the options that compare with the base branch; where its results are not there, a warning says so."""
+    base, before = (os.environ.get(name, "").strip() for name in ("INPUT_BASE", "INPUT_BASE_MODELS"))
+    if not base:
+        return []
+    if not Path(base).exists():
+        print(f"::warning title=evalreport::no results of the base branch: {_data(base)} is not there")
+        return []
+    now = os.environ.get("INPUT_MODELS", "").strip().splitlines()
+    # Pair by pair only where both are folders: a list of files has no paths to match.
+    return ["--base", base, *(["--inputs", before, now[0].strip()] if before and len(now) == 1 else [])]
 
 
 def _evalreport(words: list[str]) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from evalreport.cli.program import program
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+PYTHON = ROOT / "docs" / "reference" / "python.md"
 DOCUMENTS = sorted(
     path.relative_to(ROOT)
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
@@ -75,8 +76,9 @@ def test_the_console_blocks_run_on_the_files_that_the_readme_shows(folder: Path)
 
 
 def test_the_python_blocks_run_one_after_the_other(folder: Path):
-    """As one script, on the files that the README shows; what it prints is the table and the frame."""
-    script = "\n".join(block.text for block in blocks_of(README) if block.language == "python")
+    """As one script with the page's, on the files that the README shows; what it prints is the table and the frame."""
+    both = [*blocks_of(README), *blocks_of(PYTHON)]
+    script = "\n".join(block.text for block in both if block.language == "python")
     end = (
         "\naccuracy = metrics[metrics.metric == 'accuracy']\nprint(dict(zip(accuracy.model, accuracy.value)))"
     )
@@ -109,10 +111,10 @@ search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 
 seen, evaluate = [], er.evaluate
 er.evaluate = lambda *source, **options: seen.append(evaluate(*source, resamples=100, **options))
 """
-    (block,) = [block.text for block in blocks_of(README) if block.language == "py"]
+    (block,) = [block.text for block in blocks_of(PYTHON) if block.language == "py"]
     found: dict[str, Any] = {}
     try:
-        exec(use + block, found)  # noqa: S102 - the README's own lines
+        exec(use + block, found)  # noqa: S102 - the page's own lines
     finally:
         found["er"].evaluate = found["evaluate"]
     said = [(results.task, results.design, len(results.models)) for results in found["seen"]]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
+from evalreport.version import __version__
 
 from .sources import run, write
 
@@ -299,14 +300,14 @@ def test_other_versions_are_said_and_their_sentences_not_judged(copy, verify):
 
     def older(content):
         content["environment"]["evalreport"] = "0.0.9"
-        content["signature"] = content["signature"].replace("0.1.0", "0.0.9")
+        content["signature"] = content["signature"].replace(__version__, "0.0.9")
         content["verdicts"][0]["text"] = "worded as it was then"
         del content["curve_summaries"]
 
     tamper(place, older)
     code, said = verify(place, "--inputs", copy / "models")
     assert code == 0
-    assert "made by other versions: evalreport 0.0.9 (here 0.1.0)" in said
+    assert f"made by other versions: evalreport 0.0.9 (here {__version__})" in said
     assert "put otherwise by this version, or known to one version only: 2 entries, not judged" in said
     tamper(place, lambda content: content["metrics"][0].update(value=0.5))
     assert verify(place, "--inputs", copy / "models")[0] == 1

@@ -62,7 +62,7 @@ def test_the_workflows_give_inputs_that_the_action_has():
         for block in blocks(page, "yaml"):
             for job in yaml.safe_load(block)["jobs"].values():
                 steps += [step for step in job["steps"] if "evalreport@" in step.get("uses", "")]
-    assert len(steps) == 2
+    assert len(steps) == 4
     for step in steps:
         assert set(step["with"]) <= set(ACTION["inputs"])
         assert "models" in step["with"]

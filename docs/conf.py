@@ -1,0 +1,52 @@
+"""The documentation site (`make site`): Sphinx reads the Markdown of the checkout where it stands."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from evalreport.version import __version__
+
+project = "evalreport"
+author = "The evalreport authors"
+copyright = "The evalreport authors"  # noqa: A001 - Sphinx's name for it
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+# The source is the whole checkout, so that links between documents lead the same way here and in the repository.
+root_doc = "docs/index"
+include_patterns = [
+    "docs/*.md", "docs/**/*.md",
+    "examples/*/README.md", "templates/README.md", "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md", "SECURITY.md",
+]  # fmt: skip
+myst_enable_extensions = ["colon_fence", "html_image"]
+myst_heading_anchors = 4
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+copybutton_prompt_text = "$ "
+copybutton_exclude = ".linenos, .go"
+
+
+def setup(app: Any) -> None:
+    """Show tables in files as plain text; Pygments has no lexer for them."""
+    from pygments.lexers.special import TextLexer
+
+    app.add_lexer("csv", TextLexer)
+
+
+html_theme = "furo"
+html_title = "evalreport"
+html_favicon = None
+html_static_path: list[str] = []
+html_extra_path = ["site"]  # the address of the site itself leads to docs/index.html
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {
+    "source_view_link": "",
+    "top_of_page_buttons": [],
+}

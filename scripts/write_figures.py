@@ -1,0 +1,111 @@
+"""Write the table of measured figures in README.md from the records that the studies left; nothing is typed by hand.
+
+With --check nothing is written; the exit code is 1 where the table is not what the records say.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+BEGIN, END = "<!-- figures: written by `make figures` -->\n", "<!-- end of figures -->"
+NEAR = 0.93
+"""A 95 % interval that covers at least this is near what it says."""
+
+
+def table() -> str:
+    """Return the table: what was asked, what was measured, and the command that measures it again."""
+    rows = [coverage(), promises(), speed(), faults(), mutants()]
+    lines = ["| asked | measured | again by |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
+
+
+def coverage() -> tuple[str, str, str]:
+    """How often the leading 95 % interval holds the truth, over every situation of the study."""
+    with (DOCS / "coverage.csv").open(encoding="utf-8", newline="") as file:
+        found = [float(row["coverage"]) for row in csv.DictReader(file) if row["method"] == "leading"]
+    near = sum(share >= NEAR for share in found)
+    return (
+        "Does a 95 % interval hold the truth?",
+        f"over {len(found)} situations the median coverage is {100 * statistics.median(found):.1f} %, and {near} have"
+        f" {100 * NEAR:.0f} % or more; the [known limits](docs/coverage.md#known-limits) are named, with what a run"
+        " says of them",
+        "`make study-coverage`",
+    )
+
+
+def promises() -> tuple[str, str, str]:
+    """How many promised error rates of tests, verdicts, slices and gates hold with random numbers of their own."""
+    record = json.loads((DOCS / "promises.json").read_text(encoding="utf-8"))
+    every = [promise for group in record["promises"].values() for promise in group]
+    kept = sum(promise["holds"] for promise in every)
+    said = f"{kept} of {len(every)} [promised rates](docs/promises.md) hold, with random numbers of their own"
+    return "Do tests, verdicts and gates err as often as they say?", said, "`make study-confirm SEED=n`"
+
+
+def speed() -> tuple[str, str, str]:
+    """How long the example takes, and what the closest program takes for the same replicates."""
+    text = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line
+    ]
+    (whole,) = [row[2] for row in cells if row[0].startswith("whole run on the example")]
+    work = [
+        row for row in cells if row[0].startswith("BCa interval of F1, n = 10,000") and "batches" in row[1]
+    ]
+    took, ratio = whole.split(" (")[0], work[0][4]
+    return (
+        "How fast is it?",
+        f"the example, five models with PDF: {took}; a BCa interval of F1 on 10,000 rows: {ratio} times as fast as"
+        " scipy's bootstrap with F1 in numpy ([all rows, those missed too](docs/benchmarks.md))",
+        "`make bench`",
+    )
+
+
+def faults() -> tuple[str, str, str]:
+    """How many kills, full disks and hostile files it was put through, and how many promises broke."""
+    record = json.loads((DOCS / "reliability.json").read_text(encoding="utf-8"))
+    text = (DOCS / "reliability.md").read_text(encoding="utf-8")
+    found = re.search(r"([\d,]+) tries, among\s+them ([\d,]+) kills", text)
+    assert found is not None
+    left = sum(len(part["findings"]) for part in record.values())
+    broken = f"{left} finding{'s' * (left != 1)}, mended since" if left else "no finding"
+    return (
+        "What does it survive?",
+        f"{found[1]} tries with kills ({found[2]}), full disks and hostile files: [{broken}](docs/reliability.md)",
+        "`make campaign`",
+    )
+
+
+def mutants() -> tuple[str, str, str]:
+    """How many changes of the statistical code the tests notice."""
+    text = (DOCS / "mutations.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `\w+` \| (\d+) \| (\d+) \|", text, re.MULTILINE)
+    every, noticed = (sum(int(row[column]) for row in rows) for column in (0, 1))
+    said = f"{noticed} of {every} random changes of the statistics are [noticed](docs/mutations.md)"
+    return "Would the tests see a wrong formula?", said, "`make study-mutations`"
+
+
+def main() -> int:
+    """Write or check the table; return the exit code."""
+    path = ROOT / "README.md"
+    text = path.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    new = f"{before}{BEGIN}{table()}{END}{after}"
+    if "--check" not in sys.argv[1:]:
+        path.write_text(new, encoding="utf-8")
+    elif new != text:
+        print("README.md does not show what was measured: make figures", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
