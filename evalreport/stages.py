@@ -11,7 +11,7 @@ from evalreport.algorithms.estimates import algorithm_cautions
 from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
-from evalreport.comparisons.attempt_variance import attempt_variance_records
+from evalreport.comparisons.attempt_variance import attempt_variance_records, few_passes
 from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.gold_sampling import NOT_RANDOM
 from evalreport.comparisons.judges import judge_warnings
@@ -227,6 +227,7 @@ def all_cautions(
     raised = list(predictions.warnings)
     for place, sample in enumerate(samples):
         raised += cautions(sample, family if place == 0 else (), options, **found)
+        raised += few_passes(sample)
     raised += algorithm_cautions(algorithms, predictions.design)
     raised += judge_warnings(judge, options)
     return tuple(dict.fromkeys(raised))

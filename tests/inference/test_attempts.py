@@ -180,6 +180,29 @@ def test_attempts_are_not_examples() -> None:
     assert naive / 400 < 0.8
 
 
+def test_few_passes_are_said() -> None:
+    """pass^2 near 0 over few questions: its t interval is short, and the run says so; loudly of the primary metric.
+
+    30 questions, 10 attempts, chances Beta(0.06, 1.44), so that E[p^2] = 0.06 * 1.06 / (1.5 * 2.5).
+    """
+    random = np.random.default_rng(20)
+    truth, held = 0.06 * 1.06 / (1.5 * 2.5), 0
+    for _ in range(400):
+        passed = random.binomial(10, random.beta(0.06, 1.44, 30))
+        values = passed * (passed - 1) / 90
+        low, high = stats.t.interval(0.95, 29, values.mean(), stats.sem(values) or 1)
+        held += low <= truth <= high
+    assert held / 400 < 0.9
+    few = {"a": attempted([4] * 60, [4] * 6 + [2] * 48 + [0] * 6), "b": attempted([4] * 60, [3] * 60)}
+
+    def level(*metrics: str) -> list[tuple[str, tuple[str, ...]]]:
+        return [(w.level, w.about) for w in run(few, metrics=metrics).warnings if w.code == "few_passes"]
+
+    assert level("pass^4") == [("caution", ("a",))]  # 6 of 60
+    assert level("mean_outcome", "pass^4") == [("info", ("a",))]
+    assert level("mean_outcome") == []
+
+
 def test_rates_at_an_end_have_a_width() -> None:
     """All pass at every attempt: Wilson's interval of the questions, not one of zero width."""
     first = value_of(run({"a": attempted([3] * 20, [3] * 20)}), "pass^3").intervals[0]
