@@ -116,7 +116,8 @@ def _comparison(
     delta = difference(first, second)
     if first.table is not None:
         delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
-    losses = by_example(sample, (a, b), quantity)
+    # A mean over tasks is not the mean of the examples' losses.
+    losses = None if delta.tasks is not None else by_example(sample, (a, b), quantity)
     if losses is not None and first.trials is not None and second.trials is not None:
         scale = first.metric.affine_of
         delta = replace(delta, agreement=agreement(losses if scale is None else scale.back(losses)))
@@ -148,7 +149,7 @@ def _paired(delta: Estimate, losses: Floats | None) -> Floats | None:
     """Return the differences by block: fits where there are several, else examples whose mean is the metric."""
     if delta.fits is not None:
         return None if np.isnan(delta.fits.values).any() else delta.fits.values
-    if losses is None or delta.clusters is not None or delta.weighted or delta.tasks is not None:
+    if losses is None or delta.clusters is not None or delta.weighted:
         return None
     return np.asarray(losses[:, 0] - losses[:, 1])
 
