@@ -122,7 +122,8 @@ def _comparison(
         delta = found
     if first.table is not None:
         delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
-    examples = by_example(sample, (a, b), quantity)
+    # A mean over tasks is not the mean of the examples' losses.
+    examples = None if delta.tasks is not None else by_example(sample, (a, b), quantity)
     if examples is not None and first.trials is not None and second.trials is not None:
         scale = first.metric.affine_of
         right = examples.values if scale is None else scale.back(examples.values)
@@ -155,7 +156,7 @@ def _paired(delta: Estimate, examples: Examples | None) -> Estimate:
     """Add the differences by block: fits where there are several, else examples whose mean is the metric."""
     if delta.fits is not None:
         return replace(delta, paired=None if np.isnan(delta.fits.values).any() else delta.fits.values)
-    if examples is None or delta.clusters is not None or delta.weighted or delta.tasks is not None:
+    if examples is None or delta.clusters is not None or delta.weighted:
         return replace(delta, paired=None)
     values = examples.values
     return replace(delta, paired=values[:, 0] - values[:, 1], paired_counts=examples.counts)

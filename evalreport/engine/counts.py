@@ -261,7 +261,7 @@ def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = Non
     derivative
         (u,) derivatives by a unit's multiplicity, of mean 0 within each stratum (of clusters by their sizes).
     sizes
-        (u,) examples of each cluster; None: units are single examples.
+        (u,) examples of each cluster, 0: it does not enter; None: units are single examples.
 
     Returns
     -------
@@ -283,6 +283,9 @@ def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = Non
     factors, variances, df = np.empty(len(strata)), [], []
     for stratum in range(int(strata.max()) + 1):
         units = np.flatnonzero(strata == stratum)
+        if sizes is not None and not sizes[units].any():
+            factors[units] = 1.0  # nothing of this stratum enters
+            continue
         own = freedom(len(units)) if sizes is None else freedom_of_clusters(sizes[units])
         if own is None:
             return None

@@ -206,7 +206,7 @@ class Units:
             (count,) summed weights of each unit's examples among those that a value is taken of; 0: none of them.
         """
         if self.tasks is not None:
-            return freedom_within(self.tasks, np.zeros(self.count), None if self.cluster is None else sizes)
+            return freedom_within(self.tasks, np.zeros(self.count), sizes)
         if self.cluster is not None and self.weight is None:
             return freedom_of_clusters(sizes)
         by_weight = self.cluster is None and self.weight is not None

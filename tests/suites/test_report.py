@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.report.sections import tasks
+from evalreport.report.sections import slices, tasks
 from evalreport.report.sections.decision import describe as decision
 from evalreport.report.sections.methods import describe as methods
 from evalreport.report.view import view_of
@@ -64,6 +64,17 @@ def test_no_task_separates_the_models(suite: evalreport.Results) -> None:
     assert found is not None
     assert found.heading == "No task separates the models"
     assert all(step <= 0 for row in found.rows for _, step in row.cells)
+
+
+def test_one_model_has_its_weakest_task() -> None:
+    """Of one model the section shows the values, headed by the lowest; its tasks are no slices beside it."""
+    results = evalreport.evaluate({"a": outcomes()["a"]}, resamples=20)
+    view = view_of(results)
+    found = tasks.describe(view)
+    assert found is not None
+    assert found.heading.startswith("code is the weakest task of a: mean outcome 0.")
+    assert found.note == ""
+    assert slices.describe(view) is None
 
 
 def test_tasks_that_turn_the_order_round_are_named(suite: evalreport.Results) -> None:

@@ -11,6 +11,7 @@ from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
 from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
 from evalreport.texts import Text, named, say
 
@@ -79,6 +80,8 @@ def describe(view: View) -> Slices | None:
     """Lay out every column that was sliced by; nothing where none was."""
     sliced = [r for r in view.results.metrics if r.slice is not None]
     names = list(dict.fromkeys(r.slice.column for r in sliced if r.slice is not None))
+    if view.results.suite and not any(r.slice.column == TASK for r in view.results.disparities):
+        names = [name for name in names if name != TASK]  # the tasks have a section of their own
     if not names:
         return None
     family = [r for r in view.results.disparities if r.reference == "rest" and _is_primary(view, r)]

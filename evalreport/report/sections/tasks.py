@@ -14,6 +14,8 @@ from evalreport.report.view import Model, View, key_of
 from evalreport.texts import in_words, named, say
 
 MOST_TASKS, MOST_MODELS, MOST_NAMED, MOST_TURNED, LONGEST = 40, 8, 3, 2, 40
+TASK = "task"
+"""The column of a suite's tasks, by which their values stand in the results."""
 STEPS = 5
 """A cell is up to so many steps redder, by its share of the largest difference that is told apart."""
 DIMMED = -1
@@ -74,9 +76,9 @@ class Task:
 
 
 def describe(view: View) -> TaskMap | None:
-    """Lay out the map; nothing where there is no suite, or one model."""
+    """Lay out the map; nothing where there is no suite."""
     results = view.results
-    if not results.suite or len(view.models) < 2:
+    if not results.suite:
         return None
     sign = 1 if view.greater_is_better else -1
     tasks = sorted((_task(view, name, sign) for name in results.suite), key=_separation, reverse=True)
@@ -85,22 +87,25 @@ def describe(view: View) -> TaskMap | None:
     largest = max((size for task in tasks for size, _, _ in task.decided), default=0.0)
     decimals = numbers.decimals_of(r.standard_error for t in tasks for r in t.records.values())
     rows = tuple(_row(task, models, sign, decimals, largest) for task in shown)
-    known = {"number": in_words(len(tasks)), "n": len(results.task_verdicts)}
-    baseline = results.baseline
-    note = [
+    several = len(models) > 1
+    heading = _heading(view, tasks) if several else _of_one(view, tasks, sign)
+    title = say("suite.title", metric=view.primary_label)
+    note = _note(view, len(shown), len(tasks)) if several else ""
+    return TaskMap(heading, title, _turned(view, tasks), models, rows, note)
+
+
+def _note(view: View, shown: int, total: int) -> str:
+    """Say what stands in a cell, how it was decided, and what was left out."""
+    baseline, n_models = view.results.baseline, len(view.models)
+    texts = [
         say("suite.note")
         if baseline is None
         else say("suite.note_baseline", model=view.model(baseline).name),
         family(view),
-        say("suite.tasks_cut", shown=len(shown), **known) if len(shown) < len(tasks) else "",
-        say("evidence.models_cut", shown=len(models), n=len(view.models))
-        if len(models) < len(view.models)
-        else "",
+        say("suite.tasks_cut", shown=shown, number=in_words(total)) if shown < total else "",
+        say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
     ]
-    title = say("suite.title", metric=view.primary_label)
-    return TaskMap(
-        _heading(view, tasks), title, _turned(view, tasks), models, rows, " ".join(filter(None, note))
-    )
+    return " ".join(filter(None, texts))
 
 
 def summary_line(view: View) -> str:
@@ -119,7 +124,7 @@ def _task(view: View, name: str, sign: int) -> Task:
         r.model: r
         for r in results.metrics
         if r.slice is not None
-        and r.slice.column == "task"
+        and r.slice.column == TASK
         and r.slice.value == name
         and key_of(r) == view.primary
     }
@@ -179,6 +184,19 @@ def _heading(view: View, tasks: Sequence[Task]) -> str:
     if len(deciding) <= MOST_NAMED:
         return say("suite.some_separate", names=listed(names), rest=in_words(len(tasks) - len(deciding)))
     return say("suite.many_separate", **known | {"number": in_words(len(deciding)).capitalize()})
+
+
+def _of_one(view: View, tasks: Sequence[Task], sign: int) -> str:
+    """Name the weakest task of the only model."""
+    model = view.models[0]
+    values = {
+        t.name: r.value for t in tasks if (r := t.records.get(model.id)) is not None and r.value is not None
+    }
+    if not values:
+        return named("heading", "tasks")
+    weakest = min(values, key=lambda name: sign * values[name])
+    task, value = shorten(visible(weakest), LONGEST), numbers.to_digits(values[weakest], 3)
+    return say("suite.weakest", model=model.name, task=task, metric=view.primary_words, value=value)
 
 
 def _turned(view: View, tasks: Sequence[Task]) -> str:
