@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from evalreport.errors import UsageError
 from evalreport.metrics.judged import mean_gold
@@ -96,6 +97,14 @@ def test_where_people_judged_all_it_is_their_mean() -> None:
     assert (row.statistic, row.df, row.p_value) == pytest.approx((tested.statistic, 79, tested.pvalue))
 
 
+def test_an_estimate_that_does_not_vary_rests_on_the_judged_rows() -> None:
+    """All 40 judged answers right and the judge accepts all 400: Wilson's interval of 40 out of 40, not of 400."""
+    gold = np.where(np.arange(400) < 40, 1.0, np.nan)
+    metric = run({"a": {"outcome": np.ones(400), "gold": gold}}).metrics[0]
+    low, high = proportion_confint(40, 40, method="wilson")
+    assert (metric.intervals[0].low, metric.intervals[0].high) == pytest.approx((low, high))
+
+
 def test_clusters_add_up_what_their_rows_contribute() -> None:
     """Under --cluster the variance is G / (G - 1) times the squared sums over clusters, with t of G - 1."""
     source = answers(n=600, gold=120)
@@ -124,6 +133,7 @@ def test_few_human_outcomes_decide_nothing() -> None:
         assert {w.about for w in warned} == {(model,) for model in ABILITY}
         assert all(said in w.text for w in warned)
     assert all(v.low is not None for v in twenty.verdicts)
+    assert not [w for w in twenty.warnings if w.code.startswith("short_") and "mean_gold" in w.about]
 
 
 def test_a_pair_without_common_judged_rows_is_undecided() -> None:
