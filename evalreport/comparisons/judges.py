@@ -47,6 +47,8 @@ Fields = dict[str, Any]
 
 GOLD = Quantity(JUDGED)
 OUTCOME = Quantity(PRIMARY["outcome"])
+FEW_CLUSTERS = 10
+"""With judged answers in fewer clusters the error of an estimate is known from too few of them."""
 FEW_DISAGREEMENTS = 5
 """With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""
 
@@ -248,6 +250,7 @@ def _agreement(model: str | None, rows: _Rows, options: Options) -> JudgeAgreeme
     return JudgeAgreementRecord(
         model=model,
         n_gold=len(gold),
+        clusters=None if rows.plain or model is None else len(np.unique(rows.unit)),
         agreement=float((judge == gold).mean()) if rows.binary else None,
         **cells,
         kappa=value,
@@ -384,6 +387,9 @@ def judge_warnings(fields: ResultFields, options: Options) -> Iterator[WarningRe
         short = _how_few("value", n)
         key = "of_model" if "low" in short else "none"
         yield warning("few_gold", key, about=(name,), model=name, n=n, **short)
+    for name, r in agreements.items():
+        if r.clusters is not None and r.clusters < FEW_CLUSTERS and r.n_gold >= LEAST_GOLD:
+            yield warning("few_gold", "clusters", about=(name,), model=name, n=r.clusters, gold=r.n_gold)
     for r in fields.get("judge_estimates", ()):
         short = {} if r.b is None else _how_few("difference", r.n_gold)
         own = {name: agreements[name].n_gold for name in few & {r.a, r.b}}
