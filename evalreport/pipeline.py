@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from evalreport.algorithms.analysis import about_algorithms
 from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.assembly import (
     confusion_records,
@@ -20,8 +19,6 @@ from evalreport.comparisons.all_models import (
     one_sample_records,
 )
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
-from evalreport.comparisons.gold_sampling import with_gold_checked
-from evalreport.comparisons.judges import judge_fields
 from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
@@ -37,6 +34,7 @@ from evalreport.stages import (
     Progress,
     all_cautions,
     all_found,
+    all_further,
     all_metrics,
     all_sampled,
     all_sliced,
@@ -74,7 +72,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
     loaded = at_one_point(whole)
-    predictions = with_gold_checked(analysed(loaded), options)
+    predictions = analysed(loaded, options)
     quantities = chosen(predictions, options.metrics, options.gates)
     divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
@@ -91,8 +89,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     omnibus = omnibus_records(samples, tested, options)
     thresholds = threshold_fields(samples, options)
     slices = all_sliced(divisions, predictions, samples, rows, options, say)
-    algorithms = about_algorithms(whole, loaded, samples, options)
-    judge = judge_fields(samples, compared, one_intervals(decisions), options)
+    further = all_further(whole, loaded, samples, compared, decisions, options)
     say("putting together", 0.9)
     results = Results(
         **provenance(predictions, quantities[0], options),
@@ -108,8 +105,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         average_ranks=average_rank_records(samples, omnibus, tested, options),
         **variance_fields(samples, options),
         ranking=ranked(samples, decisions, quantities[0], options),
-        **algorithms,
-        **judge,
+        **further,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
         agreement=agreement_records(family),
         disagreements=disagreements(predictions),
@@ -117,14 +113,7 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
         second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
         warnings=all_cautions(
-            predictions,
-            samples,
-            family,
-            options,
-            algorithms=algorithms,
-            judge=judge,
-            rows=rows,
-            thresholds=thresholds,
+            predictions, samples, family, options, further=further, rows=rows, thresholds=thresholds
         ),
     )
     say("done", 1.0)

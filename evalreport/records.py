@@ -420,11 +420,12 @@ class JudgeAgreementRecord:
     """How judge and people agree on the answers that people judged; ``model`` None: on those of all models.
 
     Of outcomes of 0 and 1: on how many both say 1, only the judge, only people, neither; Cohen's kappa. ``bias`` is the
-    mean of the judge's outcome less people's.
+    mean of the judge's outcome less people's. ``clusters``: how many hold such answers, where whole clusters are drawn.
     """
 
     model: str | None
     n_gold: int
+    clusters: int | None
     agreement: float | None
     both: int | None
     judge_only: int | None

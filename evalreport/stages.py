@@ -6,17 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from evalreport.algorithms.analysis import require_decomposable
+from evalreport.algorithms.analysis import about_algorithms, require_decomposable
 from evalreport.algorithms.estimates import algorithm_cautions
 from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records, few_passes
 from evalreport.comparisons.cautions import cautions
-from evalreport.comparisons.gold_sampling import NOT_RANDOM
-from evalreport.comparisons.judges import judge_warnings
+from evalreport.comparisons.gold_sampling import NOT_RANDOM, with_gold_checked
+from evalreport.comparisons.judges import judge_fields, judge_warnings
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.verdicts import Decision, decisions_of, family_records, verdict, withheld
+from evalreport.comparisons.verdicts import (
+    Decision,
+    decisions_of,
+    family_records,
+    one_intervals,
+    verdict,
+    withheld,
+)
 from evalreport.config import Options
 from evalreport.data.available_analyses import why_not_analysed
 from evalreport.data.predictions import Predictions
@@ -47,9 +54,13 @@ T = TypeVar("T")
 Progress = Callable[[str, float], None]
 
 
-def analysed(loaded: Predictions) -> Predictions:
-    """Return the rows that metrics and comparisons are about: test predictions, one value a data set."""
-    return one_value_a_dataset(test_rows(at_one_point(loaded)))
+def analysed(loaded: Predictions, options: Options | None = None) -> Predictions:
+    """Return the rows that metrics and comparisons are about: test predictions, one value a data set.
+
+    With options it is checked whether people judged a random part of them, where they judged some.
+    """
+    found = one_value_a_dataset(test_rows(at_one_point(loaded)))
+    return found if options is None else with_gold_checked(found, options)
 
 
 def decide(
@@ -178,6 +189,21 @@ def all_metrics(samples: Sequence[Sample], loaded: Predictions, options: Options
     )
 
 
+def all_further(
+    whole: Predictions,
+    loaded: Predictions,
+    samples: Sequence[Sample],
+    compared: Sequence[Comparison],
+    decisions: Sequence[Decision],
+    options: Options,
+) -> ResultFields:
+    """Return the fields of the results about algorithms, and about a judge, by name."""
+    return {
+        **about_algorithms(whole, loaded, samples, options),
+        **judge_fields(samples, compared, one_intervals(decisions), options),
+    }
+
+
 def all_found(
     predictions: Predictions, samples: Sequence[Sample], thresholds: ResultFields, options: Options
 ) -> tuple[FoundRecord, ...]:
@@ -219,8 +245,7 @@ def all_cautions(
     family: Sequence[Comparison],
     options: Options,
     *,
-    algorithms: ResultFields,
-    judge: ResultFields,
+    further: ResultFields,
     **found: Any,
 ) -> tuple[WarningRecord, ...]:
     """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""
@@ -228,8 +253,8 @@ def all_cautions(
     for place, sample in enumerate(samples):
         raised += cautions(sample, family if place == 0 else (), options, **found)
         raised += few_passes(sample)
-    raised += algorithm_cautions(algorithms, predictions.design)
-    raised += judge_warnings(judge, options)
+    raised += algorithm_cautions(further, predictions.design)
+    raised += judge_warnings(further, options)
     return tuple(dict.fromkeys(raised))
 
 

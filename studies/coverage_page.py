@@ -31,7 +31,7 @@ can be done, else by simulation. The numbers behind the tables stand in [coverag
 of misses on each side and the mean width.
 
 **leads** is the interval that the report puts first (where it depends on the data, the one that led most often);
-its column is the coverage of whatever led. `-`: the method is not honest for the metric, so the report gives a
+its column is the coverage of whatever led. `-`: the method is not valid for the metric, so the report gives a
 reason instead of limits. Columns of other methods count the intervals that exist.
 
 The rule: the leading interval covers at least 95 %, less {errors:g} Monte Carlo standard errors of the cell, less
@@ -61,7 +61,7 @@ class Table:
     """With which of ``POPULATIONS`` the names of its populations begin; empty: with none of them."""
 
 
-CLUSTERS, APART, WEIGHTS = POPULATIONS = ("clusters", "two test sets", "weights")
+CLUSTERS, APART, WEIGHTS, JUDGES = POPULATIONS = ("clusters", "two test sets", "weights", "judge")
 OF_WEIGHTS = ("accuracy", "f1", "mcc", "balanced_accuracy")
 
 TABLES = (
@@ -79,6 +79,8 @@ TABLES = (
     Table("Differences, whole clusters drawn", "difference", OF_CLUSTERS, population=CLUSTERS),
     Table("Weighted examples", "value", (*OF_WEIGHTS, "recall", "precision", "cohen_kappa"), population=WEIGHTS),
     Table("Differences of weighted examples", "difference", OF_WEIGHTS, population=WEIGHTS),
+    Table("What people say, from a judge and n human outcomes", "value", ("mean_gold",), population=JUDGES),
+    Table("Differences of what people say", "difference", ("mean_gold",), population=JUDGES),
     Table("Difference of two accuracies on the same examples, enumerated", "difference", ("accuracy",), exact=True),
     Table("Difference of two accuracies on two test sets, enumerated", "difference", ("accuracy",), exact=True,
           population=APART),

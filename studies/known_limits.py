@@ -18,6 +18,7 @@ SKEWED_CLUSTERS = (
     "clusters of very unlike size whose values are skewed: the few largest seldom hold the tail; the report warns by"
     " the effective number of clusters"
 )
+CHANCE_OF_A_JUDGE = "chance: `ppi` covered 94.6 % in 10,000 further data sets of this cell"
 CHANCE = "chance: `logit` covered 94.7 % in 10,000 further data sets of this cell"
 
 Where = tuple[str, int, str, str]
@@ -33,6 +34,9 @@ _LISTED: Mapping[str, Mapping[Where, tuple[str, ...]]] = {
     },
     CHANCE: {
         ("prevalence 0.1, AUC 0.85", 1000, "value", "a"): ("roc_auc",),
+    },
+    CHANCE_OF_A_JUDGE: {
+        ("judge, sensitivity 0.9", 500, "value", "a"): ("mean_gold",),
     },
 }
 """By reason: the metrics that miss there."""

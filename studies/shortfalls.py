@@ -30,10 +30,12 @@ def shortfalls_in(rows: Iterable[Row]) -> list[Shortfall]:
     """Return the situations in which what leads covers less than is asked of it.
 
     Cells go by how many examples there are, or how many of the rarest class. A situation reaches from nothing to
-    midway (on the scale of logarithms) between the largest cell that misses and the next one that does not.
+    midway (on the scale of logarithms) between the largest cell that misses and the next one that does not. Beside a
+    judge those that people judged are the examples.
     """
+    unlike = {kind for kind in UNLIKE if kind != "judged"}
     cells = [
-        row for row in rows if row.method == LEADING and row.sets and INTERVALS[row.leader].kind not in UNLIKE
+        row for row in rows if row.method == LEADING and row.sets and INTERVALS[row.leader].kind not in unlike
     ]
     groups = [((row.kind, row.metric, row.leader), row) for row in cells]
     groups += [((row.kind, ANY, row.leader), row) for row in cells
@@ -81,6 +83,7 @@ def explanation(row: Row, table: Iterable[Shortfall]) -> str | None:
         return f"`few_large_losses` in {100 * row.warned:.0f} % of the data sets"
     code = "short_interval" if row.kind == "value" else "short_difference_interval"
     of = {"n": "examples", "rarest": "examples of the rarest class"}
+    code = "few_gold" if INTERVALS[row.leader].kind == "judged" else code
     for one in table:
         same = (one.kind, one.metric, one.method) == (row.kind, row.metric, row.leader)
         if same and one.by in of and size_of(row) <= one.most:

@@ -16,9 +16,11 @@ from evalreport.data.predictions import Predictions
 from evalreport.intervals import INTERVALS, leading, limits
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.texts import Message
 from studies.designs import Design, Truth, every_design
 from studies.tally import LEADING, Tally, one
 
@@ -159,6 +161,9 @@ def paired_difference(sample: Sample, quantity: Quantity) -> Estimate:
     if not (first.defined and second.defined):
         return replace(first, value=np.nan)
     delta = difference(first, second)
+    if first.judged is not None:
+        of_rows = judged_difference(delta, sample.predictions, sample.units)
+        return replace(first, value=np.nan) if isinstance(of_rows, Message) else of_rows
     if quantity.metric == "accuracy":
         delta = replace(delta, agreement=agreement(_right(sample.predictions)))
     return delta

@@ -313,6 +313,8 @@ def _of_differences(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterato
             continue
         if definition(quantity).family == "contingency":
             continue  # measured by themselves (docs/clustering.md): the row of all other metrics is not about these
+        if definition(quantity).family == "judged":
+            continue  # a warning of its own, by how many rows people judged
         short = shortfall_of("difference", quantity.spelled, row.interval_method, n=n, rarest=rarest)
         if short is not None:
             found.append((quantity, short))
@@ -322,8 +324,16 @@ def _of_differences(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterato
 
 
 def _plain(estimate: Estimate) -> bool:
-    """Say whether examples are drawn one by one from one test set and weigh the same, as the study drew them."""
-    return estimate.fits is None and estimate.clusters is None and not estimate.weighted
+    """Say whether examples are drawn one by one from one test set and weigh the same, as the study drew them.
+
+    What few people say has a warning of its own, by how many rows they judged.
+    """
+    return (
+        estimate.judged is None
+        and estimate.fits is None
+        and estimate.clusters is None
+        and not estimate.weighted
+    )
 
 
 def _rarest(sample: Sample) -> int | None:

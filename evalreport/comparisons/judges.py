@@ -20,8 +20,10 @@ from evalreport.data.selection import subset
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
+from evalreport.intervals.normal import ppi
+from evalreport.intervals.registry import shortfall_of
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.judged import ENOUGH_GOLD, LEAST_GOLD, common_gold
+from evalreport.metrics.judged import LEAST_GOLD, common_gold
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.labels import cohen_kappa
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, greater_is_better
@@ -45,6 +47,8 @@ Fields = dict[str, Any]
 
 GOLD = Quantity(JUDGED)
 OUTCOME = Quantity(PRIMARY["outcome"])
+FEW_CLUSTERS = 10
+"""With judged answers in fewer clusters the error of an estimate is known from too few of them."""
 FEW_DISAGREEMENTS = 5
 """With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""
 
@@ -246,6 +250,7 @@ def _agreement(model: str | None, rows: _Rows, options: Options) -> JudgeAgreeme
     return JudgeAgreementRecord(
         model=model,
         n_gold=len(gold),
+        clusters=None if rows.plain or model is None else len(np.unique(rows.unit)),
         agreement=float((judge == gold).mean()) if rows.binary else None,
         **cells,
         kappa=value,
@@ -376,22 +381,35 @@ def judge_warnings(fields: ResultFields, options: Options) -> Iterator[WarningRe
     """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
     yield from _of_favour(fields.get("judge_bias", ()), fields.get("judge_agreement", ()), options)
     agreements = {r.model: r for r in fields.get("judge_agreement", ()) if r.model is not None}
-    few = {name: r.n_gold for name, r in agreements.items() if r.n_gold < ENOUGH_GOLD}
-    for name, n in few.items():
-        limit: Fields = {"enough": ENOUGH_GOLD} if n >= LEAST_GOLD else {"least": LEAST_GOLD}
-        key = "of_model" if n >= LEAST_GOLD else "none"
-        yield warning("few_gold", key, about=(name,), model=name, n=n, **limit)
+    few = {name for name, r in agreements.items() if _how_few("value", r.n_gold)}
+    for name in sorted(few):
+        n = agreements[name].n_gold
+        short = _how_few("value", n)
+        key = "of_model" if "low" in short else "none"
+        yield warning("few_gold", key, about=(name,), model=name, n=n, **short)
+    for name, r in agreements.items():
+        if r.clusters is not None and r.clusters < FEW_CLUSTERS and r.n_gold >= LEAST_GOLD:
+            yield warning("few_gold", "clusters", about=(name,), model=name, n=r.clusters, gold=r.n_gold)
     for r in fields.get("judge_estimates", ()):
-        if r.b is not None and r.n_gold < ENOUGH_GOLD and not few.keys() & {r.a, r.b}:
-            limit = {"enough": ENOUGH_GOLD} if r.n_gold >= LEAST_GOLD else {"least": LEAST_GOLD}
-            key = "of_pair" if r.n_gold >= LEAST_GOLD else "none_of_pair"
-            yield warning("few_gold", key, about=(r.a, r.b), a=r.a, b=r.b, n=r.n_gold, **limit)
+        short = {} if r.b is None else _how_few("difference", r.n_gold)
+        own = {name: agreements[name].n_gold for name in few & {r.a, r.b}}
+        if short and r.n_gold not in own.values():
+            key = "of_pair" if "low" in short else "none_of_pair"
+            yield warning("few_gold", key, about=(r.a, r.b), a=r.a, b=r.b, n=r.n_gold, **short)
     for name, r in agreements.items():
         if r.n_gold < LEAST_GOLD or r.human_only is None or r.judge_only is None:
             continue
         n = r.human_only + r.judge_only
         if n < FEW_DISAGREEMENTS and _rests_on_the_judge(fields, name):
             yield warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold)
+
+
+def _how_few(kind: str, n: int) -> Fields:
+    """Say what so few human outcomes mean: too few for any estimate, or how often intervals were measured to hold."""
+    if n < LEAST_GOLD:
+        return {"least": LEAST_GOLD}
+    short = shortfall_of(kind, JUDGED, ppi.__name__, n=n)
+    return {} if short is None else {"low": short.lowest, "high": short.highest}
 
 
 def _rests_on_the_judge(fields: ResultFields, name: str) -> bool:

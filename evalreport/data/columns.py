@@ -181,20 +181,9 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     Raises
     ------
     InputError
-        Where there is neither y_pred, score, p_<label>, outcome nor value; gold without outcome; or there are graded
-        documents of queries.
+        Where there is neither y_pred, score, p_<label>, outcome nor value; or there are graded documents of queries.
     """
     called = {name.strip().casefold() for name in names}
-    if "gold" in roles.columns and "outcome" not in roles.columns:
-        raise InputError(
-            "the column gold, what a person said of an answer, stands without outcome, what the judge said of it",
-            file=file,
-            line=1,
-            column=roles.columns["gold"],
-            expected="outcome in every row, and gold in those that a person judged",
-            remedy="name the judge's column with --outcome; rename gold to y_true if it holds true labels or values,"
-            " to outcome if people judged every answer",
-        )
     if called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns):
         raise InputError(
             "these are rankings: documents of queries with their relevance",
@@ -204,8 +193,8 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
             remedy="compute the measure for each query, and write it as outcome with the query as id",
         )
     probable = roles.probabilities or roles.unlabelled or roles.lone is not None
-    if probable or {"y_pred", "score", "outcome", "value"} & set(roles.columns):
-        return
+    if probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns):
+        return  # gold alone is refused with the task
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if "count" in names:
         remedy = (

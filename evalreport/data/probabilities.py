@@ -271,7 +271,7 @@ def _not_taken(table: Table, headers: tuple[str, ...], why: str, name: str) -> W
 
 def _require_prediction(table: Table, said: Sequence[WarningRecord]) -> None:
     """Refuse a table whose only prediction is a column that cannot be taken for one."""
-    if table.roles.probabilities or {"y_pred", "score"} & set(table.roles.columns):
+    if table.roles.probabilities or {"y_pred", "score", "gold"} & set(table.roles.columns):
         return
     why = " ".join(str(record.text) for record in said)
     raise InputError(

@@ -77,6 +77,7 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
     UsageError
         Where the positive class is none of the classes.
     """
+    _refuse_gold_alone(rows)
     judged = next((name for name in ("outcome", "value") if name in rows.columns), None)
     if judged is not None:
         return _judged(rows, judged, options)
@@ -95,6 +96,22 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         return _clustering(rows, why)
     found = _classification(rows, options, why)
     return replace(found, warnings=(*guess, *found.warnings))
+
+
+def _refuse_gold_alone(rows: Rows) -> None:
+    """Refuse what people said where no file holds what a judge said."""
+    tables = [table for table in rows.tables if "gold" in table.roles.columns]
+    if not tables or "outcome" in rows.columns:
+        return
+    raise InputError(
+        "the column gold, what a person said of an answer, stands without outcome, what the judge said of it",
+        file=tables[0].name,
+        line=1,
+        column=tables[0].roles.columns["gold"],
+        expected="outcome in every row, and gold in those that a person judged",
+        remedy="name the judge's column with --outcome; rename gold to y_true if it holds true labels or values, to"
+        " outcome if people judged every answer",
+    )
 
 
 def _judged(rows: Rows, column: str, options: Options) -> FoundTask:

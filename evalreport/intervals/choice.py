@@ -80,12 +80,14 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """Return Wilson's interval of a mean of values in a bounded range, as if each were all or nothing.
 
     A mean of values in [0, 1] varies at most as a proportion does, so this is never too narrow for that reason.
-    What is ranked among classes rests on the examples of the rarest one.
+    What is ranked among classes rests on the examples of the rarest one, what people say on those that they judged.
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
     n = estimate.n_units if estimate.n_effective is None else estimate.n_effective
     units = float(n if estimate.rarest is None else min(n, estimate.rarest))
+    if estimate.judged is not None:
+        units = min(units, estimate.judged.gold)
     limits = wilson_limits(share * units, units, level)
     reason = Message("limits.as_proportion")
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)

@@ -20,8 +20,6 @@ Key = tuple[str, Quantity]
 
 LEAST_GOLD = 10
 """With fewer rows that a person judged there is no estimate."""
-ENOUGH_GOLD = 30
-"""With fewer the interval, which is a normal one with an estimated weight, covers less than it says."""
 
 
 @dataclass(frozen=True, slots=True)

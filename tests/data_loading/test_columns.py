@@ -30,6 +30,8 @@ CONTRACT_ALIASES = {
     "attempt": ["epoch"],
     "task": ["benchmark"],
 }
+# Accepted beside an outcome only: what a person said of what a judge said.
+BESIDE_OUTCOME = {"gold": ["human"]}
 
 
 @pytest.mark.parametrize("standard, alias", [(s, a) for s, names in CONTRACT_ALIASES.items() for a in names])
@@ -48,7 +50,17 @@ def test_the_standard_name_wins_over_its_alias(standard: str, alias: str) -> Non
 
 def test_no_other_alias_is_accepted() -> None:
     """The list of aliases is the contract's, no more."""
-    assert {s: list(names) for s, names in ALIASES.items() if names} == CONTRACT_ALIASES
+    assert {s: list(names) for s, names in ALIASES.items() if names} == CONTRACT_ALIASES | BESIDE_OUTCOME
+
+
+def test_human_stands_for_gold_beside_an_outcome() -> None:
+    """Alone it is metadata; beside outcome it is gold, unless that is there, too."""
+    options = Options()
+    assert understand(["human", "y_pred"], file="m.csv", options=options).metadata == ("human",)
+    assert understand(["human", "correct"], file="m.csv", options=options).columns["gold"] == "human"
+    both = understand(["human", "gold", "outcome"], file="m.csv", options=options)
+    assert both.columns["gold"] == "gold"
+    assert "gold" in both.unused["human"]
 
 
 def test_an_unused_alias_is_a_warning(loaded: Loaded) -> None:

@@ -117,8 +117,8 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
             assert SIZES_OF_UNLIKE.get(method.kind, {30, 1000}) <= sizes[name], name
 
 
-SIZES_OF_UNLIKE = {"clusters": {8, 100}, "weights": {200, 1000}}
-"""The smallest and the largest number of clusters, and of weighted examples."""
+SIZES_OF_UNLIKE = {"clusters": {8, 100}, "weights": {200, 1000}, "judged": {30, 500}}
+"""The smallest and the largest number of clusters, of weighted examples, and of human outcomes."""
 
 NOT_ON_A_TEST_SET = {"fits", "trained_fits", "blocks", "seeds", "suite"}
 """Kinds that need folds or data sets: what their intervals hold depends on the algorithms, not on a formula. And those

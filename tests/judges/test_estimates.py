@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from evalreport.errors import UsageError
 from evalreport.metrics.judged import mean_gold
@@ -96,6 +97,14 @@ def test_where_people_judged_all_it_is_their_mean() -> None:
     assert (row.statistic, row.df, row.p_value) == pytest.approx((tested.statistic, 79, tested.pvalue))
 
 
+def test_an_estimate_that_does_not_vary_rests_on_the_judged_rows() -> None:
+    """All 40 judged answers right and the judge accepts all 400: Wilson's interval of 40 out of 40, not of 400."""
+    gold = np.where(np.arange(400) < 40, 1.0, np.nan)
+    metric = run({"a": {"outcome": np.ones(400), "gold": gold}}).metrics[0]
+    low, high = proportion_confint(40, 40, method="wilson")
+    assert (metric.intervals[0].low, metric.intervals[0].high) == pytest.approx((low, high))
+
+
 def test_clusters_add_up_what_their_rows_contribute() -> None:
     """Under --cluster the variance is G / (G - 1) times the squared sums over clusters, with t of G - 1."""
     source = answers(n=600, gold=120)
@@ -119,11 +128,12 @@ def test_few_human_outcomes_decide_nothing() -> None:
     assert all(m.value is None and m.reason for m in nine.metrics if m.metric == "mean_gold")
     assert [(v.verdict, v.low) for v in nine.verdicts] == [("undecided", None)] * 3
     assert all("people judged 9 answers" in str(v.text) for v in nine.verdicts)
-    for results, said in ((nine, "so it has no estimate"), (twenty, "fewer than 30")):
+    for results, said in ((nine, "so it has no estimate"), (twenty, "In simulations with so few")):
         warned = [w for w in results.warnings if w.code == "few_gold"]
         assert {w.about for w in warned} == {(model,) for model in ABILITY}
         assert all(said in w.text for w in warned)
     assert all(v.low is not None for v in twenty.verdicts)
+    assert not [w for w in twenty.warnings if w.code.startswith("short_") and "mean_gold" in w.about]
 
 
 def test_a_pair_without_common_judged_rows_is_undecided() -> None:
@@ -137,7 +147,8 @@ def test_a_pair_without_common_judged_rows_is_undecided() -> None:
     assert all(m.value is not None for m in results.metrics if m.metric == "mean_gold")
     assert {v.verdict for v in results.verdicts} == {"undecided"}
     assert all("to the same questions; a comparison takes 10" in str(v.text) for v in results.verdicts)
-    assert {w.about for w in results.warnings if w.code == "few_gold"} == {v.about for v in results.verdicts}
+    warned = {w.about for w in results.warnings if w.code == "few_gold"}
+    assert {about for about in warned if len(about) == 2} == {v.about for v in results.verdicts}
     assert all(r.value is None and r.reason for r in results.judge_estimates if r.b is not None)
     assert results.judge_bias[0].p_value is not None  # by Welch, on each model's own rows
 

@@ -116,9 +116,14 @@ def test_whole_clusters_that_people_judged_are_no_choice() -> None:
     gold = np.where(np.isin(site, easiest), judge, np.nan)
     source = {"a": {"outcome": judge, "gold": gold, "site": [f"s{s}" for s in site]}}
     (as_rows,) = run(source).gold_sampling
-    (as_clusters,) = run(source, cluster="site").gold_sampling
+    clustered = run(source, cluster="site")
+    (as_clusters,) = clustered.gold_sampling
     assert as_rows.p_value < 0.001 < as_clusters.p_value
     assert as_clusters.test == "cluster_t"
+    assert ["lie in 2 clusters only" in w.text for w in clustered.warnings if w.code == "few_gold"] == [
+        False,
+        True,
+    ]
 
 
 def test_graded_outcomes_are_compared_by_ranks() -> None:
