@@ -96,19 +96,41 @@ def hull_corners(found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
     found, wrong
         (g + 1,) running weights from 0; both rise.
     """
-    positives, negatives = np.diff(found), np.diff(wrong)
-    from scipy import optimize
-
-    held = np.flatnonzero(positives + negatives > 0)
-    weights = positives[held] + negatives[held]
-    share = positives[held] / weights
-    blocks = optimize.isotonic_regression(share, weights=weights, increasing=False).blocks
-    corners = np.concatenate([[0], held[blocks[1:] - 1] + 1])
-    # Neighbouring blocks of one share lie on one line.
+    held = np.flatnonzero((np.diff(found) > 0) | (np.diff(wrong) > 0))
+    corners = np.concatenate([[0], held + 1])
+    # Points below the line between their neighbours are no corners; all of them go at once, as long as many do.
+    before = 2 * len(corners)
+    while len(corners) < 7 / 8 * before:
+        before = len(corners)
+        corners = corners[_kept(_turns(found[corners], wrong[corners]) < 0)]
+    corners = _one_by_one(corners, found, wrong)
     x, y = wrong[corners], found[corners]
-    turns = np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:]
-    straight = np.abs(turns) <= 1e-12 * max(x[-1], 1e-300) * max(y[-1], 1e-300)
-    return np.asarray(corners[np.concatenate([[True], ~straight, [True]])])
+    straight = np.abs(_turns(y, x)) <= 1e-12 * max(x[-1], 1e-300) * max(y[-1], 1e-300)
+    return corners[_kept(~straight)]
+
+
+def _turns(y: Floats, x: Floats) -> Floats:
+    """Return at each inner point how the line turns: below 0 to the right."""
+    return np.asarray(np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:])
+
+
+def _kept(inner: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which points are kept: both ends, and these inner ones."""
+    return np.concatenate([[True], inner, [True]])
+
+
+def _one_by_one(places: npt.NDArray[np.int64], found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
+    """Go along the points and drop those before a turn to the left (Andrew 1979, Inf Process Lett 9:216)."""
+    x, y = wrong[places].tolist(), found[places].tolist()
+    kept: list[int] = []
+    for i in range(len(x)):
+        while len(kept) > 1:
+            a, b = kept[-2:]
+            if (x[b] - x[a]) * (y[i] - y[b]) - (y[b] - y[a]) * (x[i] - x[b]) < 0:
+                break
+            kept.pop()
+        kept.append(i)
+    return places[kept]
 
 
 def counts_at(found: Floats, wrong: Floats) -> Counts:

@@ -320,6 +320,8 @@ def _made(
     except TemplateError as error:
         # Without its texts only the numbers can be given.
         return given, dict.fromkeys(names, error)
+    if not names:
+        return given, {}
     with speaking(catalogue):
         outcomes, svgs = _documents_made(results, options, data, names)
     made = given | {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, bytes)}

@@ -400,7 +400,8 @@ def describe_reproducibility(view: View) -> Reproducibility:
         options=tuple(
             (key.replace("_", " "), _shown(value))
             for key, value in sorted(results.options.items())
-            if _is_set(value) and (key != "average" or results.suite)  # of what else there is, it says nothing
+            if _is_set(value)
+            and (key != "average" or results.suite)  # of what else there is, it says nothing
         ),
         inputs=inputs,
         environment=tuple(sorted(results.environment.items())),

@@ -1,0 +1,26 @@
+"""What a run imports: libraries that take long to import are imported where they are needed, and nowhere else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = ("scipy.optimize", "scipy.stats", "matplotlib", "jinja2", "weasyprint", "statsmodels", "sklearn")
+"""A tenth of a second each, or more; what makes pages and pictures besides."""
+
+
+def test_a_run_that_writes_json_imports_no_heavy_library(tmp_path: Path) -> None:
+    """A default run with scores, a margin and the JSON alone needs none of them."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    for place, name in enumerate(("a", "b")):
+        rows = [f"{i},{i % 2},{((i * 7 + place * i) % 20) / 20}" for i in range(60)]
+        (folder / f"{name}.csv").write_text("\n".join(["id,y_true,p_1", *rows]) + "\n", encoding="utf-8")
+    script = (
+        "import sys\nfrom evalreport.cli import main\n"
+        f"code = main(['run', {str(folder)!r}, '-o', {str(tmp_path / 'out')!r}, '-f', 'json', '--margin', '0.05'])\n"
+        f"print(code, [name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
