@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evalreport import numbers
 from evalreport.report.characters import visible
 from evalreport.report.naming import level_of_pairs
-<<<<<<< HEAD
-from evalreport.report.page import environment, rendered
 from evalreport.report.sections import decision, leaderboard, methods, slices, tasks
-=======
-from evalreport.report.sections import decision, leaderboard, methods, slices
->>>>>>> clusters
 from evalreport.report.view import View, comparison_between, difference_decimals, interval_of, view_of
 from evalreport.results import Results
 from evalreport.texts import Message, named, say
