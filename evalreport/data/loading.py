@@ -84,14 +84,8 @@ def load(
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
     tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
-    rows = rows_of_counts(tables, truth_table, options)
-    if rows is not None:
-        found = counts_found(rows)
-    else:
-        named = name_probabilities(tables, truth_table, options)
-        rows = gather(named.tables)
-        found, warnings = (*_sources_found(rows), *named.found), (*warnings, *named.warnings)
-        del named
+    rows, found, odd = _gathered(tables, truth_table, options)
+    warnings += odd
     del tables  # their columns are in rows now
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
@@ -137,6 +131,18 @@ def load(
     if not _is_path(source):
         predictions = dataclasses.replace(predictions, inputs=(memory_record(predictions), *inputs))
     return oddities(with_training_rows(predictions))
+
+
+def _gathered(
+    tables: list[Table], truth: Table | None, options: Options
+) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+    """Put the rows of all tables, or the lines of a table of counts, below one another; say what they are."""
+    counted = rows_of_counts(tables, truth, options)
+    if counted is not None:
+        return counted, counts_found(counted), ()
+    named = name_probabilities(tables, truth, options)
+    rows = gather(named.tables)
+    return rows, (*_sources_found(rows), *named.found), tuple(named.warnings)
 
 
 def _parsed_and_aligned(
