@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evalreport.config import Options, Task
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.concatenation import Rows, Table, gather
-from evalreport.data.counts import counts_found, distinct, rows_of_counts
+from evalreport.data.counts import counts_found, distinct, refuse_options, rows_of_counts
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
@@ -80,13 +80,13 @@ def load(
         Where an option names a class or a column that is not there, or the memory limit leaves no room.
     """
     if isinstance(source, Predictions):
+        refuse_options(source.inputs[0].path if source.multiplicity is not None else None, options)
         return source
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
     tables, truth_table, inputs, warnings = _tables(source, options, truth, classes, memory_limit)
     rows, found, odd = _gathered(tables, truth_table, options)
     warnings += odd
-    del tables  # their columns are in rows now
     if truth_table is not None:
         rows, said, odd = attach_truth(rows, truth_table, memory_limit=memory_limit)
         found, warnings = found + said, warnings + odd
@@ -141,6 +141,7 @@ def _gathered(
     if counted is not None:
         return counted, counts_found(counted), ()
     named = name_probabilities(tables, truth, options)
+    tables.clear()  # their columns are in rows soon
     rows = gather(named.tables)
     return rows, (*_sources_found(rows), *named.found), tuple(named.warnings)
 

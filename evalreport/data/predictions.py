@@ -141,10 +141,9 @@ class Predictions:
             return self.n  # each id stands once: nothing to count, however many rows there are
         return int(np.count_nonzero(np.bincount(self.example)))
 
-    @property
-    def times(self) -> Indices:
-        """How many examples (n,) each row stands for."""
-        return np.ones(self.n, dtype=np.int64) if self.multiplicity is None else self.multiplicity
+    def number(self, rows: npt.NDArray[np.bool_]) -> int:
+        """Count some rows (n,), each as often as it stands for an example."""
+        return int(rows.sum() if self.multiplicity is None else self.multiplicity[rows].sum())
 
     @property
     def class_counts(self) -> Indices:

@@ -241,6 +241,8 @@ def test_what_counts_cannot_give_is_refused(tmp_path: Path, option: dict[str, An
     (tmp_path / "counts.csv").write_text(GOOD)
     with pytest.raises(UsageError, match=r"counts\.csv holds counts"):
         er.load(tmp_path / "counts.csv", **option)
+    with pytest.raises(UsageError, match=r"counts\.csv holds counts"):
+        er.evaluate(er.load(tmp_path / "counts.csv"), **option)
 
 
 def test_counts_stand_alone(tmp_path: Path) -> None:
