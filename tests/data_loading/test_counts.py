@@ -16,6 +16,8 @@ import pytest
 
 import evalreport as er
 from evalreport.cli import main
+from evalreport.config import Options
+from evalreport.data import load
 from evalreport.engine.counts import distinct_cells
 from evalreport.errors import InputError, UsageError
 from evalreport.results import Results
@@ -242,7 +244,7 @@ def test_what_counts_cannot_give_is_refused(tmp_path: Path, option: dict[str, An
     with pytest.raises(UsageError, match=r"counts\.csv holds counts"):
         er.load(tmp_path / "counts.csv", **option)
     with pytest.raises(UsageError, match=r"counts\.csv holds counts"):
-        er.evaluate(er.load(tmp_path / "counts.csv"), **option)
+        load(er.load(tmp_path / "counts.csv"), options=Options(**option))
 
 
 def test_counts_stand_alone(tmp_path: Path) -> None:
