@@ -36,6 +36,7 @@ def main() -> int:
         "help": programs.help_text,
         "run": programs.whole_run,
         "default": runs.default_runs,
+        "counts": runs.from_counts,
         "sizes": runs.by_size,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -39,6 +41,27 @@ def default_runs(*, quick: bool) -> Iterator[Row]:
         one,
         least_ratio=1.6,
     )
+
+
+def from_counts(*, quick: bool) -> Iterator[Row]:
+    """Time the default run of a table of counts, from the file on, however many examples they are."""
+    each = 1 if quick else 1_000_000
+    frame = binary_models(1_000, count=5)
+    columns = [*zip(truth(frame).tolist(), *(said.tolist() for said in labels(frame)), strict=True)]
+    cells = sorted(Counter(columns).items())
+    header = ["count", "y_true", *(f"y_pred.{model.name}" for model in frame.models)]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "counts.csv"
+        lines = [header, *([count * each, *cell] for cell, count in cells)]
+        path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+        yield Row(
+            f"default run of a table of counts, 5 models, n = {1_000 * each:,}, from the file to results.json",
+            "none",
+            best_of(lambda: to_json(evaluate(path, options=Options()))),
+            None,
+            most_seconds=1.0,
+            remark=f"{len(cells)} lines; start-up of Python and imports not counted",
+        )
 
 
 def _beside_a_loop(predictions: Predictions, goal: float, replicates: int) -> Row:

@@ -197,9 +197,10 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
     if not predictions.classes or predictions.y_true is None:
         return
     # An example that is predicted repeatedly is one example.
-    first = np.unique(predictions.example, return_index=True)[1]
-    true, times = predictions.y_true[first], predictions.times
-    counts, n = np.bincount(true, times[first], minlength=len(predictions.classes)), predictions.n_examples
+    counts, n = predictions.class_counts, predictions.n_examples
+    if predictions.multiplicity is None:
+        first = np.unique(predictions.example, return_index=True)[1]
+        counts, n = np.bincount(predictions.y_true[first], minlength=len(predictions.classes)), len(first)
     largest = int(counts.argmax())
     share = float(counts[largest] / n)
     name = predictions.classes[largest]
@@ -210,7 +211,8 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
     for model in sample.label_models:
         outputs = next(m for m in predictions.models if m.name == model)
-        right = float(times[outputs.y_pred == predictions.y_true].sum() / times.sum())
+        hits = np.asarray(outputs.y_pred == predictions.y_true)
+        right = predictions.number(hits) / int(predictions.class_counts.sum())
         low, _ = wilson_limits(right * n, n, 0.95)
         if low <= share:
             yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)

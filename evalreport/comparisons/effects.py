@@ -135,15 +135,14 @@ def unanimity(predictions: Predictions) -> tuple[UnanimityRecord, ...]:
         return ()
     right = np.stack([a == (1 if truth is None else truth) for a in answers])
     every, none = right.all(axis=0), ~right.any(axis=0)
-    times = predictions.times
     parts: list[tuple[str | None, Any]] = [(None, np.ones(predictions.n, dtype=bool))]
     parts += [] if truth is None else [(name, truth == code) for code, name in enumerate(predictions.classes)]
     return tuple(
         UnanimityRecord(
             label=label,
-            n=int(times[part].sum()),
-            all_right=int(times[every & part].sum()),
-            all_wrong=int(times[none & part].sum()),
+            n=predictions.number(part),
+            all_right=predictions.number(every & part),
+            all_wrong=predictions.number(none & part),
         )
         for label, part in parts
     )
@@ -405,7 +404,7 @@ def _difference_per_cases(
     if not independent or predictions.design != "test-set":
         return difference, NO_LIMITS
     cells = (wrong_a & wrong_b, wrong_a & ~wrong_b, ~wrong_a & wrong_b, ~wrong_a & ~wrong_b)
-    both, only_a, only_b, neither = (float(weight[cell].sum()) for cell in cells)
+    both, only_a, only_b, neither = (float(predictions.number(cell)) for cell in cells)
     low, high = newcombe_paired_limits((both, only_a, only_b, neither), level)
     return difference, (CASES * low, CASES * high)
 

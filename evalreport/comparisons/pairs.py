@@ -167,10 +167,11 @@ def agreement(right: Floats, times: Floats | None = None) -> tuple[float, float,
 
     ``times``: (n,) how many examples each row stands for; None: one.
     """
-    each = np.ones(len(right)) if times is None else times
     first, second = right[:, 0] > 0.5, right[:, 1] > 0.5
     kinds = (first & second, first & ~second, ~first & second, ~first & ~second)
-    both, only_first, only_second, neither = (float(each[kind].sum()) for kind in kinds)
+    both, only_first, only_second, neither = (
+        float(kind.sum() if times is None else times[kind].sum()) for kind in kinds
+    )
     return both, only_first, only_second, neither
 
 

@@ -110,7 +110,7 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
     table = next((table for table in tables if table.roles.answers), None)
     if table is None:
         return None
-    _refuse_options(table, options)
+    refuse_options(table.name, options)
     beside = truth or next((other for other in tables if other is not table), None)
     if beside is not None:
         raise InputError(
@@ -131,7 +131,14 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
     return replace(rows, times=np.tile(lines.counts, len(models)), coded=(positions(n), places))
 
 
-def _refuse_options(table: Table, options: Options) -> None:
+def refuse_options(name: str | None, options: Options) -> None:
+    """Refuse options that ask of a table of counts what it does not hold; ``name`` None: there is none.
+
+    Raises
+    ------
+    UsageError
+        With the option, and what it needs.
+    """
     asked = {
         "--cluster": options.cluster,
         "--weight": options.weight,
@@ -141,9 +148,9 @@ def _refuse_options(table: Table, options: Options) -> None:
         "--join independent": "" if options.join == "independent" else None,
     }
     for option, value in asked.items():
-        if value is not None:
+        if name is not None and value is not None:
             raise UsageError(
-                f"{option}{f' {value}' if value else ''}: {table.name} holds counts, whose lines stand for examples"
+                f"{option}{f' {value}' if value else ''}: {name} holds counts, whose lines stand for examples"
                 " that are alike and are drawn one by one; it needs the predictions themselves, a row for each"
                 " example"
             )

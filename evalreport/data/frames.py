@@ -60,12 +60,7 @@ class _Part:
 
     @property
     def has_id(self) -> bool:
-        return not _ID_NAMES.isdisjoint(self.columns)
-
-    @property
-    def unmatched(self) -> bool:
-        """Whether its rows have ids already, or need none since they are counts."""
-        return self.has_id or are_counts(self.columns)
+        return not _ID_NAMES.isdisjoint(self.columns) or are_counts(self.columns)  # counts need none
 
 
 def memory_tables(
@@ -343,7 +338,7 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
     InputError
         Where a plain array stands beside indexes of different orders, or of another length.
     """
-    every = [part for part in (truth, *parts) if part is not None and not part.unmatched]
+    every = [part for part in (truth, *parts) if part is not None and not part.has_id]
     labelled = [part for part in every if part.labelled]
     if not labelled:
         return list(parts), truth
@@ -354,7 +349,7 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
     alike = all(part.index is not None and part.index.equals(labels) for part in labelled)
 
     def with_id(part: _Part) -> _Part:
-        if part.unmatched:
+        if part.has_id:
             return part
         index = part.index
         if index is None:

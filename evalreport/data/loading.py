@@ -18,7 +18,7 @@ from evalreport.data.aggregates import aggregate_in, counted_frames, counts_file
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.attempts import Answers, settle_attempts
 from evalreport.data.concatenation import Rows, Table, gather
-from evalreport.data.counts import counts_found, distinct, rows_of_counts
+from evalreport.data.counts import counts_found, distinct, refuse_options, rows_of_counts
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
@@ -94,6 +94,7 @@ def load(
         Where an option names a class or a column that is not there, or the memory limit leaves no room.
     """
     if isinstance(source, Predictions):
+        refuse_options(source.inputs[0].path if source.multiplicity is not None else None, options)
         return source
     if isinstance(truth, (str, Path)):
         options, truth = dataclasses.replace(options, truth=str(truth)), None
@@ -175,6 +176,7 @@ def _gathered(
         found = counts_found(rows)
     else:
         named = name_probabilities(tables, truth_table, options)
+        tables.clear()  # their columns are in rows soon
         rows = gather(named.tables)
         found, warnings = (*_sources_found(rows, naming), *named.found), (*warnings, *named.warnings)
     if truth_table is not None:

@@ -206,10 +206,9 @@ class Predictions:
         """Whether the outcomes are a judge's, and people gave theirs of some rows."""
         return any(model.gold is not None for model in self.models)
 
-    @property
-    def times(self) -> Indices:
-        """How many examples (n,) each row stands for."""
-        return np.ones(self.n, dtype=np.int64) if self.multiplicity is None else self.multiplicity
+    def number(self, rows: npt.NDArray[np.bool_]) -> int:
+        """Count some rows (n,), each as often as it stands for an example."""
+        return int(rows.sum() if self.multiplicity is None else self.multiplicity[rows].sum())
 
     @property
     def class_counts(self) -> Indices:

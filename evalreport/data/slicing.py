@@ -53,11 +53,9 @@ def quantile_edges(values: Floats, n_bins: int, times: Codes | None = None) -> t
     >>> quantile_edges(np.array([0.0, 0.0, 0.0, 1.0]), 4)
     (1.0,)
     """
-    order = np.argsort(values, kind="stable")
-    ordered, above = (
-        values[order],
-        np.cumsum(np.ones(len(values), np.int64) if times is None else times[order]),
-    )
+    ordered, above = np.sort(values), np.arange(1, len(values) + 1)
+    if times is not None:
+        above = np.cumsum(times[np.argsort(values)])
     places = np.ceil(np.arange(1, n_bins) * int(above[-1]) / n_bins).astype(np.int64)
     edges = np.unique(ordered[np.searchsorted(above, places[places < above[-1]], side="right")])
     edges = edges[edges > ordered[0]]
@@ -210,7 +208,7 @@ def divide(predictions: Predictions, text: str) -> Division:
     columns: dict[str, Column] = {**predictions.keys, **predictions.metadata}
     own = {name for model in predictions.models for name in model.columns}
     parts = read_slicing(text, columns, own)
-    single = [_divided(columns[part.column], part, text, predictions.times) for part in parts]
+    single = [_divided(columns[part.column], part, text, predictions.multiplicity) for part in parts]
     division = single[0] if len(single) == 1 else _crossed(single[0], single[1])
     if len(division.values) > MOST_VALUES:
         raise _too_many(text, len(division.values), columns, parts)
@@ -304,7 +302,7 @@ def are_numbers(texts: Collection[str]) -> bool:
 # --- one column -----------------------------------------------------------------------------------------------------
 
 
-def _divided(column: Column, part: Part, text: str, times: Codes) -> Division:
+def _divided(column: Column, part: Part, text: str, times: Codes | None) -> Division:
     if column.categories is None:
         return _numbers(np.asarray(column.values, dtype=np.float64), part, times)
     codes = column.values.astype(np.int64)
@@ -321,10 +319,12 @@ def _divided(column: Column, part: Part, text: str, times: Codes) -> Division:
     return _most_frequent(column.categories, codes, part, times)
 
 
-def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part, times: Codes) -> Division:
+def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part, times: Codes | None) -> Division:
     """Keep the most frequent values and put the others together."""
     assert part.cut is not None
-    counts = np.bincount(codes[codes >= 0], times[codes >= 0], minlength=len(categories))
+    given = codes >= 0
+    each = None if times is None else times[given]
+    counts = np.bincount(codes[given], each, minlength=len(categories))
     # Of values that are equally frequent those that stand first in order.
     kept = np.sort(np.argsort(-counts, kind="stable")[: int(part.cut)])
     if len(kept) == len(categories):
@@ -336,19 +336,19 @@ def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part, times:
     return _named(part.column, (*names, _unlike(OTHER, names)), place[codes], how)
 
 
-def _numbers(values: Floats, part: Part, times: Codes) -> Division:
+def _numbers(values: Floats, part: Part, times: Codes | None) -> Division:
     given = ~np.isnan(values)
     distinct = np.unique(values[given])
     if part.cut is None and len(distinct) <= MOST_NUMBERS_APART:
         codes = np.where(given, np.searchsorted(distinct, values), -1)
         return _named(part.column, tuple(map(spelled, distinct)), codes)
-    edges, how = _edges(values[given], part.cut, times[given])
+    edges, how = _edges(values[given], part.cut, None if times is None else times[given])
     codes = np.where(given, bin_codes(np.where(given, values, 0.0), edges), -1)
     names = bin_names(edges, whole=all_whole(values[given]))
     return _named(part.column, names, codes, how)
 
 
-def _edges(values: Floats, cut: str | None, times: Codes) -> tuple[tuple[float, ...], Message]:
+def _edges(values: Floats, cut: str | None, times: Codes | None) -> tuple[tuple[float, ...], Message]:
     """Return the edges of the bins and say how they came about."""
     if cut is not None and "," in cut:
         edges = tuple(float(edge) for edge in cut.removesuffix(",").split(","))
