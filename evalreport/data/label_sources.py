@@ -245,8 +245,11 @@ def _distinct(one: OpenedSource, header: str, *, is_label: bool) -> dict[str, st
     import pyarrow as pa
 
     most = MOST_SPELLINGS if is_label else MOST_TEXTS
-    found = one.source.frame.select(as_text(one, header).alias(header)).unique().head(most + 1)
-    array = collected(found)[header].combine_chunks().cast(pa.string()).drop_null()
+    texts = one.source.frame.select(as_text(one, header).alias("text"))
+    found = (
+        texts.group_by("text").agg(nw.len().alias("rows")).head(most + 2)
+    )  # one of them may be the empty cell
+    array = collected(found)["text"].combine_chunks().cast(pa.string()).drop_null()
     if len(array) > most and is_label:
         raise NotLabels(
             f"there are more than {most:,} different labels",
@@ -265,10 +268,10 @@ def _distinct(one: OpenedSource, header: str, *, is_label: bool) -> dict[str, st
     elif kind.is_float():
         typed = pa.array([float(text) for text in array.to_pylist()], pa.float64())
     kept = keep(typed, "codes" if is_label else "metadata")
-    texts = kept.to_pylist()
+    spelled = kept.to_pylist()
     if kind.is_float():
-        texts = [None if text is None or math.isnan(float(text)) else text for text in texts]
-    return {own: text for own, text in zip(array.to_pylist(), texts, strict=True) if text is not None}
+        spelled = [None if text is None or math.isnan(float(text)) else text for text in spelled]
+    return {own: text for own, text in zip(array.to_pylist(), spelled, strict=True) if text is not None}
 
 
 def collected(frame: Frame) -> pa.Table:
