@@ -418,7 +418,8 @@ def _parsed(url: str) -> URL:
         import psycopg  # noqa: F401 - asked for here, so that the message can say what to install
     except ImportError:
         raise UsageError(
-            "a history on PostgreSQL needs its driver: install evalreport with its extra postgresql (in a clone: make env)"
+            "a history on PostgreSQL needs its driver: install evalreport with its extra"
+            " postgresql (in a clone: make env)"
         ) from None
     return parsed.set(drivername="postgresql+psycopg")
 

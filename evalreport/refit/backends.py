@@ -334,7 +334,8 @@ def _connected(scheduler: str) -> Iterator[Client]:
         import distributed
     except ImportError:
         raise UsageError(
-            "the backend dask needs distributed: install evalreport with its extras refit and dask, here and on the workers"
+            "the backend dask needs distributed: install evalreport with its extras refit and dask,"
+            " here and on the workers"
         ) from None
     # What goes wrong is said once, by an error: not as tracebacks of the client's own log.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
