@@ -384,7 +384,9 @@ def _parsed(url: str) -> URL:
         from sqlalchemy import make_url
         from sqlalchemy.exc import ArgumentError
     except ImportError:
-        raise UsageError("a history needs SQLAlchemy: pip install 'evalreport[history]'") from None
+        raise UsageError(
+            "a history needs SQLAlchemy: install evalreport with its extra history (in a clone: make env)"
+        ) from None
     remember_address(url)
     remember(os.environ.get("PGPASSWORD", ""))
     try:
@@ -416,7 +418,8 @@ def _parsed(url: str) -> URL:
         import psycopg  # noqa: F401 - asked for here, so that the message can say what to install
     except ImportError:
         raise UsageError(
-            "a history on PostgreSQL needs its driver: pip install 'evalreport[postgresql]'"
+            "a history on PostgreSQL needs its driver: install evalreport with its extra"
+            " postgresql (in a clone: make env)"
         ) from None
     return parsed.set(drivername="postgresql+psycopg")
 

@@ -334,7 +334,8 @@ def _connected(scheduler: str) -> Iterator[Client]:
         import distributed
     except ImportError:
         raise UsageError(
-            "the backend dask needs distributed: pip install 'evalreport[refit,dask]', here and on the workers"
+            "the backend dask needs distributed: install evalreport with its extras refit and dask,"
+            " here and on the workers"
         ) from None
     # What goes wrong is said once, by an error: not as tracebacks of the client's own log.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
@@ -367,7 +368,7 @@ def _check_workers(client: Client, scheduler: str) -> None:
         if isinstance(found, BaseException):
             raise UsageError(
                 f"the Dask worker {address} cannot run evalreport ({type(found).__name__}: {found}); install the same"
-                " 'evalreport[refit,dask]' on every worker"
+                " evalreport with its extras refit and dask on every worker"
             )
         other = [
             f"{name} {found.get(name)} there, {ours[name]} here"

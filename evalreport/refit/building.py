@@ -117,7 +117,7 @@ def require_refit() -> None:
         except ImportError:
             raise UsageError(
                 f"{library} is not installed; scikit-learn and joblib do the refitting:"
-                " pip install 'evalreport[refit]'"
+                " install evalreport with its extra refit (in a clone: make env)"
             ) from None
 
 

@@ -226,7 +226,7 @@ def test_a_missing_library_is_named_with_what_to_install(plan: Write, capsys, mo
     monkeypatch.setitem(sys.modules, library, None)
     said = refused(plan('name = "kfold"', BAYES), capsys)
     assert f"{library} is not installed; " in said
-    assert "pip install 'evalreport[refit]'" in said
+    assert "install evalreport with its extra refit" in said
 
 
 def test_a_path_that_the_system_refuses_is_no_file(tmp_path: Path):
