@@ -145,7 +145,7 @@ def paired_t(pair: Pair) -> Outcome:
 
 
 @comparison_test(
-    "t by clusters, bias-reduced",
+    "Cluster-robust t (CR2)",
     "clusters",
     beside=("permutation", "bootstrap_difference"),
 )

@@ -102,7 +102,7 @@ def suite_t(estimate: Estimate, level: float) -> Bounds:
 
 
 @interval(
-    "Student's t by clusters, bias-reduced",
+    "Cluster-robust t (CR2)",
     "clusters",
     source="CR2: Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat"
     " 36:672",

@@ -95,12 +95,13 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
 
 
 def oneliner(results: Results) -> str:
-    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of svm, ..., n = 2,600.``."""
+    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of svm; ..., n = 2,600.``."""
     view = view_of(results)
     outcomes = {gate.outcome for gate in results.gates}
     state = "FAILED" if "fail" in outcomes else "UNDECIDED" if "undecided" in outcomes else "OK"
     headline = decision.describe(view).headline.rstrip(".")
-    return f"[evalreport {state}] {headline}{_against(view)}, {say('report.examples', n=results.n)}."
+    said = "; ".join(part for part in (headline, _against(view)) if part)
+    return f"[evalreport {state}] {said}, {say('report.examples', n=results.n)}."
 
 
 def _against(view: View) -> str:
@@ -115,9 +116,7 @@ def _against(view: View) -> str:
     decimals = difference_decimals(view, view.primary)
     difference = numbers.number(record.difference, decimals, signed=True)
     limits = interval_of(view, record, decimals)
-    return ", " + say(
-        "summary.versus", leader=leader.name, other=other.name, difference=difference, interval=limits
-    )
+    return say("summary.versus", leader=leader.name, other=other.name, difference=difference, interval=limits)
 
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}

@@ -332,4 +332,4 @@ def test_an_undecided_gate_says_how_many_examples_would_decide_it(right, limit):
 
 def test_a_value_on_its_limit_is_not_promised_a_decision():
     """However many examples there are, half of the intervals lie on either side."""
-    assert "no number of examples" in outcome("forest.accuracy >= 0.92", ACCURACY).text
+    assert "no feasible number of examples" in outcome("forest.accuracy >= 0.92", ACCURACY).text

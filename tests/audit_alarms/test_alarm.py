@@ -47,10 +47,10 @@ def test_a_drop_after_good_nights_is_an_alarm_and_fails_the_gate(week):
     assert row.p_adjusted <= 0.05
     assert (row.details["accepted_nights"], row.details["nights"], row.details["change_look"]) == (7, 10, 6)
     assert str(row.text).startswith(
-        "worse than at the accepted nights: accuracy 0.904 on average over 7 accepted nights, 0.700 over the 5 nights"
-        " from look 6 on, where the change most likely began; evidence "
+        "worse than the accepted nights: accuracy averaged 0.904 over 7 accepted nights and 0.700 over the 5 nights"
+        " since look 6, where the change most likely began; evidence "
     )
-    assert "if the nights are independent of each other and vary as a normal distribution does" in row.text
+    assert "if nights are independent and vary like a normal distribution" in row.text
     assert warned(found)["worse_than_accepted"].about == ("forest",)
     assert gate_of(found) == ("fail", "alarms: 1")
 
@@ -94,7 +94,6 @@ def test_the_plain_test_stands_beside_it_and_raises_nothing(history):
     row = answer(found, "worse_this_run")
     assert row.p_value == found.results.history[0].p_value
     assert (row.p_adjusted, row.alarm) == (None, False)
-    assert str(row.text).startswith("this look alone, not corrected")
 
 
 # --- the accepted nights --------------------------------------------------------------------------------------------
@@ -103,7 +102,7 @@ def test_the_plain_test_stands_beside_it_and_raises_nothing(history):
 def test_fewer_than_seven_accepted_nights_are_a_warning(history, week):
     """With one accepted run the warning says what to do; with a week of them there is none."""
     few = warned(series(history, [GOOD], series="one"))["few_accepted_nights"]
-    assert str(few.text).startswith("1 accepted night: a drop soon after is seen late or never")
+    assert str(few.text).startswith("1 accepted night is too few: a drop soon after shows late or never")
     assert "at least 7" in few.text
     assert "few_accepted_nights" not in warned(nights(week, [GOOD], begin=7))
 
@@ -392,7 +391,7 @@ def test_a_declared_floor_is_what_the_alarm_is_about(week):
     assert row.statistic == pytest.approx(math.exp(floor_evidence(np.array(falling), 0.85, 1.0)), rel=1e-9)
     assert (row.alarm, row.effect, row.effect_size) == (True, "from_floor", pytest.approx(-0.55))
     assert str(row.text).startswith(
-        f"beyond its declared limit ({gate}): accuracy 0.300 on average over 6 nights"
+        f"beyond its declared limit ({gate}): accuracy averaged 0.300 over 6 nights"
     )
     assert str(row.text).endswith("however the nights depend on each other")
     assert gate_of(found) == ("fail", row.text)
@@ -494,6 +493,6 @@ def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monk
         said.append(capsys.readouterr().err.splitlines())
     assert said[0] == []
     (line,) = [line for line in said[1] if line.startswith("forest: not shown to be worse")]
-    assert "if the nights are independent of each other" in line
+    assert "if nights are independent" in line
     (line,) = [line for line in said[2] if "worse_than_accepted" in line]
-    assert line.startswith("warning: forest: worse than at the accepted nights")
+    assert line.startswith("warning: forest: worse than the accepted nights")

@@ -57,8 +57,8 @@ def test_another_prevalence_is_found_with_its_size(history):
     assert (row.test, row.alarm) == ("chi_square", True)
     assert row.statistic == pytest.approx(stats.chi2_contingency(table, correction=False).statistic)
     assert row.effect_size == pytest.approx(stats.contingency.association(np.array(table), method="cramer"))
-    assert row.text == "20.0 % in class 1, 50.0 % then"
-    assert "labels truth: 20.0 % in class 1, 50.0 % then" in warned(found)["data_changed"].text
+    assert row.text == "20.0 % in class 1, was 50.0 %"
+    assert "labels truth: 20.0 % in class 1, was 50.0 %" in warned(found)["data_changed"].text
 
 
 def test_other_scores_are_found_though_the_labels_are_the_same(history):
@@ -125,7 +125,7 @@ def test_a_column_that_the_run_slices_by_is_asked_about(history):
     now = scored(spread(400), first=1000, sex=["f"] * 360 + ["m"] * 40, age=[a + 10 for a in ages])
     found = changed(history, then, now, slices=("sex", "age:3"))
     assert answer(found, "column", "sex").alarm
-    assert answer(found, "column", "sex").text == "most changed: f, 90.0 %, 50.0 % then"
+    assert answer(found, "column", "sex").text == "most changed: f, 90.0 %, was 50.0 %"
     assert answer(found, "column", "age").test == "kolmogorov_smirnov"
     assert answer(found, "column", "age").details["wasserstein"] == pytest.approx(10, abs=1e-9)
 
@@ -199,8 +199,8 @@ def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
     for name, found in (("loud", loud), ("quiet", quiet)):
         render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
     page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8")
-    assert "Audit 3 since run 7 was accepted: one alarm." in page
-    assert "<b>alarm</b>: worse than at the accepted nights" in page
+    assert "Alarms about models: 1, about data: 0" in page
+    assert "<b>alarm</b>: worse than the accepted nights" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
     assert re.search(r"^\*\*forest went from \d+\.\d % to \d+\.\d %\.", summary, re.MULTILINE)
     assert "Nothing changed: forest accuracy" in (tmp_path / "quiet" / "report.html").read_text(

@@ -102,7 +102,7 @@ def test_other_examples_decide_by_the_independent_difference(history):
     found, _, _ = audited(history, right(share(360, 400), first=9000), gates=(ACCEPTED,))
     outcome, text = gate_of(found)
     assert outcome == "undecided"
-    assert "as independent samples: 400 examples then, 400 now" in text
+    assert "as independent samples (n = 400 then, 400 now)" in text
 
 
 def test_a_count_is_compared_with_the_earlier_count_at_once(history):

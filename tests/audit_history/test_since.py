@@ -71,7 +71,7 @@ def test_on_other_examples_the_runs_are_two_independent_samples(history):
     by_hand = square_and_add((0.81, *now), (0.90, *then))
     assert found.interval_method == "newcombe_independent"
     assert (found.low, found.high) == pytest.approx((by_hand.low, by_hand.high), abs=1e-12)
-    assert found.text == "as independent samples: 100 examples then, 100 now"
+    assert found.text == "as independent samples (n = 100 then, 100 now)"
 
 
 def wilson(successes: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:

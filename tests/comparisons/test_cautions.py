@@ -157,7 +157,7 @@ def test_metrics_disagree():
     ahead, behind = str(warning.text).split("shy on")
     assert "recall" in ahead
     assert "precision" in behind
-    assert "overall winner" in warning.text
+    assert "Decide which errors matter first" in warning.text
     assert not given(evaluate({"a": models["shy"], "b": models["shy"]}), "metrics_disagree")
 
 

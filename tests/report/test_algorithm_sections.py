@@ -128,7 +128,7 @@ def test_the_unbiased_bias_leads_the_table_and_the_bars() -> None:
 def test_a_learning_curve_says_where_models_are_compared() -> None:
     """The largest size is marked; the fitted law stands with its reason or its numbers."""
     learning = sections(evaluated(sized(), task="binary"))["learning"]
-    assert learning.heading == "Learning curves"
+    assert learning.heading.startswith("Learning curves: from ")
     assert [(row.model.id, row.x) for row in learning.points if row.used] == [("a", "80"), ("b", "80")]
     assert len(learning.fits) == 2
     assert all(fit.reason or fit.formula for fit in learning.fits)
@@ -137,7 +137,7 @@ def test_a_learning_curve_says_where_models_are_compared() -> None:
 def test_a_complexity_curve_repeats_that_its_choice_is_optimistic() -> None:
     """Each model has a panel of its own, and the warning stands where the curve is."""
     learning = sections(evaluated(sized("complexity"), task="binary"))["learning"]
-    assert learning.heading == "Complexity curves"
+    assert learning.heading.startswith("Complexity curves: the error is lowest at ")
     assert learning.figure.name == "learning-panels"
     assert any("optimistic" in note for note in learning.notes)
     assert not learning.fits

@@ -19,12 +19,10 @@ from evalreport.texts import say
 Simulate = Callable[..., Results]
 
 
-def test_labels_alone_have_no_curve_and_one_sentence(simulate: Simulate) -> None:
-    """Three points are no curve: where no model gives scores, one sentence says so, and nothing is drawn."""
-    section = curves.describe(view_of(dataclasses.replace(simulate(), curves=())))
-    assert section is not None
-    assert section.figures == ()
-    assert section.notes == (say("evidence.no_curves"),)
+def test_labels_alone_have_no_section_of_curves(simulate: Simulate) -> None:
+    """Three points are no curve: where no model gives scores there is nothing to draw, and no section."""
+    without = dataclasses.replace(simulate(), curves=(), score_histograms=())
+    assert curves.describe(view_of(without)) is None
 
 
 def test_a_gate_in_the_summary_is_named_once(simulate: Simulate) -> None:
@@ -78,8 +76,8 @@ def test_metrics_without_any_value_are_one_sentence(simulate: Simulate) -> None:
 
 @pytest.mark.parametrize(
     "design, words",
-    [("test-set", "these fitted models and examples like these"), ("cross-validation", "about the algorithms"),
-     ("datasets", "data sets drawn like these"), ("seeds", "training again"), ("bootstrap", "mean over the fits")],
+    [("test-set", "these fitted models on examples like these"), ("cross-validation", "about the algorithms"),
+     ("datasets", "data sets like these"), ("seeds", "retraining"), ("bootstrap", "mean over the fits")],
 )  # fmt: skip
 def test_the_scope_of_the_intervals_is_that_of_the_design(
     simulate: Simulate, design: str, words: str

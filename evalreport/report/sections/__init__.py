@@ -87,7 +87,7 @@ def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
     described: list[Described] = []
     for section in SECTIONS:
         content = section.describe(view) if section.brief or not brief else None
-        if content is not None:
+        if content is not None and not (brief and not getattr(content, "in_brief", True)):
             key = section.brief_heading if brief and section.brief_heading else section.name
             # A section is headed by what it found, where it says so.
             plain = named("heading", key)

@@ -10,7 +10,7 @@ from evalreport.plots.control import Nights, audited_values
 from evalreport.records import HistoryRecord
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.sections.change import OF_MODELS, named_alarm
+from evalreport.report.sections.change import OF_MODELS
 from evalreport.report.view import Row, View, text_of
 from evalreport.results import AuditRecord
 from evalreport.texts import has, named, say
@@ -85,10 +85,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What the section shows: a sentence, what is alarming, the tables, how to read them."""
+    """What the section shows: how many alarms there are, the tables, how to read them."""
 
-    headline: str
-    loud: tuple[str, ...]
+    heading: str
     figure: Figure | None
     tables: tuple[Table, ...]
     note: str
@@ -104,11 +103,12 @@ def describe_audit(view: View) -> Audit | None:
         Table(title, tuple(_line(view, r) for r in records if (r.question in OF_MODELS) == of_models))
         for title, of_models in kinds
     )
-    loud = tuple(f"{named_alarm(view, r)}: {text_of(view, r.text)}" for r in records if r.alarm)
-    headline = "audit.headline_loud" if loud else "audit.headline_quiet"
+    of_models, of_data = (
+        sum(r.alarm and (r.question in OF_MODELS) == about_models for r in records)
+        for about_models in (True, False)
+    )
     return Audit(
-        headline=say(headline, n=len(loud), look=records[0].look, run=records[0].run),
-        loud=loud,
+        heading=say("audit.found", of_models=of_models, of_data=of_data),
         figure=_figure(view),
         tables=tuple(table for table in tables if table.lines),
         note=say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"]))),

@@ -78,7 +78,7 @@ class Curves:
 
 
 def describe(view: View) -> Curves | None:
-    """Lay out the curves; one sentence where classes are predicted without scores, nothing for other tasks."""
+    """Lay out the curves, and the map of classes; nothing where there are neither."""
     results = view.results
     kinds = {(c.curve, c.label) for c in results.curves}
     figures = []
@@ -92,12 +92,8 @@ def describe(view: View) -> Curves | None:
     classes = _class_map(view)
     drawn = {c.model for c in results.curves}
     missing = [m.short for m in view.models if m.id not in drawn]
-    notes: tuple[str, ...] = ()
-    if results.confusion and not figures:
-        notes = (say("evidence.no_curves"),)
-    elif figures and missing:
-        notes = (say("evidence.labels_only", names=listed(missing)),)
-    return Curves(tuple(figures), classes, notes) if figures or classes or notes else None
+    notes = (say("evidence.labels_only", names=listed(missing)),) if figures and missing else ()
+    return Curves(tuple(figures), classes, notes) if figures or classes else None
 
 
 def _values(view: View, metric: str) -> dict[str, float]:
@@ -210,14 +206,15 @@ def _precision_recall(view: View) -> Figure:
 
 
 def _scores(view: View) -> list[Figure]:
-    """Describe how the scores of the model that ranks first are distributed, by the median of the positives."""
+    """Describe how the scores of the model that ranks first are distributed, by the median in each class."""
     first = view.models[0]
-    record = next((r for r in view.results.score_histograms if r.model == first.id and r.positive), None)
-    if record is None or not record.n:
+    own = {r.positive: r for r in view.results.score_histograms if r.model == first.id and r.n}
+    if len(own) < len((True, False)):
         return []
-    half = int(np.searchsorted(np.cumsum(record.counts), record.n / 2))
-    title = say("finding.scores", model=first.short, label=shorten(visible(record.true), LONGEST),
-                score=record.edges[half + 1])  # fmt: skip
+    halves = {side: int(np.searchsorted(np.cumsum(r.counts), r.n / 2)) for side, r in own.items()}
+    positive, negative = (shorten(visible(own[side].true), LONGEST) for side in (True, False))
+    title = say("finding.scores", model=first.short, label=positive, other=negative,
+                score=own[True].edges[halves[True]], below=own[False].edges[halves[False] + 1])  # fmt: skip
     return [_of_one(view, "scores", title, score_histogram, named("distributions.caption", "scores"))]
 
 
@@ -233,16 +230,25 @@ def _reliability(view: View) -> Figure:
 
 
 def _confidence_title(view: View, model: Model) -> str:
-    """Compare how often the most probable class is the true one with how probable it is said to be, on average."""
-    curve = curve_of(view.results, model.id, "reliability", None)
-    if curve is None or not curve.count:
-        return say("curves.reliability_title")
-    said, right = (float(np.average(values, weights=curve.count)) for values in (curve.x, curve.y))
-    return say("finding.confidence", model=model.short, right=right, said=said)
+    """Compare how often the most probable class is the true one with its mean probability."""
+    predicted, observed = _means(view, model, None)
+    return say("finding.confidence", model=model.short, right=observed, said=predicted)
+
+
+def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
+    """Give the mean predicted probability and the observed frequency, from the bins of a reliability diagram."""
+    curve = curve_of(view.results, model.id, "reliability", label)
+    assert curve is not None
+    assert curve.count
+    predicted, observed = (float(np.average(values, weights=curve.count)) for values in (curve.x, curve.y))
+    return predicted, observed
 
 
 def _calibration_title(view: View, drawn: list[Model]) -> str:
-    """Say which of the drawn models an interval shows to be miscalibrated: its slope off 1, or its intercept off 0."""
+    """Say which of the drawn models an interval shows to be miscalibrated: its slope off 1, or its intercept off 0.
+
+    Where none has a slope (a probability of 0 or 1 has no logit), the mean probability of the first is compared.
+    """
     found: dict[str, list[tuple[str, str]]] = {}
     for model in drawn:
         slope, intercept = (
@@ -271,7 +277,11 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
         for kind, own in found.items()
         if kind in told
     ]
-    return "; ".join(said) or say("curves.reliability_title")
+    if said:
+        return "; ".join(said)
+    predicted, observed = _means(view, drawn[0], None)
+    return say("finding.mean_probability", model=drawn[0].short, predicted=predicted, observed=observed,
+               label=shorten(visible(str(view.results.positive)), LONGEST))  # fmt: skip
 
 
 # --- several classes --------------------------------------------------------------------------------------------------

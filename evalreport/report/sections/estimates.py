@@ -53,6 +53,7 @@ class EstimateTable:
 class Estimates:
     """What the section shows; empty parts are left out."""
 
+    heading: str
     models: tuple[Model, ...]
     figure: Figure | None
     main: EstimateTable | None
@@ -76,6 +77,7 @@ def describe(view: View) -> Estimates | None:
     metrics = list(dict.fromkeys(r.metric for r in valued)) if resampled else []
     tables = tuple(_table(view, metric, valued) for metric in metrics)
     return Estimates(
+        heading=_found(view, metrics[0], valued) if metrics else "",
         models=view.models,
         figure=_figure(view, metrics[0], valued) if metrics else None,
         main=tables[0] if tables else None,
@@ -86,6 +88,33 @@ def describe(view: View) -> Estimates | None:
         criteria=criteria,
         missing=_missing(records) if resampled else "",
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
+    )
+
+
+def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> str:
+    """Say what the estimators that predict new examples give for the model that ranks first, and for the last."""
+    first, last = view.models[0], view.models[-1]
+    own = {
+        (r.model, r.estimator): r.value
+        for r in valued if r.metric == metric and r.value is not None and r.estimator != "resubstitution"
+    }  # fmt: skip
+    names = [name for name in _shown(valued, metric) if (first.id, name) in own]
+    if not names:
+        return ""
+    decimals = numbers.decimals_of(r.standard_error for r in valued if r.metric == metric)
+    values = {
+        key: numbers.number(value, decimals) for key, value in sorted(own.items(), key=lambda item: item[1])
+    }
+    of_first = [value for (model, name), value in values.items() if model == first.id and name in names]
+    params = {"model": first.short, "low": of_first[0], "high": of_first[-1]}
+    key = "estimates_range"
+    if len(names) == 1:
+        label = in_sentence(named("estimates.estimator", names[0]))
+        params |= {"estimator": label, "best": first.short, "last": last.short}
+        params["high"] = values.get((last.id, names[0]), "")
+        key = "estimates_one" if first is not last and params["high"] else "estimates_of_one"
+    return say(
+        "evidence.headed", section=named("heading", "estimates"), finding=say(f"finding.{key}", **params)
     )
 
 
@@ -282,7 +311,7 @@ def describe_learning(view: View) -> Learning | None:
     notes = [say("learning.note" if axis == "train_size" else "learning.note_complexity")]
     notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
-        heading=say("heading.learning" if axis == "train_size" else "heading.complexity"),
+        heading=_learning_found(view, own, axis),
         axis=named("learning.axis", axis),
         metric=in_sentence(metric_words(view, metric)),
         figure=_learning_figure(view, own, fits),
@@ -291,6 +320,28 @@ def describe_learning(view: View) -> Learning | None:
         with_need=any(f.needed is not None for f in fits),
         notes=tuple(notes),
     )
+
+
+def _learning_found(view: View, points: Sequence[LearningPointRecord], axis: str) -> str:
+    """Say how far the error of the model that ranks first falls with more examples, or where each model's is lowest."""
+    title = say("heading.learning" if axis == "train_size" else "heading.complexity")
+    curves = {m: _drawn([p for p in points if p.model == m.id], "test") for m in view.models}
+    curves = {model: curve for model, curve in curves.items() if len(curve) >= LEAST_POINTS}
+    if not curves:
+        return title
+    if axis == "train_size":
+        model, curve = next(iter(curves.items()))
+        (start, high, *_), (end, low, *_) = curve[0], curve[-1]
+        decimals = _decimals(points)
+        finding = say(
+            "finding.learning_falls" if low < high else "finding.learning_flat", model=model.short, start=start,
+            end=end, high=numbers.number(high, decimals), low=numbers.number(low, decimals),
+        )  # fmt: skip
+    else:
+        lowest = {model: min(curve, key=lambda point: point[1])[0] for model, curve in curves.items()}
+        places = [say("finding.complexity_place", x=f"{x:g}", model=m.short) for m, x in lowest.items()]
+        finding = say("finding.complexity", places=listed(places))
+    return say("evidence.headed", section=title, finding=finding)
 
 
 def _decimals(points: Sequence[LearningPointRecord]) -> int:

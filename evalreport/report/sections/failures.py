@@ -9,7 +9,7 @@ from evalreport import numbers
 from evalreport.report.characters import shorten
 from evalreport.report.naming import listed
 from evalreport.report.view import Model, View
-from evalreport.texts import coded, in_words, say
+from evalreport.texts import in_words, say
 
 MOST_COLUMNS = 8
 LONGEST_CELL = 40
@@ -59,11 +59,10 @@ def describe(view: View) -> Failures | None:
         truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
         examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
     left_out = [m.name for m in view.models if m.id in held and m not in models]
-    heading, text = _found(view)
+    heading, text = _found(view, examples[0])
     note = say("report.left_out", names=listed(left_out)) if left_out else ""
     if not text:
-        by_pairs = coded(records[0].measure)[0] == "spread.disagreeing_pairs"
-        text = say("failures.furthest_pairs" if by_pairs else "failures.furthest", measure=records[0].measure)
+        text = say("failures.furthest", measure=records[0].measure)
     return Failures(heading, text, models, tuple(examples), note)
 
 
@@ -72,12 +71,17 @@ def _answer(text: str, correct: bool | None) -> Answer:
     return Answer(shorten(text, LONGEST_CELL), word, correct is False)
 
 
-def _found(view: View) -> tuple[str, str]:
-    """Say on how many examples the models disagree, and how many none of them gets right."""
+def _found(view: View, widest: Example) -> tuple[str, str]:
+    """Say on how many examples the models disagree and none is right; else how far apart their answers lie."""
     counts = {record.label: record for record in view.results.unanimity}
     whole = counts.get(None)
     if whole is None:
-        return say("failures.disagree"), ""
+        try:
+            spread = sorted(widest.answers, key=lambda answer: float(answer.text))
+        except ValueError:
+            return say("failures.disagree"), ""
+        low, high = spread[0].text, spread[-1].text
+        return say("failures.widest", id=widest.id, low=low, high=high), ""
     positive = counts.get(view.results.positive) if view.results.positive is not None else None
     n, number = len(view.models), in_words(len(view.models))
     if positive is not None and positive.all_wrong:

@@ -15,7 +15,7 @@ from evalreport.plots.pictures import count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import entry, label_of, level_of_pairs, summary_of
+from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of
 from evalreport.report.sections.leaderboard import conflict, key_metrics
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, text_of
@@ -165,6 +165,11 @@ class Cautions:
     found: tuple[tuple[str, str, str], ...]
     warnings: tuple[Warned, ...]
 
+    @property
+    def in_brief(self) -> bool:
+        """Whether anything is left in a brief report, which has no information."""
+        return any(not warned.info for warned in self.warnings)
+
 
 @dataclass(frozen=True, slots=True)
 class Glossary:
@@ -177,7 +182,7 @@ class Glossary:
     figures: tuple[Figure, ...] = ()
 
 
-MOST_TEXTS = 8
+MOST_TEXTS = 3
 # What intervals and tests are about, by design.
 SCOPES = {
     "cross-validation": "methods.by_folds",
@@ -198,17 +203,21 @@ def describe(view: View) -> Methods:
         None,
     )
     if leading is not None and results.verdicts:
-        parts.append(_deciding(view, leading.test, view.primary_words, len(results.verdicts)))
+        second = conflict(view)
+        test = None if second is None else next(
+            (r.test for r in results.comparisons if r.recommended and r.slice is None and key_of(r) == second.key), None
+        )  # fmt: skip
+        same = second is not None and test == leading.test
+        words = (
+            listed([view.primary_words, second.words]) if second is not None and same else view.primary_words
+        )
+        parts.append(_deciding(view, leading.test, words, len(results.verdicts)))
         if results.options.get("margin") is not None:
             parts.append(say("methods.equivalence", margin=f"{results.options['margin']:g}"))
         if leading.interval_method:
             by = label_of("interval", leading.interval_method)
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
-        second = conflict(view)
-        test = None if second is None else next(
-            (r.test for r in results.comparisons if r.recommended and r.slice is None and key_of(r) == second.key), None
-        )  # fmt: skip
-        if second is not None and test is not None:
+        if second is not None and test is not None and not same:
             parts.append(_deciding(view, test, second.words, len(results.second_verdicts)))
     if results.suite:
         parts.append(_of_suite(view))
@@ -376,7 +385,8 @@ def describe_reproducibility(view: View) -> Reproducibility:
         options=tuple(
             (key.replace("_", " "), _shown(value))
             for key, value in sorted(results.options.items())
-            if _is_set(value) and (key != "average" or results.suite)  # of what else there is, it says nothing
+            if _is_set(value)
+            and (key != "average" or results.suite)  # of what else there is, it says nothing
         ),
         inputs=inputs,
         environment=tuple(sorted(results.environment.items())),
