@@ -172,7 +172,7 @@ def test_nothing_varies_within_tasks() -> None:
     results = evalreport.evaluate(models, resamples=20)
     leading = value_of(results, "a").intervals[0]
     assert (leading.method, leading.low, leading.high) == ("suite_t", None, None)
-    assert "no estimate of the spread" in str(leading.reason)
+    assert "no standard error within tasks" in str(leading.reason)
     assert value_of(results, "b").intervals[0].low is not None
 
 
