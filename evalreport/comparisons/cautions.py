@@ -210,9 +210,8 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
     for model in sample.label_models:
         outputs = next(m for m in predictions.models if m.name == model)
-        right = predictions.number(np.equal(outputs.y_pred, predictions.y_true)) / int(
-            predictions.class_counts.sum()
-        )
+        hits = np.asarray(outputs.y_pred == predictions.y_true)
+        right = predictions.number(hits) / int(predictions.class_counts.sum())
         low, _ = wilson_limits(right * n, n, 0.95)
         if low <= share:
             yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
