@@ -12,7 +12,8 @@ import numpy.typing as npt
 from benchmarks.timing import Accuracy
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.binned import FIRST_ORDER_SHARE
-from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.differences import difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.row_data import shares_of_ranks
 from evalreport.metrics.sample import Sample, estimate_all

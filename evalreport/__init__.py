@@ -168,10 +168,11 @@ def evaluate(
     from evalreport import data
     from evalreport.audit.gates import judge
     from evalreport.config import memory_bytes
+    from evalreport.data.aggregates import settled_options
     from evalreport.data.engines import elsewhere
     from evalreport.pipeline import evaluate as analyse
 
-    settled, values = _settle(options, truth, option_fields, models)
+    settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
     if progress is not None:
         progress("reading and checking", 0.0)
@@ -258,8 +259,9 @@ def load(
     """
     from evalreport import data
     from evalreport.config import memory_bytes
+    from evalreport.data.aggregates import settled_options
 
-    settled, values = _settle(options, truth, option_fields, models)
+    settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
     return data.load(models, options=settled, truth=values, classes=classes, memory_limit=limit)
 
@@ -383,9 +385,9 @@ def aggregate(
         Where the counts are, and of how many examples and models.
     """
     from evalreport.config import memory_bytes
-    from evalreport.data.aggregates import aggregate
+    from evalreport.data.aggregates import aggregate, settled_options
 
-    settled, _ = _settle(None, truth, option_fields, None)
+    settled, _ = settled_options(None, truth, option_fields, None)
     limit = memory_bytes(memory_limit)
     return aggregate(models, output=output, options=settled, engine=engine, memory_limit=limit)
 
@@ -576,25 +578,6 @@ def plan(
         alpha=(1 - confidence) / pairs,
     )
     return answers(question)
-
-
-def _settle(
-    options: Options | None,
-    truth: Values | Frame | AnyPath | None,
-    option_fields: RunKeywords,
-    models: object,
-) -> tuple[Options, Values | Frame | None]:
-    """Return the validated options, and the true values where they were given as values."""
-    from os import PathLike, fspath
-
-    from evalreport.config import Options, with_fields
-    from evalreport.data.aggregates import under_manifest
-
-    fields: dict[str, object] = dict(option_fields)
-    if isinstance(truth, (str, PathLike)):
-        fields, truth = {**fields, "truth": fspath(truth)}, None
-    settled = with_fields(Options() if options is None else options, fields)
-    return under_manifest(models, settled), truth
 
 
 def __getattr__(name: str) -> object:

@@ -15,7 +15,8 @@ from evalreport.comparisons.pairs import agreement
 from evalreport.data.predictions import Predictions
 from evalreport.intervals import INTERVALS, leading, limits
 from evalreport.intervals.choice import table_function as as_tables
-from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.differences import difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity

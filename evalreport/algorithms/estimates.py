@@ -21,7 +21,8 @@ from evalreport.algorithms.replicates import Replicates, is_mean_of_losses, part
 from evalreport.config import Options, Task
 from evalreport.data.predictions import Predictions
 from evalreport.metrics.fits import with_fits
-from evalreport.metrics.registry import Quantity, definition, parse
+from evalreport.metrics.quantities import parse
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all, lacks
 from evalreport.metrics.units import parts_by
 from evalreport.records import MetricRecord, WarningRecord, warning

@@ -24,7 +24,8 @@ from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
 from evalreport.data.recorded_inputs import at_hand, recorded_files
 from evalreport.errors import InputError
-from evalreport.metrics.registry import Quantity, greater_is_better, parse
+from evalreport.metrics.quantities import parse
+from evalreport.metrics.registry import Quantity, greater_is_better
 from evalreport.records import JsonObject
 from evalreport.sources import AnyPath
 from evalreport.stages import analysed

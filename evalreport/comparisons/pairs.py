@@ -19,7 +19,8 @@ from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.registry import Kind
-from evalreport.metrics.estimate import Estimate, difference, unpaired_difference
+from evalreport.metrics.differences import difference, unpaired_difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity, definition, greater_is_better

@@ -12,10 +12,11 @@ import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalreport.config import ASKED, KEYS, Options, filled
+from evalreport.config import ASKED, KEYS, Options, filled, with_fields
 from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
@@ -307,3 +308,13 @@ def _no_manifest(folder: Path) -> InputError:
         expected=f"the schema {SCHEMA}, as `evalreport aggregate` writes it",
         remedy="aggregate the predictions anew",
     )
+
+
+def settled_options(
+    options: Options | None, truth: Any, fields: Mapping[str, object], models: object
+) -> tuple[Options, Any]:
+    """Return the validated options, under an aggregate's manifest where MODELS are one; and a truth given as values."""
+    given = dict(fields)
+    if isinstance(truth, (str, PathLike)):
+        given, truth = {**given, "truth": fspath(truth)}, None
+    return under_manifest(models, with_fields(Options() if options is None else options, given)), truth

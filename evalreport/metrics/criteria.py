@@ -17,7 +17,8 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.metrics.estimate import ModelView, view
 from evalreport.metrics.probabilities import log_loss
-from evalreport.metrics.registry import Fields, Function, Quantity, definition, named_criteria, register
+from evalreport.metrics.quantities import named_criteria
+from evalreport.metrics.registry import Fields, Function, Quantity, definition, register
 from evalreport.records import MetricRecord
 from evalreport.texts import Message
 

@@ -7,18 +7,17 @@ glossary entry in the report) follows from that function.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Task
 from evalreport.engine.derivative import Array, ratio
-from evalreport.errors import UsageError
-from evalreport.registry import Registry, close_names, summary_of, unknown_name
+from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
 Family = Literal["binary_table", "table", "moments", "ranking", "rows", "contingency", "judged", "training"]
@@ -576,49 +575,3 @@ def greater_is_better(quantity: Quantity, *, lower_is_better: bool = False) -> b
     if lower_is_better and metric.turnable:
         return metric.greater_is_better is False
     return metric.greater_is_better is True
-
-
-def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
-    """Read a metric as the command line spells it.
-
-    For several classes the bare name of a class-wise metric means its macro average.
-
-    Raises
-    ------
-    UsageError
-        Unknown metric, a metric of another task, an average or class that it does not have.
-    """
-    match = re.fullmatch(
-        r"(?P<metric>\w+(?:[@^]\d+)?)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL
-    )
-    if match is None:
-        if close_names(text, METRICS):
-            raise UsageError(unknown_name("metric", text, METRICS))
-        raise UsageError(f"{text!r} is not a metric; write f1, f1_macro or recall[class=3]")
-    name, label, average = match["metric"], match["label"], None
-    if name not in METRICS:
-        stem, _, last = name.rpartition("_")
-        if last in get_args(Average) and stem in METRICS:
-            name, average = stem, last
-    metric = METRICS[name]
-    if task not in metric.tasks:
-        raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
-    if label is not None and label not in classes:
-        raise UsageError(
-            f"metric {text!r}: {label!r} is no class of these data; classes: {', '.join(classes[:20])}"
-        )
-    if (label is not None or average is not None) and (task != "multiclass" or not metric.averages):
-        raise UsageError(
-            f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}"
-        )
-    if average is not None and average not in metric.averages:
-        raise UsageError(f"metric {text!r}: {name} has the averages {', '.join(metric.averages)}")
-    if task == "multiclass" and metric.averages and label is None:
-        return Quantity(name, average or metric.averages[0])
-    return Quantity(name, None, label)
-
-
-def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:
-    """Return the criteria of training rows among the names; with no names all that the task has."""
-    found = [m.name for m in METRICS.values() if m.family == "training" and task in m.tasks]
-    return tuple(Quantity(name) for name in found if not names or name in names)

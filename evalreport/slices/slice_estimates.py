@@ -18,7 +18,8 @@ from evalreport.intervals.choice import leading, table_function
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import table_function as of_margins
-from evalreport.metrics.registry import Quantity, definition, greater_is_better, parse
+from evalreport.metrics.quantities import parse
+from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.records import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole

@@ -18,7 +18,8 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.engine.counts import kish
 from evalreport.intervals import INTERVALS
-from evalreport.metrics.estimate import Estimate, difference
+from evalreport.metrics.differences import difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units, units_of
