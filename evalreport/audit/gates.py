@@ -127,7 +127,7 @@ def what_it_needs(record: GateRecord, limit: float) -> Message | None:
     ...     gate="a.accuracy >= 0.9", outcome="undecided", value=0.92, low=0.88, high=0.95, text=""
     ... )
     >>> str(what_it_needs(record, 0.9))
-    'if the value stayed as it is, about 4 times as many examples would decide it'
+    'if the value stayed the same, about 4 times as many examples would decide it'
     """
     value, low, high = record.value, record.low, record.high
     if value is None or low is None or high is None:

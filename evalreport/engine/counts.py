@@ -278,7 +278,7 @@ def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = Non
 
     >>> found = freedom_within(np.array([0, 0, 1, 1, 1]), np.array([1.0, -1.0, 1.0, 0.0, -1.0]))
     >>> found.factors.tolist(), round(found.df, 3)
-    ([2.0, 2.0, 1.5, 1.5, 1.5], 2.390)
+    ([2.0, 2.0, 1.5, 1.5, 1.5], 2.39)
     """
     factors, variances, df = np.empty(len(strata)), [], []
     for stratum in range(int(strata.max()) + 1):

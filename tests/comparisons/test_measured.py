@@ -105,7 +105,8 @@ def test_every_part_is_of_the_committed_study() -> None:
     """The committed file has every part, with its seed and version."""
     found = study()
     assert set(PARTS) <= set(found)
-    assert found["version"] == evalreport.__version__
+    # A checkout is a development version of the release that the study was made with.
+    assert found["version"] == evalreport.__version__.partition(".dev")[0]
     assert found["replications"] >= 1000
 
 

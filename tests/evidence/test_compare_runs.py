@@ -101,7 +101,7 @@ def test_what_is_not_settled_names_what_could_settle_it(compare):
 def test_gates_verdicts_and_models_that_changed_are_shown(compare):
     """Above all a gate that was taken out."""
     _, said = compare("better")
-    assert "gate forest.accuracy >= 0.7: pass -> TAKEN OUT" in said
+    assert "gate forest.accuracy >= 0.7: pass -> REMOVED" in said
     assert "gate n >= 10: not asked -> pass (n = 120)" in said
     assert "model tree: new, with nothing to compare it with" in said
     assert "verdict forest vs tree: none -> better" in said
@@ -147,7 +147,7 @@ def test_markdown_is_for_a_review(compare, tmp_path):
     assert text.startswith("<!-- evalreport:")
     assert "**accuracy: forest: better.**" in text
     assert "| Gate | Old | New |  |" in text
-    assert "forest.accuracy &gt;= 0.7 | pass | TAKEN OUT |" in text
+    assert "forest.accuracy &gt;= 0.7 | pass | REMOVED |" in text
     assert "<details><summary>Other metrics (shown, not judged)" in text
 
 

@@ -308,7 +308,7 @@ def test_other_versions_are_said_and_their_sentences_not_judged(copy, verify):
     code, said = verify(place, "--inputs", copy / "models")
     assert code == 0
     assert f"made by other versions: evalreport 0.0.9 (here {__version__})" in said
-    assert "put otherwise by this version, or known to one version only: 2 entries, not judged" in said
+    assert "worded differently by this version, or known to one version only: 2 entries, not judged" in said
     tamper(place, lambda content: content["metrics"][0].update(value=0.5))
     assert verify(place, "--inputs", copy / "models")[0] == 1
 

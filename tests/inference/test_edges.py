@@ -119,7 +119,7 @@ def test_one_cluster_is_refused(weight: str | None) -> None:
     for record in results.metrics:
         assert record.standard_error is None
         assert (record.intervals[0].low, record.intervals[0].high) == (None, None)
-        assert record.intervals[0].reason == "one cluster: no estimate of the spread"
+        assert record.intervals[0].reason == "one cluster: no standard error"
     found = row(results, "weighted_t" if weight else "cr2_t")
     assert (found.p_value, found.low, found.high) == (None, None, None)
 

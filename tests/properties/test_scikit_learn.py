@@ -76,6 +76,7 @@ ELSEWHERE = {
     **dict.fromkeys(("aic", "bic", "mdl", "vc_bound"), "training rows: tested against statsmodels"),
     "mean_outcome": "a plain mean, tested with the task outcome",
     "mean_gold": "reference values of ppi-python, in the tests of judges",
+    **dict.fromkeys(("pass_at_k", "pass_hat_k"), "reference values from R, in the tests of attempts"),
     "mean_value": "a plain mean, tested with the task scores",
     **dict.fromkeys(
         (m.name for m in METRICS.values() if m.tasks == ("clustering",)), "tests/metrics/test_clustering.py"

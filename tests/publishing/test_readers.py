@@ -8,7 +8,7 @@ import pytest
 
 from evalreport.audit.kept_files import read_recorded
 from evalreport.cli.audit import _read
-from evalreport.data.sources import find_files
+from evalreport.data.sources import copies_of_addresses, find_files
 from evalreport.errors import InputError
 from evalreport.files import MOVE
 
@@ -60,7 +60,8 @@ def test_predictions_that_a_killed_resample_left_half_moved_are_read_whole(
         path = tmp_path / MOVE / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    found = find_files(tmp_path / named, None)
+    with copies_of_addresses() as copies:
+        found = find_files(tmp_path / named, None, copies)
     assert [file.path.read_text() for file in found.files] == ["id,y_true,y_pred\na,0,1\n"]
     assert [path.name for path in tmp_path.iterdir()] == ["predictions.csv"]
 
@@ -68,5 +69,5 @@ def test_predictions_that_a_killed_resample_left_half_moved_are_read_whole(
 def test_predictions_whose_move_cannot_be_ended_are_bad_input(half: Path) -> None:
     """A folder stands in the way of a file: one line, and nothing is read."""
     (half / "results.json").mkdir()
-    with pytest.raises(InputError, match="not all in their places"):
-        find_files(half, None)
+    with copies_of_addresses() as copies, pytest.raises(InputError, match="not all in their places"):
+        find_files(half, None, copies)

@@ -117,7 +117,8 @@ def test_limits_agree_with_boot(record: Record, method: str) -> None:
         if not metric.endswith("_diff") and metric not in {"rmse", "mae", "r2"}:
             theirs = min(1.0, max(0.0, theirs))  # ours are cut to the metric's range
         allowed = 4 * record["mc_sd"][f"{method}_{end}"] * math.sqrt(record["params"]["B"] / RESAMPLES)
-        assert abs(limit - theirs) <= allowed + grid(results, record), f"{method} {end}"
+        # One step of the grid, but for rounding of the two values.
+        assert abs(limit - theirs) <= (allowed + grid(results, record)) * (1 + 1e-12), f"{method} {end}"
 
 
 def grid(results: Results, record: Record) -> float:

@@ -244,7 +244,7 @@ def test_the_comment_says_what_changed_since_the_base_branch(job: Job):
     assert "| forest accuracy | 0.600" in part
     assert "+0.300" in part
     assert "forest.accuracy >= 0.8: not asked -> pass" in unescaped(part)
-    assert "n >= 50: pass -> TAKEN OUT" in unescaped(part)
+    assert "n >= 50: pass -> REMOVED" in unescaped(part)
     assert "<details>" not in before
     assert part.index("better") < part.index("<details>")
 

@@ -63,7 +63,7 @@ def test_the_section_says_what_was_tested_and_what_was_found():
     content = section.describe(view_of(results))
     assert content is not None
     (column,) = content.columns
-    assert "6 slices and models are tested" in content.note
+    assert "6 comparisons of a slice with the rest" in content.note
     assert "Fisher’s exact test with mid-p" in content.note
     assert "Holm-adjusted over all of them at α = 0.05" in content.note
     assert "None of them differs" not in content.note
@@ -83,7 +83,7 @@ def test_where_none_differs_the_section_says_so():
     plain = run(source, slices=["g"])
     content = section.describe(view_of(plain))
     assert content is not None
-    assert "On mean outcome 3 slices and models are tested" in content.note
+    assert "3 comparisons of a slice with the rest, on mean outcome" in content.note
     assert "None of them differs by these tests" in content.note
     assert content.heading == "Slices: no slice is shown to differ"
     leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
@@ -111,7 +111,7 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     )
     plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
     assert section.summary_line(view_of(plain)) == (
-        "Slices: none of 2 tests shows a difference; smaller ones may be there."
+        "Slices: none of 2 tests shows a difference; smaller ones may exist."
     )
 
 
