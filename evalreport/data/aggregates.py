@@ -20,7 +20,7 @@ from evalreport.config import ASKED, KEYS, Options, filled, with_fields
 from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
-from evalreport.data.sources import File, copies_of_addresses, digest, find_files
+from evalreport.data.sources import File, Found, copies_of_addresses, digest, find_files
 from evalreport.errors import InputError, UsageError
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
@@ -111,12 +111,12 @@ def counts_of(
         own = engine_of(next(iter(frames.values())))
         assert own is not None, "lazy_frames() has asked"
         return count(_of_memory(frames), options, own), ()
-    if not isinstance(models, (str, Path, Sequence)):
+    if not isinstance(models, (str, Path, Sequence, Found)):
         raise UsageError(
             "aggregate takes files, or lazy frames of Dask or Spark: others are in memory already"
         )
     with copies_of_addresses() as copies, started(engine, memory_limit) as running:
-        found = find_files(models, options.truth, copies)
+        found = models if isinstance(models, Found) else find_files(models, options.truth, copies)
         files = [*((file, False) for file in found.files), *((file, True) for file in (found.truth,) if file)]
         sources = [_of_file(file, running, is_truth=is_truth) for file, is_truth in files]
         counted = count(sources, options, running)

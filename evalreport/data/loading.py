@@ -199,7 +199,7 @@ def _counts_instead(
     folder = aggregate_in(source)
     if folder is not None:
         return counts_file(folder), options, ()
-    if engine is None or not _is_path(source):
+    if engine is None or not (isinstance(source, Found) or _is_path(source)):
         counts = counted_frames(source, options) if truth is None and options.truth is None else None
         return (source if counts is None else counts), options, ()
     counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)

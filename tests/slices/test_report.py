@@ -84,7 +84,7 @@ def test_where_none_differs_the_section_says_so():
     content = section.describe(view_of(plain))
     assert content is not None
     assert "3 comparisons of a slice with the rest, on mean outcome" in content.note
-    assert "None of them differs by these tests" in content.note
+    assert "None differs by these tests" in content.note
     assert content.heading == "Slices: no slice is shown to differ"
     leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
     blocked = dataclasses.replace(plain, warnings=(leak,))
