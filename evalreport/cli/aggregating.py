@@ -30,8 +30,8 @@ def aggregate_command(
     """
     if flags.get("output") is None:
         raise UsageError("-o DIR is missing: the folder that the counts go to")
-    settings = begin(context, models, flags, config)
     context.obj["interrupted"] = "nothing was written"
+    settings = begin(context, models, flags, config)
     from evalreport.data.aggregates import aggregate
 
     output = settings.output

@@ -63,8 +63,8 @@ def run_command(
     https://). A sub-folder is one model in any number of files; folders model=NAME/day=3/ give columns. Every
     option can also stand in evalreport.toml: a flag wins over the file.
     """
-    settings = begin(context, models, flags, config)
     context.obj["interrupted"] = "nothing was written"
+    settings = begin(context, models, flags, config)
     check_output(settings.output)
     results = _evaluate(models, settings)
     failure = write(results, settings.output, context.obj)
