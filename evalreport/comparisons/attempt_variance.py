@@ -134,7 +134,7 @@ def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Ques
     count = np.bincount(question).astype(np.float64)
     mean = np.bincount(question, weights=rows) / count
     spread = np.bincount(question, weights=(rows - mean[question]) ** 2).astype(np.float64)
-    share = np.bincount(question, weights=share)
+    share = np.bincount(question, weights=share).astype(np.float64)
     return _Questions(
         count, mean, share, components(count, mean, spread, _task_of_questions(sample, len(count))), rows
     )
