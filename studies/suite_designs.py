@@ -11,7 +11,7 @@ from scipy import stats
 from evalreport.data.predictions import TASK, Attempts, Column, ModelOutputs, Predictions
 from evalreport.metrics.registry import PRIMARY, Quantity
 from evalreport.metrics.units import Units
-from studies.designs import Design, Floats, Truth
+from studies.designs import Design, Truth
 
 OUTCOME = Quantity(PRIMARY["outcome"])
 TASKS = (5, 15, 30)
