@@ -163,7 +163,7 @@ def paired_difference(sample: Sample, quantity: Quantity) -> Estimate:
         return replace(first, value=np.nan)
     delta = difference(first, second)
     if first.judged is not None:
-        of_rows = judged_difference(delta, sample.predictions, sample.units)
+        of_rows = judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
         return replace(first, value=np.nan) if isinstance(of_rows, Message) else of_rows
     if quantity.metric == "accuracy":
         delta = replace(delta, agreement=agreement(_right(sample.predictions)))

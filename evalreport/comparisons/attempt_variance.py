@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evalreport.comparisons.pairs import model_pairs
 from evalreport.data.predictions import ModelOutputs
 from evalreport.metrics.estimate import Estimate, view
+from evalreport.metrics.judged import task_weights
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.records import AttemptVarianceRecord, WarningRecord, warning
@@ -37,16 +38,21 @@ class Components:
     within: float
 
 
-def components(count: Floats, mean: Floats, spread: Floats) -> Components:
+def components(
+    count: Floats, mean: Floats, spread: Floats, task: npt.NDArray[np.int64] | None = None
+) -> Components:
     """Return the one-way random-effects components of variance.
 
     within = MSW = sum spread_i / (N - Q) and between = max(0, (MSB - MSW) / n_0), where MSB = sum n_i (mean_i - mean)^2
-    / (Q - 1) about the mean of all attempts and n_0 = (N - sum n_i^2 / N) / (Q - 1).
+    / (Q - 1) about the mean of all attempts and n_0 = (N - sum n_i^2 / N) / (Q - 1). Of a suite about the means of the
+    T tasks, with N and the sum of n_i^2 / N task by task and Q - T for Q - 1.
 
     Parameters
     ----------
     count, mean, spread
         (Q,) attempts at each question, at least 1, their mean, and the sum of their squared distances from it; Q >= 2.
+    task
+        (Q,) codes of the tasks of a suite, each of two questions or more.
 
     References
     ----------
@@ -60,28 +66,35 @@ def components(count: Floats, mean: Floats, spread: Floats) -> Components:
     Components(between=7.0, within=2.0)
     """
     q, total = len(count), float(count.sum())
-    grand = float((count * mean).sum()) / total
-    msb = float((count * (mean - grand) ** 2).sum()) / (q - 1)
+    task = np.zeros(q, dtype=np.int64) if task is None else task
+    by_task = np.bincount(task, weights=count)
+    centre = np.bincount(task, weights=count * mean) / by_task
+    df = q - len(by_task)
+    msb = float((count * (mean - centre[task]) ** 2).sum()) / df
     if total == q:
         return Components(msb, math.nan)
     within = float(spread.sum()) / (total - q)
-    n_0 = (total - float((count**2).sum()) / total) / (q - 1)
+    n_0 = (total - float((np.bincount(task, weights=count**2) / by_task).sum())) / df
     return Components(max(0.0, (msb - within) / n_0), within)
 
 
 @dataclass(frozen=True, slots=True)
 class _Questions:
-    """One model's questions: attempts and mean (Q,), its components, and the rows (n,) that the value is a mean of."""
+    """One model's questions.
+
+    Attempts, mean and share in the value (Q,), components, and the rows (n,) that the value is a mean of.
+    """
 
     count: Floats
     mean: Floats
+    share: Floats
     parts: Components
     rows: Floats
 
     @property
     def of_attempts(self) -> float:
         """The part of the variance of the mean over questions that is due to the attempts."""
-        return self.parts.within * float((1 / self.count).sum()) / len(self.count) ** 2
+        return self.parts.within * float((self.share**2 / self.count).sum())
 
 
 def attempt_variance_records(sample: Sample, baseline: str | None) -> tuple[AttemptVarianceRecord, ...]:
@@ -109,9 +122,10 @@ def attempt_variance_records(sample: Sample, baseline: str | None) -> tuple[Atte
 
 
 def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Questions | None:
+    share = task_weights(sample.units, sample.rows.layout)
     if model.attempts is not None and model.outcome is not None:
         count, mean, spread = model.attempts.count, model.outcome, model.attempts.spread
-        return _Questions(count, mean, components(count, mean, spread), mean)
+        return _Questions(count, mean, share, components(count, mean, spread, sample.units.task), mean)
     measure = None if lacks(model, quantity) else definition(quantity).per_example
     rows = None if measure is None else measure(view(sample.predictions, model))
     if rows is None or not np.isfinite(rows).all():
@@ -120,7 +134,18 @@ def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Ques
     count = np.bincount(question).astype(np.float64)
     mean = np.bincount(question, weights=rows) / count
     spread = np.bincount(question, weights=(rows - mean[question]) ** 2).astype(np.float64)
-    return _Questions(count, mean, components(count, mean, spread), rows)
+    share = np.bincount(question, weights=share).astype(np.float64)
+    return _Questions(
+        count, mean, share, components(count, mean, spread, _task_of_questions(sample, len(count))), rows
+    )
+
+
+def _task_of_questions(sample: Sample, n: int) -> npt.NDArray[np.int64] | None:
+    """Return the task of each question, (n,), in the order in which their means stand; None where it is no suite."""
+    task = sample.units.task
+    if task is None or len(task) == n:
+        return task
+    return task[np.unique(sample.predictions.example, return_index=True)[1]]
 
 
 def _record(sample: Sample, quantity: Quantity, model: str, q: _Questions) -> AttemptVarianceRecord:
@@ -132,9 +157,10 @@ def _record_of_pair(
 ) -> AttemptVarianceRecord:
     """Take from the variance of the differences by question what the attempts of both models make of it."""
     of_attempts = a.of_attempts + b.of_attempts
-    spread = float((a.mean - b.mean).var(ddof=1))
-    known = not math.isnan(of_attempts)
-    between = max(0.0, spread - len(a.count) * of_attempts) if known else spread
+    apart, ones, known = a.mean - b.mean, np.ones(len(a.mean)), not math.isnan(of_attempts)
+    spread = components(ones, apart, 0 * ones, _task_of_questions(sample, len(ones))).between
+    of_question = sum(float((q.parts.within / q.count).mean()) for q in (a, b))
+    between = max(0.0, spread - of_question) if known else spread
     parts = Components(between, a.parts.within + b.parts.within)
     attempts = float(a.count.mean() + b.count.mean()) / 2
     return _made(sample, quantity, names, parts, of_attempts, attempts, a.rows - b.rows)
@@ -150,8 +176,11 @@ def _made(
     rows: Floats,
 ) -> AttemptVarianceRecord:
     units = sample.units
-    total = units.base.sum()
-    slopes = (rows - float((units.base * rows).sum()) / total) / total
+    if units.task is None:
+        total = units.base.sum()
+        slopes = (rows - float((units.base * rows).sum()) / total) / total
+    else:
+        slopes = task_weights(units, sample.rows.layout) * rows  # centred within their tasks below
     now = float((units.factors * units.influence(slopes) ** 2).sum())
     known, whole = not math.isnan(of_attempts), parts.between + parts.within
     return AttemptVarianceRecord(

@@ -169,10 +169,9 @@ def suite_t(pair: Pair) -> Outcome:
     "judged",
 )
 def ppi(pair: Pair) -> Outcome:
-    """Difference of what people would have said on average over its error, by z (in clusters by t)."""
+    """Difference of what people would have said on average over its error, by z (in clusters and suites by t)."""
     delta = pair.difference
-    assert delta.judged is not None
-    if delta.sizes is not None or not delta.judged.rest:
+    if delta.judged_by_t:
         return _by_influence(pair, Message("reason.one_example_or_cluster"))
     return _by_error(pair, delta.standard_error, None, Message("reason.one_example_or_cluster"))
 

@@ -23,12 +23,12 @@ from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.normal import ppi
 from evalreport.intervals.registry import shortfall_of
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.judged import LEAST_GOLD, common_gold
+from evalreport.metrics.judged import LEAST_GOLD, common_gold, task_weights
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.labels import cohen_kappa
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, greater_is_better
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units
+from evalreport.metrics.units import Units, within
 from evalreport.records import (
     Interval,
     JudgeAgreementRecord,
@@ -38,6 +38,7 @@ from evalreport.records import (
     warning,
 )
 from evalreport.results import ResultFields
+from evalreport.texts import Text
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -94,11 +95,17 @@ def _of_models(sample: Sample, options: Options) -> Iterator[JudgeEstimateRecord
         estimate = sample.estimates.get((model.name, GOLD))
         if estimate is None:
             continue  # other metrics were named
+        judge = _mean_of_all(sample, model.outcome)
+        if estimate.judged is None and sample.predictions.tasks is not None:
+            # A mean over the tasks that people judged is another quantity.
+            n = int(np.count_nonzero(~np.isnan(model.gold)))
+            yield _without(sample, (model.name, None), judge, n, estimate.reason, options)
+            continue
         human = _by_people(sample, (model,), options)[0].estimates[model.name, OUTCOME]
         limits = leading(estimate, options.confidence)
         beside = leading(human, options.confidence)
-        found = _estimate((model.name, None), float(model.outcome.mean()), human, beside, estimate, limits)
-        yield replace(found, **_moments(model.outcome, model.gold))
+        found = _estimate((model.name, None), judge, human, beside, estimate, limits)
+        yield replace(found, **_moments(sample, model.outcome, model.gold))
 
 
 def _of_pair(
@@ -110,12 +117,9 @@ def _of_pair(
     first, second = (by_name[name] for name in names)
     assert first.outcome is not None
     assert second.outcome is not None
-    judge = float(first.outcome.mean() - second.outcome.mean())
+    judge = _mean_of_all(sample, first.outcome) - _mean_of_all(sample, second.outcome)
     if comparison.pair is None:
-        return JudgeEstimateRecord(
-            a=names[0], b=names[1], judge=judge, level=options.confidence, n=sample.predictions.n_examples,
-            n_gold=_n_common(first, second), reason=comparison.reason,
-        )  # fmt: skip
+        return _without(sample, names, judge, _n_common(first, second), comparison.reason, options)
     delta = comparison.pair.difference
     level = options.confidence if one is None else one.level
     people, own = _by_people(sample, (first, second), options)
@@ -124,13 +128,39 @@ def _of_pair(
     human = found.difference
     limits = resolved(delta, recommended(delta), level) if one is None else one
     record = _estimate(names, judge, human, resolved(human, recommended(human), level), delta, limits)
-    return replace(record, **_moments(first.outcome - second.outcome, common_gold(first, second)))
+    return replace(record, **_moments(sample, first.outcome - second.outcome, common_gold(first, second)))
 
 
-def _moments(judge: Floats, gold: Floats) -> Fields:
-    """Return the correlation of judge and people on the rows that people judged, and the latter's deviation."""
+def _without(
+    sample: Sample,
+    names: tuple[str, str | None],
+    judge: float,
+    n_gold: int,
+    reason: Text | None,
+    options: Options,
+) -> JudgeEstimateRecord:
+    """Return the judge's mean alone, with the reason why there is nothing of people beside it."""
+    return JudgeEstimateRecord(
+        a=names[0], b=names[1], judge=judge, level=options.confidence, n=sample.predictions.n_examples, n_gold=n_gold,
+        reason=reason,
+    )  # fmt: skip
+
+
+def _mean_of_all(sample: Sample, judge: Floats) -> float:
+    """Return the mean of the judge's outcomes, of a suite of the tasks' means."""
+    if sample.units.task is None:
+        return float(judge.mean())
+    return float((task_weights(sample.units, sample.rows.layout) * judge).sum())
+
+
+def _moments(sample: Sample, judge: Floats, gold: Floats) -> Fields:
+    """Return the correlation of judge and people on the rows that people judged, and the latter's deviation.
+
+    Of a suite both within its tasks: that one task is harder than another says nothing of single answers.
+    """
     given = ~np.isnan(gold)
-    said, told = judge[given] - judge[given].mean(), gold[given] - gold[given].mean()
+    task = np.zeros(len(gold), dtype=np.int64) if sample.units.task is None else sample.units.task
+    said, told = (within(values[given], np.ones(given.sum()), task[given]) for values in (judge, gold))
     spread = math.sqrt(float((said**2).mean() * (told**2).mean()))
     return {
         "correlation": float((said * told).mean()) / spread if spread else None,
@@ -167,7 +197,7 @@ def _estimate(
         high=limits.high,
         method=None if limits.low is None else limits.method,
         level=limits.level,
-        lam=None if judged is None else judged.weight,
+        lam=None if judged is None or math.isnan(judged.weight) else judged.weight,
         n_gold=human.n,
         n=estimate.n,
         gold_effective=human.n * (alone / gained) ** 2 if gained and alone else None,
@@ -186,16 +216,19 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     part = replace(part, models=own, ids=part.ids.take(used), example=example.astype(np.int64))
     plain = replace(options, metrics=(), intervals=(), tests=(), baseline=None, resamples=1)
     sampled = estimate_all(
-        part, (OUTCOME,), units=_within(sample.units, rows), n_resamples=0, seed=options.seed
-    )
+        part, (OUTCOME,), units=_within(sample.units, rows), n_resamples=0, seed=options.seed,
+        average=options.average,
+    )  # fmt: skip
     return sampled, plain
 
 
 def _within(units: Units, rows: Codes) -> Units:
     """Return the units of some rows."""
+    task = None if units.task is None else units.task[rows]
     if units.cluster is None:
-        return Units(len(rows))
-    return Units(len(rows), np.unique(units.cluster[rows], return_inverse=True)[1].astype(np.int64))
+        return Units(len(rows), task=task)
+    cluster = np.unique(units.cluster[rows], return_inverse=True)[1].astype(np.int64)
+    return Units(len(rows), cluster, task=task)
 
 
 # --- whether judge and people agree ---------------------------------------------------------------------------------
@@ -413,7 +446,9 @@ def _how_few(kind: str, n: int) -> Fields:
 
 
 def _rests_on_the_judge(fields: ResultFields, name: str) -> bool:
-    return any(r.a == name and r.b is None and r.lam for r in fields.get("judge_estimates", ()))
+    """Say whether a model's estimate counts the judge; of a suite some task's does as good as always."""
+    estimates = (r for r in fields.get("judge_estimates", ()) if r.a == name and r.b is None)
+    return any(r.lam is None or r.lam > 0 for r in estimates if r.value is not None)
 
 
 def _of_favour(

@@ -117,7 +117,7 @@ def _comparison(
         return Comparison(a, b, quantity, None, lacking)
     delta = difference(first, second)
     if first.judged is not None:
-        found = judged_difference(delta, sample.predictions, sample.units)
+        found = judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
         if isinstance(found, Message):
             return Comparison(a, b, quantity, None, found)
         delta = found

@@ -188,10 +188,10 @@ def _refuse_differing(rows: Rows, question: Indices, options: Options) -> None:
 
 def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -> Answers:
     assert parsed.outcome is not None
-    values, used, odd = _given(rows, parsed.outcome, options)
+    values, in_use, odd = _given(rows, parsed.outcome, options)
     # In the order of the values, so that the order of the rows moves no last digit.
     order = np.lexsort((values, question))
-    group, values, used = question[order], values[order], used[order]
+    group, values, used = question[order], values[order], in_use[order]
 
     def total(of: Floats) -> Floats:
         return np.bincount(group, weights=np.where(used, of, 0.0)).astype(np.float64)
@@ -207,6 +207,7 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
     )
     kept = _one_each(question, np.isnan(parsed.outcome) & np.isnan(mean)[question])
     place = question[kept]
+    gold = None if parsed.gold is None else _people_said(rows, question, parsed.gold, in_use)[place]
     differing = [name for name, array in rows.metadata.items() if len(_differing(array, question))]
     left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in differing})
     without = {name: array for name, array in rows.columns.items() if name != ATTEMPT}
@@ -223,11 +224,43 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
         odd = (*odd, warning("unlike_attempts", level="info", least=least, most=most))
     return Answers(
         some_rows(replace(left, columns=without), kept),
-        replace(parsed, outcome=mean[place]),
+        replace(parsed, outcome=mean[place], gold=gold),
         attempts.of(place),
         (_said(least, most),),
         odd,
     )
+
+
+def _people_said(rows: Rows, question: Indices, gold: Floats, used: npt.NDArray[np.bool_]) -> Floats:
+    """Return the mean of people's outcomes by question, nan where they judged no attempt at it.
+
+    Raises
+    ------
+    InputError
+        Where they judged some attempts at a question only: the judge's mean is of all of them.
+    """
+    known = used & ~np.isnan(gold)
+    judged, count = np.bincount(question, weights=known), np.bincount(question, weights=used)
+    partly = (judged > 0) & (judged < count)
+    lacking = np.flatnonzero(partly[question] & used & ~known)
+    if len(lacking):
+        row = int(lacking[0])
+        of = question[row]
+        raise fault(
+            rows,
+            row,
+            "gold",
+            f"people judged {int(judged[of])} of the {int(count[of])} attempts of the model"
+            f" {quoted(rows.models[rows.model[row]])} at the question {rows.quoted_id(row)}",
+            expected="an outcome by people of all attempts at a question, or of none",
+            remedy="let people judge the other attempts too, or empty gold for this question",
+            count=int(partly.sum()),
+        )
+    # In the order of the values, so that the order of the rows moves no last digit.
+    order = np.lexsort((gold, question))
+    total = np.bincount(question[order], weights=np.where(known, gold, 0.0)[order])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(judged > 0, total / judged, np.nan))
 
 
 def _given(

@@ -84,16 +84,14 @@ def import_inspect(
     if not found:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
     outcome = _scorer([one.source for one in found], scorer, gold)
-    tasks = {one.source.task for one in found}
     rows: list[Row] = []
-    asked: dict[str, tuple[str, Path]] = {}
+    asked: dict[tuple[str, str], tuple[str, Path]] = {}
     said = [*read_from(found), Message("imported.outcome", name=outcome)]
     for one in found:
         log = one.source
         for sample in sorted(log.samples, key=lambda sample: (str(sample["id"]), str(sample.get("epoch")))):
-            name = str(sample["id"])
-            example = name if len(tasks) == 1 else f"{log.task}/{name}"
-            _check_asked(asked, example, sample, log.path)
+            example = str(sample["id"])
+            _check_asked(asked, (log.task, example), sample, log.path)
             values = {"task": log.task, "outcome": _score(log, sample, outcome)}
             if gold is not None:
                 values["gold"] = _score(log, sample, gold)
@@ -129,13 +127,15 @@ def _found(place: int, path: Path, content: Record) -> Found[Log]:
     return Found(place, str(header.get("model", path.stem)), str(path), log, task=log.task)
 
 
-def _check_asked(asked: dict[str, tuple[str, Path]], example: str, sample: Record, path: Path) -> None:
-    """Refuse models that were asked different things under one id."""
+def _check_asked(
+    asked: dict[tuple[str, str], tuple[str, Path]], example: tuple[str, str], sample: Record, path: Path
+) -> None:
+    """Refuse models that were asked different things under one id of a task."""
     target = digest(sample.get("target"))
     first, where = asked.setdefault(example, (target, path))
     if target != first:
         raise InputError(
-            f"the sample {example} has another target than in {where}",
+            f"the sample {example[1]} has another target than in {where}",
             file=str(path),
             expected="models that were asked the same",
             remedy="evaluate both on the same version of the data set",

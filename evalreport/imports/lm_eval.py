@@ -218,11 +218,11 @@ def _filtered(samples: list[Sample], name: str | None) -> list[Sample]:
 
 
 def _examples(samples: Sequence[Sample]) -> list[str]:
-    """Return the id of each sample: task and digest of the document; equal documents of a task are counted."""
+    """Return the id of each sample of a log: the digest of the document; equal documents are counted."""
     counts: dict[str, int] = {}
     found = []
     for sample in samples:
-        name = f"{sample.log.task}/{sample.document[:_DIGITS]}"
+        name = sample.document[:_DIGITS]
         counts[name] = counts.get(name, 0) + 1
         found.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
     return found

@@ -86,7 +86,7 @@ class Row:
     Attributes
     ----------
     example
-        What the answer is to: equal for the models, and for several answers to one question.
+        What the answer is to, within its task: equal for the models, and for several answers to one question.
     values
         Columns with a meaning: outcome, or y_true, y_pred and p_; task and gold.
     metadata
@@ -100,6 +100,11 @@ class Row:
     values: Mapping[str, object]
     metadata: Mapping[str, object] = field(default_factory=dict)
     attempt: str | None = None
+
+    @property
+    def question(self) -> tuple[object, str]:
+        """The task, where there are some, and the example."""
+        return self.values.get("task"), self.example
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +224,8 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
     headers = _headers(rows)
     answers = {
         "models": len({row.model for row in rows}),
-        "examples": len({row.example for row in rows}),
-        "attempts": max(Counter((row.model, row.example) for row in rows).values()),
+        "examples": len({row.question for row in rows}),
+        "attempts": max(Counter((row.model, row.question) for row in rows).values()),
     }
     told = [*said, Message("imported.rows", rows=len(rows), **answers)]
     if headers:
@@ -257,10 +262,10 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
 
 def _numbered(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
     """Yield each row with its number among those of the same model and example."""
-    places: Counter[tuple[str, str]] = Counter()
+    places: Counter[tuple[str, tuple[object, str]]] = Counter()
     for row in rows:
-        places[row.model, row.example] += 1
-        yield row, str(places[row.model, row.example])
+        places[row.model, row.question] += 1
+        yield row, str(places[row.model, row.question])
 
 
 def _headers(rows: Sequence[Row]) -> dict[str, str]:

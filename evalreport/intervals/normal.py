@@ -140,11 +140,11 @@ def ppi(estimate: Estimate, level: float) -> Bounds:
     """What people would have said on average, plus or minus z errors of the judge's outcomes and of people's.
 
     Student's t where people judged every row, and for clusters: what each row contributes is added up by cluster, the
-    variance has the factor G / (G - 1) and G - 1 degrees of freedom.
+    variance has the factor G / (G - 1) and G - 1 degrees of freedom. Of a suite the mean of the tasks' estimates, whose
+    variances add (divisors n - 1), by t with Satterthwaite's degrees of freedom.
     """
     assert estimate.judged is not None
-    by_t = estimate.sizes is not None or not estimate.judged.rest
-    return _student(estimate, level) if by_t else normal(estimate, level)
+    return _student(estimate, level) if estimate.judged_by_t else normal(estimate, level)
 
 
 @interval(

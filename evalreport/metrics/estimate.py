@@ -121,7 +121,7 @@ class Judged:
     gold, rest
         Rows that people judged, and the others.
     weight
-        lambda, how much the judge counts; nan of two test sets, each of which has its own.
+        lambda, how much the judge counts; nan of two test sets, or the tasks of a suite, each of which has its own.
     """
 
     gold: int
@@ -221,7 +221,8 @@ class Estimate:
     sizes
         (G,) summed weights of each cluster's examples where whole clusters are drawn; 0: it does not enter.
     tasks
-        (u,) task of each unit of a suite, within which units are drawn; None: no suite.
+        (u,) task of each unit of a suite, within which units are drawn; of what people say the rows with gold and those
+        without apart. None: no suite.
     n_effective
         Kish's effective number of examples where they weigh differently.
     trials_effective
@@ -341,6 +342,12 @@ class Estimate:
         return None if self.sizes is None else int((self.sizes > 0).sum())
 
     @property
+    def judged_by_t(self) -> bool:
+        """Whether what people say is known with degrees of freedom: where they judged all, of clusters and suites."""
+        unlike = self.sizes is not None or self.tasks is not None
+        return self.judged is not None and (unlike or not self.judged.rest)
+
+    @property
     def weighted(self) -> bool:
         """Whether examples weigh differently."""
         return self.n_effective is not None
@@ -397,8 +404,9 @@ class Estimate:
     @cached_property
     def _freedom(self) -> Freedom | None:
         if self.tasks is not None:
-            derivative = self.derivative
-            return None if derivative is None else freedom_within(self.tasks, derivative, self.sizes)
+            # What people judged or not of a cluster does not make its size: contributions add up by cluster.
+            sizes = self.sizes if self.judged is None else None
+            return None if self.derivative is None else freedom_within(self.tasks, self.derivative, sizes)
         if self.sizes is not None and not self.weighted and self.judged is None:
             return freedom_of_clusters(self.sizes)
         by_weight = self.n_effective is not None and self.sizes is None
@@ -507,10 +515,23 @@ def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]
     if metric.share_of_right and metric.needs == "outcomes":
         return (0.0, 1.0) if all(m.passes is not None for m in predictions.models) else metric.range
     if metric.share_of_right and metric.needs == "gold":
-        given = [m.outcome for m in predictions.models if m.outcome is not None]
-        given += [m.gold[~np.isnan(m.gold)] for m in predictions.models if m.gold is not None]
-        return (0.0, 1.0) if all(np.isin(values, (0, 1)).all() for values in given) else metric.range
+        return (0.0, 1.0) if all(_judged_right_or_wrong(m) for m in predictions.models) else metric.range
     return metric.binary_range if metric.binary_range and predictions.task == "binary" else metric.range
+
+
+def _judged_right_or_wrong(model: ModelOutputs) -> bool:
+    """Whether the judge and people said right or wrong of each attempt of a model."""
+    if model.outcome is None:
+        return True
+    times = np.ones(len(model.outcome)) if model.attempts is None else model.attempts.count
+    for values in (model.outcome, model.gold):
+        if values is None:
+            continue
+        given = values[~np.isnan(values)]
+        right = given * times[~np.isnan(values)]
+        if not ((given >= 0) & (given <= 1) & (np.abs(right - np.round(right)) < 1e-9 * times.max())).all():
+            return False
+    return True
 
 
 def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: Text) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +12,16 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.estimate import Estimate, Judged, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
-from evalreport.metrics.units import Units
+from evalreport.metrics.units import Layout, Units
 from evalreport.texts import Message
 
 Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 LEAST_GOLD = 10
-"""With fewer rows that a person judged there is no estimate."""
+"""With fewer rows that a person judged (of a suite: in a task) there is no estimate."""
+LEAST_ROWS = 2
+"""Of fewer nothing is known of how they vary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +91,29 @@ def mean_gold(judge: Floats, gold: Floats) -> Rectified:
 
 
 def judged_estimates(
-    predictions: Predictions, units: Units, quantities: Sequence[Quantity]
+    predictions: Predictions, units: Units, layout: Layout, quantities: Sequence[Quantity]
 ) -> dict[Key, Estimate]:
     """Estimate the quantities of the family ``judged`` of every model that people judged answers of."""
     found = {}
     for quantity in quantities:
         for model in predictions.models:
             if definition(quantity).family == "judged" and model.gold is not None:
-                found[model.name, quantity] = _estimate(predictions, units, (model.name, quantity), model)
+                found[model.name, quantity] = _estimate(
+                    predictions, units, layout, (model.name, quantity), model
+                )
     return found
 
 
-def _estimate(predictions: Predictions, units: Units, key: Key, model: ModelOutputs) -> Estimate:
+def _estimate(
+    predictions: Predictions, units: Units, layout: Layout, key: Key, model: ModelOutputs
+) -> Estimate:
     assert model.gold is not None
     assert model.outcome is not None
-    n = int(np.count_nonzero(~np.isnan(model.gold)))
     if predictions.design == "datasets":
         return undefined(predictions, key, Message("undefined.gold_of_datasets"))
-    if n < LEAST_GOLD:
-        return undefined(predictions, key, Message("undefined.few_gold", n=n, least=LEAST_GOLD))
+    few = _too_few(predictions, model.gold, lambda n: Message("undefined.few_gold", n=n, least=LEAST_GOLD))
+    if few is not None:
+        return undefined(predictions, key, few)
     plain = Estimate(
         model=key[0],
         quantity=key[1],
@@ -116,23 +122,72 @@ def _estimate(predictions: Predictions, units: Units, key: Key, model: ModelOutp
         range=value_range(definition(key[1]), predictions),
         sizes=units.sizes,
     )
-    found = _filled(plain, units, model.outcome, model.gold)
+    found = _filled(plain, units, layout, model.outcome, model.gold)
     return found if found.defined else undefined(predictions, key, TOO_LARGE)
 
 
-def _filled(estimate: Estimate, units: Units, judge: Floats, gold: Floats) -> Estimate:
-    """Return an estimate with value, derivative and sizes from the judge's outcomes and people's."""
+def _too_few(predictions: Predictions, gold: Floats, reason: Callable[[int], Message]) -> Message | None:
+    """Say that people judged too few rows, of a suite in which task; None where they judged enough."""
+    given = ~np.isnan(gold)
+    tasks = predictions.tasks
+    if tasks is None or tasks.categories is None:
+        n = int(np.count_nonzero(given))
+        return reason(n) if n < LEAST_GOLD else None
+    counts = np.bincount(tasks.values[given], minlength=len(tasks.categories))
+    least = int(counts.argmin())
+    if counts[least] >= LEAST_GOLD:
+        return None
+    return Message("undefined.in_task", task=tasks.categories[least], why=reason(int(counts[least])))
+
+
+def task_weights(units: Units, layout: Layout) -> Floats:
+    """Return how much each row counts in a mean, (n,), summing to 1: of a suite as ``--average`` says."""
+    if units.task is None or layout.pooled.count == 1:
+        return np.full(units.n, 1 / units.n)
+    sizes = np.bincount(units.task)
+    return np.asarray(1 / (len(sizes) * sizes[units.task]), dtype=np.float64)
+
+
+def _filled(estimate: Estimate, units: Units, layout: Layout, judge: Floats, gold: Floats) -> Estimate:
+    """Return an estimate with value, derivative and sizes from the judge's outcomes and people's.
+
+    Of a suite it is the mean of the tasks' estimates, each with a weight λ of its own.
+    """
+    task = np.zeros(units.n, dtype=np.int64) if units.task is None else units.task
+    share = np.bincount(task, weights=task_weights(units, layout))
+    value, weights, derivative = 0.0, [], np.empty(units.n)
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Rectified = estimate.metric.function(judge, gold)
-        by_unit = units.influence(found.derivative)
+        for number, part in enumerate(share):
+            rows = task == number
+            found: Rectified = estimate.metric.function(judge[rows], gold[rows])
+            value += float(part) * found.value
+            derivative[rows] = part * found.derivative
+            weights.append(found.weight)
+        by_unit = units.influence(derivative)
     n = int(np.count_nonzero(~np.isnan(gold)))
     return replace(
         estimate,
-        value=found.value if np.isfinite(by_unit).all() and np.isfinite(found.value) else np.nan,
+        value=value if np.isfinite(by_unit).all() and np.isfinite(value) else np.nan,
         derivative=by_unit,
         counts=np.ones(len(by_unit)),
-        judged=Judged(n, len(gold) - n, found.weight),
+        tasks=None if units.task is None else _strata(units, gold),
+        judged=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
     )
+
+
+def _strata(units: Units, gold: Floats) -> npt.NDArray[np.int64]:
+    """Return within what units of a suite were drawn: of clusters the tasks, else each task with and without gold.
+
+    A single row of a task without gold contributes nothing, and is put beside the others.
+    """
+    assert units.task is not None
+    assert units.tasks is not None
+    if units.cluster is not None:
+        return units.tasks
+    rest = np.isnan(gold)
+    alone = np.bincount(units.task, weights=rest)[units.task] < LEAST_ROWS
+    strata = np.unique(2 * units.task + (rest & ~alone), return_inverse=True)[1]
+    return np.asarray(strata.ravel(), dtype=np.int64)
 
 
 def common_gold(first: ModelOutputs, second: ModelOutputs) -> Floats:
@@ -142,10 +197,12 @@ def common_gold(first: ModelOutputs, second: ModelOutputs) -> Floats:
     return np.asarray(first.gold - second.gold)
 
 
-def judged_difference(delta: Estimate, predictions: Predictions, units: Units) -> Estimate | Message:
+def judged_difference(
+    delta: Estimate, predictions: Predictions, units: Units, layout: Layout
+) -> Estimate | Message:
     """Return the difference of two models on the same rows as one estimate of the rows' differences.
 
-    It has a weight λ of its own, so that it is not the difference of the two values.
+    It has a weight λ of its own (of a suite one a task), so that it is not the difference of the two values.
 
     Returns
     -------
@@ -158,7 +215,10 @@ def judged_difference(delta: Estimate, predictions: Predictions, units: Units) -
     assert first.outcome is not None
     assert second.outcome is not None
     gold = common_gold(first, second)
-    n = int(np.count_nonzero(~np.isnan(gold)))
-    if n < LEAST_GOLD:
-        return Message("undefined.few_common_gold", a=first.name, b=second.name, n=n, least=LEAST_GOLD)
-    return _filled(delta, units, first.outcome - second.outcome, gold)
+    names = {"a": first.name, "b": second.name}
+    few = _too_few(
+        predictions, gold, lambda n: Message("undefined.few_common_gold", **names, n=n, least=LEAST_GOLD)
+    )
+    if few is not None:
+        return few
+    return _filled(delta, units, layout, first.outcome - second.outcome, gold)

@@ -154,7 +154,7 @@ def estimate_all(
         if n_resamples and (many or (rows.single and predictions.n > most_exact)):
             rows = _with_bins(rows, predictions) if rows.columns or rows.orders else rows
         rows = replace(rows, many=many)
-    estimates |= judged_estimates(predictions, units, quantities)
+    estimates |= judged_estimates(predictions, units, layout, quantities)
     estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), estimates, tables, rows)
 

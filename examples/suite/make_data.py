@@ -2,8 +2,8 @@
 
     python examples/suite/make_data.py [ATTEMPTS]
 
-Attempt 1 is the same whatever the number of attempts. Questions of one passage are alike, for every model and for each
-by itself: that is what --cluster passage is for.
+The files here hold three. Attempt 1 is the same whatever their number. Questions of one passage are alike, for every
+model and for each by itself: that is what --cluster passage is for.
 """
 
 import sys

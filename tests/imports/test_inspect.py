@@ -161,6 +161,36 @@ def test_another_target_is_refused(imported, tmp_path):
     assert "the sample s0 has another target than in" in said
 
 
+def test_equal_ids_of_two_tasks_are_two_questions(imported, tmp_path):
+    """Another task may use the same ids for other questions: they stay as they are, and the tasks make a suite."""
+    content = log("small")
+    content["eval"]["task"] = "more sums"
+    for sample in content["samples"]:
+        sample["target"] = "another"
+    code, _, rows = imported(
+        LOGS / "json" / "small.json", written(tmp_path / "more.json", content), "--scorer", "match"
+    )
+    assert code == 0
+    ids = [{row["id"] for row in rows if row["task"] == task} for task in ("sums", "more sums")]
+    assert ids[0] == ids[1]
+    assert "s0" in ids[0]
+    out = tmp_path / "out"
+    words = [
+        "run",
+        str(tmp_path / "predictions.csv"),
+        "-o",
+        str(out),
+        "-f",
+        "json",
+        "-q",
+        "--missing",
+        "wrong",
+    ]
+    assert main(words) == 0
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert results["n"] == 2 * len(ids[0])
+
+
 def test_archives_of_older_versions_are_read(imported, tmp_path):
     """Deflated; summaries without metadata send us to the samples; metadata that were cut do too."""
     content = log("small")

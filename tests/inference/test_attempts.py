@@ -363,6 +363,33 @@ def test_components_are_unbiased() -> None:
         assert abs(values.mean() - truth) < 4 * stats.sem(values)
 
 
+def test_of_a_suite_they_are_those_of_its_mean() -> None:
+    """The error now is the suite's own, the components those within the tasks: the attempts' part by hand."""
+    sizes = {"easy": 30, "hard": 90}
+    models: dict[str, dict[str, list[Any]]] = {}
+    for name in "ab":
+        parts = {t: drawn(n, 4, n, again=ord(name), sd=1 + (t == "hard")) for t, n in sizes.items()}
+        rows = {t: of_matrix(outcomes) for t, outcomes in parts.items()}
+        models[name] = {c: [v for t in sizes for v in rows[t][c]] for c in rows["easy"]}
+        models[name]["task"] = [t for t, n in sizes.items() for _ in range(4 * n)]
+    results = run(models)
+    (found,) = (r for r in results.attempt_variance if (r.model, r.b) == ("b", None))
+    assert found.se_now == pytest.approx(value_of(results, "mean_outcome", "b").standard_error, rel=1e-12)
+    within = sum(o.var(axis=1, ddof=1).sum() for o in parts.values()) / 120
+    of_attempts = within / 4 * sum(1 / n for n in sizes.values()) / 4
+    assert found.within == pytest.approx(within)
+    assert found.se_more_attempts == pytest.approx(np.sqrt(found.se_now**2 - of_attempts / 2))
+    msb = 4 * sum(((o.mean(axis=1) - o.mean()) ** 2).sum() for o in parts.values()) / 118
+    assert found.between == pytest.approx(max(0.0, (msb - within) / 4), abs=1e-12)
+    (pair,) = (r for r in results.attempt_variance if r.b is not None)
+    (tested,) = (
+        c for c in results.comparisons if (c.metric, c.test, c.slice) == ("mean_outcome", "suite_t", None)
+    )
+    assert tested.statistic is not None
+    assert tested.difference is not None
+    assert pair.se_now == pytest.approx(abs(tested.difference / tested.statistic), rel=1e-9)
+
+
 def test_report_says_what_would_narrow_the_intervals() -> None:
     """The section's heading is its finding: questions that differ much call for more of them."""
     from evalreport.report.sections import attempts

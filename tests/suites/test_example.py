@@ -13,21 +13,24 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "suite"
 
 
 def test_the_files_are_what_the_script_writes() -> None:
-    """Each model's file holds the first attempts, which further attempts leave as they are."""
+    """Each model's file holds three attempts, the first of which do not depend on how many there are."""
     script = runpy.run_path(str(EXAMPLE / "make_data.py"))
     for model in script["ABILITY"]:
         lines = (EXAMPLE / "models" / f"{model}.csv").read_text(encoding="utf-8").splitlines()
-        assert lines == script["rows"](model, 1)
-        three = script["rows"](model, 3)
-        assert [line for line in three if line.split(",")[3] in ("attempt", "1")] == lines
+        assert lines == script["rows"](model, 3)
+        assert [line for line in lines if line.split(",")[3] in ("attempt", "1")] == script["rows"](model, 1)
 
 
 def test_the_readme_says_what_a_run_finds() -> None:
-    """Headline, the values by task, the gate and the finding of the tasks."""
-    gate = "tuned.mean_outcome[task=code] >= 0.5"
+    """Headline, the first screen, the values by task, the gate, the findings of the tasks and of the attempts."""
+    gate = "tuned.mean_outcome[task=code] >= 0.55"
     results = evalreport.evaluate(EXAMPLE / "models", cluster="passage", gates=[gate], resamples=20)
     told = (EXAMPLE / "README.md").read_text(encoding="utf-8")
-    assert f"*{describe(view_of(results)).headline}*" in told
+    said = describe(view_of(results))
+    assert f"*{said.headline}*" in told
+    assert said.about.startswith("564 questions, 3 attempts each · ")
+    assert said.about.endswith("the same questions for every model")
+    assert "questions with as many attempts each" in said.settle
     assert f"{results.n} questions about 60 passages" in told
     of = {
         (r.model, r.slice.value if r.slice else ""): f"{r.value:.3f}"
@@ -41,6 +44,12 @@ def test_the_readme_says_what_a_run_finds() -> None:
     assert decided["arithmetic", ("base", "tuned")] == "worse"
     assert decided["reading", ("base", "tuned")] == "better"
     assert decided["code", ("large", "tuned")] == "undecided"
+    (tried,) = (r for r in results.attempt_variance if (r.model, r.b) == ("large", "tuned"))
+    assert tried.share_within is not None
+    assert tried.se_more_attempts is not None
+    assert f"{100 * tried.share_within:.0f} % of what does" in told
+    for error in (tried.se_now, tried.se_more_attempts, tried.se_more_questions):
+        assert f"{error:.3f}" in told
     (found,) = results.gates
     assert found.outcome == "undecided"
     assert found.low is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.records import AttemptVarianceRecord
 from evalreport.report.view import Row, View
-from evalreport.texts import say
+from evalreport.texts import coded, say
 
 HARDLY = 0.1
 """A standard error that shrinks by less than this share hardly shrinks."""
@@ -72,6 +72,15 @@ def _cells(record: AttemptVarianceRecord, decimals: int) -> tuple[str, ...]:
         numbers.MISSING if share is None else numbers.percent(round(share, 2)),
         *(numbers.MISSING if error is None else numbers.number(error, decimals) for error in errors),
     )
+
+
+def at_each(view: View) -> dict[str, object]:
+    """Return the least and the largest number of attempts at a question; empty where each was answered once."""
+    found = next((record for record in view.results.found if record.what == "attempts"), None)
+    if found is None:
+        return {}
+    known = coded(found.value)[1]
+    return {"least": known.get("least", known["most"]), "most": known["most"]}
 
 
 def scope(view: View) -> str:

@@ -11,6 +11,7 @@ from evalreport import numbers
 from evalreport.records import VerdictRecord, WarningRecord
 from evalreport.report.naming import entry, find_key, listed
 from evalreport.report.sections import change
+from evalreport.report.sections.attempts import at_each
 from evalreport.report.sections.leaderboard import (
     Conflict,
     Leaderboard,
@@ -192,7 +193,8 @@ def _of_many(view: View) -> str:
         ):
             head = say("decision.equivalent_to_leader", **known, margin=_margin(view))
         elif found is None:
-            return say("decision.none_told_apart", **known, examples=numbers.count(view.results.n))
+            key = "decision.none_told_apart_questions" if at_each(view) else "decision.none_told_apart"
+            return say(key, **known, examples=numbers.count(view.results.n))
         else:
             head = say("decision.too_close", **known)
         return head + _conflict_clause(view, found)
@@ -295,12 +297,16 @@ def _n_fits(view: View) -> int:
 def about(view: View) -> str:
     """Say in one line what was evaluated: how many examples of what, by which metric, on what each model was judged."""
     results = view.results
-    n = numbers.count(results.n)
+    n, attempts = numbers.count(results.n), at_each(view)
     parts = [say("decision.examples", n=results.n)]
     first = results.confusion[0].model if results.confusion else None
     total = sum(c.count for c in results.confusion if c.model == first)
     positives = sum(c.count for c in results.confusion if c.model == first and c.true == results.positive)
-    if results.positive is not None and positives:
+    if attempts:
+        alike = attempts["least"] == attempts["most"]
+        parts = [say("decision.questions", n=results.n)]
+        parts[0] += ", " + say(f"decision.attempts_{'alike' if alike else 'unlike'}", **attempts)
+    elif results.positive is not None and positives:
         known = {"label": results.positive, "share": numbers.share(positives, total)}
         # Over several fits an example is counted more than once.
         key = "decision.positives" if total == results.n else "decision.share_of_positives"
@@ -320,6 +326,8 @@ def about(view: View) -> str:
         same = (
             "decision.own_examples"
             if results.options.get("join") == "independent"
+            else "decision.same_questions"
+            if attempts
             else "decision.same_examples"
         )
         parts.append(say(same))
@@ -436,12 +444,13 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             known = {
                 name: numbers.count(float(str(found[name]))) for name in ("needed", "gold") if name in found
             }
+            if unit == "examples" and at_each(view):
+                unit = "questions"
             return say(f"decision.settle_{unit}", **pair, **known, gap=gap)
     found = said.get("detectable.difference")
     if found is not None:
-        return say(
-            "decision.settle_detectable", **pair, size=numbers.to_digits(float(str(found["difference"])), 2)
-        )
+        key = "decision.settle_detectable_questions" if at_each(view) else "decision.settle_detectable"
+        return say(key, **pair, size=numbers.to_digits(float(str(found["difference"])), 2))
     return ""
 
 

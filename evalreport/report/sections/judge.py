@@ -101,7 +101,9 @@ def _heads() -> tuple[str, ...]:
 def _levels(view: View, estimates: Sequence[JudgeEstimateRecord]) -> str:
     methods = dict.fromkeys(r.human_method for r in estimates if r.b is None and r.human_method)
     names = listed([label_of("interval", name) for name in methods])
-    return say("judge.estimates_note", level=numbers.percent(view.confidence), methods=names)
+    note = say("judge.estimates_note", level=numbers.percent(view.confidence), methods=names)
+    by_task = any(r.lam is None and r.value is not None for r in estimates)
+    return f"{note} {say('judge.weight_by_task')}" if by_task else note
 
 
 def _estimate(view: View, record: JudgeEstimateRecord, model: Model | None, label: str = "") -> Row:
