@@ -14,6 +14,7 @@ import pytest
 
 from evalreport.config import KEYS
 from evalreport.data.columns import ALIASES, LONE_PROBABILITIES, PROBABILITY_PREFIXES
+from evalreport.data.counts import ANSWERS
 from scripts.write_figures import BEGIN, END, table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,16 +29,9 @@ PAGES = sorted(
     ]
 )
 BLOCK = re.compile(
-    r"(?:^`(?P<file>[\w./-]+)`\n\n|^(?P<mark>(?:<!-- [^\n]+ -->\n)+)\n*)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
+    r"(?:^`(?P<file>[\w./=-]+)`\n\n|^(?P<mark>(?:<!-- [^\n]+ -->\n)+)\n*)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-COMING = {"task": {"benchmark"}, "attempt": {"epoch"}, "gold": {"human"}}
-"""Columns that the page describes and the program is about to know: a layout that needs one is skipped until then."""
-
-
-def is_known(need: str) -> bool:
-    """Say whether the program knows what a layout needs."""
-    return need in ALIASES or (ROOT / "evalreport" / "data" / f"{need}s.py").exists()
 
 
 def steps(page: str) -> Iterator[tuple[str, str, str]]:
@@ -75,15 +69,11 @@ def test_a_page_can_be_followed_from_top_to_bottom(page: Path, desk):
     What a page takes for granted stands above a block as a comment, ``<!-- before: COMMAND -->``.
     """
     folder, environment = desk
-    printed, left = "", []
+    printed = ""
     for kind, note, text in steps((ROOT / page).read_text(encoding="utf-8")):
         if note.startswith("not run here: "):
             continue
-        if note.startswith("needs: "):
-            if not is_known(note.removeprefix("needs: ")):
-                left.append(note)
-                continue
-        elif note.startswith("before: "):
+        if note.startswith("before: "):
             for line in note.removeprefix("before: ").split(" -->\n<!-- before: "):
                 subprocess.run(
                     ["bash", "-euc", line], cwd=folder, env=environment, check=True, capture_output=True
@@ -104,8 +94,6 @@ def test_a_page_can_be_followed_from_top_to_bottom(page: Path, desk):
         done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         printed = done.stdout + done.stderr
         assert done.returncode == 0, f"{text}\n{printed}"
-    if left:
-        pytest.skip(f"the rest was run; not known to the program yet: {', '.join(left)}")
 
 
 def test_a_block_that_is_not_run_says_why():
@@ -131,9 +119,10 @@ def test_every_column_and_every_other_name_stands_on_the_page():
     assert shown.pop("p") | {"p"} == {one, *others}
     assert shown.pop("p_<label>") == {f"{prefix}<label>" for prefix in PROBABILITY_PREFIXES} - {"p_<label>"}
     shown.pop("any other")
+    assert not shown.pop("count") | shown.pop(f"{ANSWERS}<model>")
     shown["value"].clear()  # a metric's name
     known = {name: set(aliases) for name, aliases in ALIASES.items()}
-    assert shown == {**COMING, **known}
+    assert shown == known
 
 
 def test_the_layouts_of_the_page_are_those_that_the_program_finds():
