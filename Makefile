@@ -31,9 +31,13 @@ demo: .venv/.core libraries ## set up what a run needs, then make the report of 
 
 test: check ## set up, then every test that needs no root and no server, and the static checks
 
-test-system: env .cache/spark/.installed ## the tests with a real browser, PDF tools and killed processes
+test-system: env ## the tests with a real browser, PDF tools, a Dask cluster and killed processes
 	@scripts/debian-packages.sh system
-	PYTHONPATH=.cache/spark $(BIN)/python -m pytest tests/system -m system
+	$(BIN)/python -m pytest tests/system -m "system and not machines"
+
+test-machines: env .cache/spark/.installed ## the tests that set up a bare Debian, the action and Spark
+	@scripts/debian-packages.sh system
+	PYTHONPATH=$(CURDIR)/.cache/spark $(BIN)/python -m pytest tests/system -m machines
 
 test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors
 	@scripts/test-bounds.sh
@@ -95,7 +99,7 @@ docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
 
 site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
-	PYTHONPATH=.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
+	PYTHONPATH=$(CURDIR)/.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
 	@echo "build/site/index.html"
 
 figures: env ## write the measured figures of README.md from the records of the studies

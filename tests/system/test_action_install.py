@@ -10,7 +10,7 @@ from tests.reviews.host import Host, served
 from tests.reviews.sources import write
 from tests.reviews.test_action import QUICK, Job
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.machines]
 
 
 def test_the_action_installs_itself_and_comments(tmp_path: Path):

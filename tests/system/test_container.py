@@ -17,7 +17,7 @@ import pytest
 
 from .programs import CACHE, EXAMPLE, ROOT, output_of, program
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.machines]
 
 MIRROR = "http://deb.debian.org/debian"
 SECONDS_OF_THE_DEMO = 150.0

@@ -13,6 +13,7 @@ from evalreport.errors import InputError
 
 pytestmark = [
     pytest.mark.system,
+    pytest.mark.machines,
     pytest.mark.filterwarnings(
         "ignore::ResourceWarning"
     ),  # sockets to the Java process that pyspark leaves open
