@@ -41,6 +41,7 @@ REPORTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "bias-variance": (("run", "{examples}/bias-variance/predictions"),),
     "5x2cv": (("run", "{examples}/5x2cv/predictions"),),
     "judged": (("run", "{examples}/judged/answers"),),
+    "suite": (("run", "{examples}/suite/models", "--cluster", "passage"),),
     "custom-template": ((*RUN, "--templates", "{examples}/custom-template/templates"),),
     "nightly-audit": tuple(
         (*AUDIT, f"{WEEKS}{week}", "--time", f"2024-{day}T02:15:00Z")

@@ -12,7 +12,17 @@ from .tables import ROWS, Rows, by_quantity, estimates_of, ids, predictions_of, 
 SERVED = ("binary", "multiclass", "regression")
 
 # Their own data layouts: tested with those.
-OTHER_TASKS = {"mean_outcome", "mean_value", "mean_gold", "pass_at_k", "pass_hat_k", "aic", "bic", "mdl", "vc_bound"}
+OTHER_TASKS = {
+    "mean_outcome",
+    "mean_value",
+    "mean_gold",
+    "pass_at_k",
+    "pass_hat_k",
+    "aic",
+    "bic",
+    "mdl",
+    "vc_bound",
+}
 OTHER_TASKS |= {m.name for m in METRICS.values() if m.tasks == ("clustering",)}
 
 

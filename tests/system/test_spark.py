@@ -35,10 +35,11 @@ def spark() -> Iterator[Any]:
 
 def test_frames_of_spark_are_matched_by_id(spark: Any) -> None:
     """By model, as one frame with a column ``model``, and with the truth apart: the same as columns in memory."""
-    rows = [(f"e{i}", i % 2, (i * 7 // 3) % 2) for i in range(40)]
-    frame = spark.createDataFrame(rows, ["id", "y_true", "y_pred"])
-    ids, truth, predicted = (list(column) for column in zip(*rows, strict=True))
-    wanted = er.load({"a": {"id": ids, "y_true": truth, "y_pred": predicted}})
+    # With probabilities: frames of labels alone are counted where they are.
+    rows = [(f"e{i}", i % 2, (i * 7 // 3) % 2, i / 40) for i in range(40)]
+    names = ["id", "y_true", "y_pred", "p_1"]
+    frame = spark.createDataFrame(rows, names)
+    wanted = er.load({"a": dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))})
     for found in (
         er.load({"a": frame.orderBy("y_pred")}),
         er.load(frame.selectExpr("*", "'a' AS model")),
