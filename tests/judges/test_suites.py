@@ -121,6 +121,9 @@ def test_a_task_with_few_human_outcomes_leaves_no_value(gold: int) -> None:
     assert "takes 10" in str(metric.reason)
     (verdict,) = results.verdicts
     assert (verdict.verdict, verdict.low) == ("undecided", None)
+    (warned,) = [w for w in results.warnings if w.code == "few_gold" and w.about == ("a",)]
+    assert "in the task second" in str(warned.text) or "in the task “second”" in str(warned.text)
+    assert "no estimate" in str(warned.text)
     alone = {
         m.slice.value: m.value
         for m in results.metrics
@@ -128,6 +131,16 @@ def test_a_task_with_few_human_outcomes_leaves_no_value(gold: int) -> None:
     }
     assert alone["second"] is None
     assert alone["first"] is not None
+
+
+def test_the_warning_of_few_goes_by_the_task_with_fewest() -> None:
+    """Thirty judged answers in each of 20 tasks are 600 in all, and each task's error is known from thirty."""
+    judge, gold = two_tasks()["first"]
+    results = of_tasks({f"task {i:02d}": (judge, gold) for i in range(20)})
+    (warned,) = [w for w in results.warnings if w.code == "few_gold" and w.about == ("a",)]
+    record = next(r for r in results.judge_estimates if (r.a, r.b) == ("a", None))
+    assert (record.n_gold, record.fewest_gold) == (600, 30)
+    assert "People judged 30 answers of a in the task" in str(warned.text)
 
 
 def attempted(source: Source, attempts: int = 3) -> Source:
