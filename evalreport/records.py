@@ -391,7 +391,8 @@ class JudgeEstimateRecord:
     the estimate from both (PPI++), in which the judge counts ``lam`` (0 to 1). Limits are at ``level``; those of a
     pair's value are its one interval. ``gold_effective`` is how many examples people alone would have had to judge for
     as small an error. ``correlation`` is that of judge and people on these examples, ``sd`` the standard deviation of
-    what people say there: `evalreport plan` goes by both.
+    what people say there: `evalreport plan` goes by both. Of a suite ``fewest_task`` is the task of which people judged
+    least answers, ``fewest_gold`` how many.
     """
 
     a: str
@@ -412,6 +413,8 @@ class JudgeEstimateRecord:
     gold_effective: float | None = None
     correlation: float | None = None
     sd: float | None = None
+    fewest_task: str | None = None
+    fewest_gold: int | None = None
     reason: Text | None = None
 
 

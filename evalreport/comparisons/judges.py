@@ -23,7 +23,7 @@ from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.normal import ppi
 from evalreport.intervals.registry import shortfall_of
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.judged import LEAST_GOLD, common_gold, task_weights
+from evalreport.metrics.judged import LEAST_GOLD, common_gold, fewest_of_a_task, task_weights
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.labels import cohen_kappa
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, greater_is_better
@@ -99,7 +99,8 @@ def _of_models(sample: Sample, options: Options) -> Iterator[JudgeEstimateRecord
         if estimate.judged is None and sample.predictions.tasks is not None:
             # A mean over the tasks that people judged is another quantity.
             n = int(np.count_nonzero(~np.isnan(model.gold)))
-            yield _without(sample, (model.name, None), judge, n, estimate.reason, options)
+            found = _without(sample, (model.name, None), judge, n, estimate.reason, options)
+            yield replace(found, **_fewest(sample, model.gold))
             continue
         human = _by_people(sample, (model,), options)[0].estimates[model.name, OUTCOME]
         limits = leading(estimate, options.confidence)
@@ -119,13 +120,15 @@ def _of_pair(
     assert second.outcome is not None
     judge = _mean_of_all(sample, first.outcome) - _mean_of_all(sample, second.outcome)
     if comparison.pair is None:
-        return _without(sample, names, judge, _n_common(first, second), comparison.reason, options)
+        found = _without(sample, names, judge, _n_common(first, second), comparison.reason, options)
+        both = first.gold is not None and second.gold is not None
+        return replace(found, **_fewest(sample, common_gold(first, second))) if both else found
     delta = comparison.pair.difference
     level = options.confidence if one is None else one.level
     people, own = _by_people(sample, (first, second), options)
-    found = compare(people, (OUTCOME,), own)[0].pair
-    assert found is not None
-    human = found.difference
+    by_people = compare(people, (OUTCOME,), own)[0].pair
+    assert by_people is not None
+    human = by_people.difference
     limits = resolved(delta, recommended(delta), level) if one is None else one
     record = _estimate(names, judge, human, resolved(human, recommended(human), level), delta, limits)
     return replace(record, **_moments(sample, first.outcome - second.outcome, common_gold(first, second)))
@@ -165,7 +168,14 @@ def _moments(sample: Sample, judge: Floats, gold: Floats) -> Fields:
     return {
         "correlation": float((said * told).mean()) / spread if spread else None,
         "sd": math.sqrt(float((told**2).mean())),
+        **_fewest(sample, gold),
     }
+
+
+def _fewest(sample: Sample, gold: Floats) -> Fields:
+    """Return of which task of a suite people judged fewest answers; nothing where it is none."""
+    fewest = fewest_of_a_task(sample.predictions, gold)
+    return {} if fewest is None else dict(zip(("fewest_task", "fewest_gold"), fewest, strict=True))
 
 
 def _n_common(first: ModelOutputs, second: ModelOutputs) -> int:
@@ -414,27 +424,50 @@ def judge_warnings(fields: ResultFields, options: Options) -> Iterator[WarningRe
     """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
     yield from _of_favour(fields.get("judge_bias", ()), fields.get("judge_agreement", ()), options)
     agreements = {r.model: r for r in fields.get("judge_agreement", ()) if r.model is not None}
-    few = {name for name, r in agreements.items() if _how_few("value", r.n_gold)}
-    for name in sorted(few):
-        n = agreements[name].n_gold
-        short = _how_few("value", n)
-        key = "of_model" if "low" in short else "none"
-        yield warning("few_gold", key, about=(name,), model=name, n=n, **short)
+    yield from _of_few(fields.get("judge_estimates", ()), {m: r.n_gold for m, r in agreements.items()})
     for name, r in agreements.items():
         if r.clusters is not None and r.clusters < FEW_CLUSTERS and r.n_gold >= LEAST_GOLD:
             yield warning("few_gold", "clusters", about=(name,), model=name, n=r.clusters, gold=r.n_gold)
-    for r in fields.get("judge_estimates", ()):
-        short = {} if r.b is None else _how_few("difference", r.n_gold)
-        own = {name: agreements[name].n_gold for name in few & {r.a, r.b}}
-        if short and r.n_gold not in own.values():
-            key = "of_pair" if "low" in short else "none_of_pair"
-            yield warning("few_gold", key, about=(r.a, r.b), a=r.a, b=r.b, n=r.n_gold, **short)
     for name, r in agreements.items():
         if r.n_gold < LEAST_GOLD or r.human_only is None or r.judge_only is None:
             continue
         n = r.human_only + r.judge_only
         if n < FEW_DISAGREEMENTS and _rests_on_the_judge(fields, name):
             yield warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold)
+
+
+def _of_few(estimates: Sequence[JudgeEstimateRecord], counts: Mapping[str, int]) -> Iterator[WarningRecord]:
+    """Warn of few human outcomes of models, and of pairs that have fewer than both; of a suite in its worst task."""
+    worst = {r.a: r for r in estimates if r.b is None}
+    known = {name: n if (f := _fewest_of(worst.get(name))) is None else f[1] for name, n in counts.items()}
+    few = {name for name, n in known.items() if _how_few("value", n)}
+    for name in sorted(few):
+        yield _few(_how_few("value", known[name]), "of_model", (name,), known[name], worst.get(name))
+    for r in estimates:
+        if r.b is None:
+            continue
+        n = r.n_gold if r.fewest_gold is None else r.fewest_gold
+        short = _how_few("difference", n)
+        if short and n not in [known[name] for name in few & {r.a, r.b}]:
+            yield _few(short, "of_pair", (r.a, r.b), n, r)
+
+
+def _few(
+    short: Fields, of: str, names: tuple[str, ...], n: int, record: JudgeEstimateRecord | None
+) -> WarningRecord:
+    """Return the warning of few human outcomes of a model or of a pair, of a suite with the task."""
+    key = of if "low" in short else {"of_model": "none", "of_pair": "none_of_pair"}[of]
+    called: Fields = {"model": names[0]} if len(names) == 1 else {"a": names[0], "b": names[1]}
+    fewest = _fewest_of(record)
+    if fewest is not None:
+        key, called = f"{key}_in_task", {**called, "task": fewest[0]}
+    return warning("few_gold", key, about=names, **called, n=n, **short)
+
+
+def _fewest_of(record: JudgeEstimateRecord | None) -> tuple[str, int] | None:
+    if record is None or record.fewest_task is None or record.fewest_gold is None:
+        return None
+    return record.fewest_task, record.fewest_gold
 
 
 def _how_few(kind: str, n: int) -> Fields:

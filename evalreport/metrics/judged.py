@@ -128,16 +128,22 @@ def _estimate(
 
 def _too_few(predictions: Predictions, gold: Floats, reason: Callable[[int], Message]) -> Message | None:
     """Say that people judged too few rows, of a suite in which task; None where they judged enough."""
-    given = ~np.isnan(gold)
+    fewest = fewest_of_a_task(predictions, gold)
+    if fewest is None:
+        n = int(np.count_nonzero(~np.isnan(gold)))
+        return reason(n) if n < LEAST_GOLD else None
+    task, n = fewest
+    return Message("undefined.in_task", task=task, why=reason(n)) if n < LEAST_GOLD else None
+
+
+def fewest_of_a_task(predictions: Predictions, gold: Floats) -> tuple[str, int] | None:
+    """Return of which task of a suite people judged fewest rows, and how many; None where it is no suite."""
     tasks = predictions.tasks
     if tasks is None or tasks.categories is None:
-        n = int(np.count_nonzero(given))
-        return reason(n) if n < LEAST_GOLD else None
-    counts = np.bincount(tasks.values[given], minlength=len(tasks.categories))
-    least = int(counts.argmin())
-    if counts[least] >= LEAST_GOLD:
         return None
-    return Message("undefined.in_task", task=tasks.categories[least], why=reason(int(counts[least])))
+    counts = np.bincount(tasks.values[~np.isnan(gold)], minlength=len(tasks.categories))
+    least = int(counts.argmin())
+    return tasks.categories[least], int(counts[least])
 
 
 def task_weights(units: Units, layout: Layout) -> Floats:

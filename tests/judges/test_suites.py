@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -9,9 +10,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evalreport.comparisons.judges import GOLD
+from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.errors import InputError
+from evalreport.intervals import leading
 from evalreport.metrics.judged import mean_gold
-from evalreport.results import Results
+from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.units import Units
+from evalreport.results import Results, to_json
 from tests.reference.second_round import records_of
 
 from .sources import Floats, Source, answers, run
@@ -121,6 +127,9 @@ def test_a_task_with_few_human_outcomes_leaves_no_value(gold: int) -> None:
     assert "takes 10" in str(metric.reason)
     (verdict,) = results.verdicts
     assert (verdict.verdict, verdict.low) == ("undecided", None)
+    (warned,) = [w for w in results.warnings if w.code == "few_gold" and w.about == ("a",)]
+    assert "in the task second" in str(warned.text) or "in the task “second”" in str(warned.text)
+    assert "no estimate" in str(warned.text)
     alone = {
         m.slice.value: m.value
         for m in results.metrics
@@ -128,6 +137,16 @@ def test_a_task_with_few_human_outcomes_leaves_no_value(gold: int) -> None:
     }
     assert alone["second"] is None
     assert alone["first"] is not None
+
+
+def test_the_warning_of_few_goes_by_the_task_with_fewest() -> None:
+    """Thirty judged answers in each of 20 tasks are 600 in all, and each task's error is known from thirty."""
+    judge, gold = two_tasks()["first"]
+    results = of_tasks({f"task {i:02d}": (judge, gold) for i in range(20)})
+    (warned,) = [w for w in results.warnings if w.code == "few_gold" and w.about == ("a",)]
+    record = next(r for r in results.judge_estimates if (r.a, r.b) == ("a", None))
+    assert (record.n_gold, record.fewest_gold) == (600, 30)
+    assert "People judged 30 answers of a in the task" in str(warned.text)
 
 
 def attempted(source: Source, attempts: int = 3) -> Source:
@@ -172,3 +191,57 @@ def test_gold_of_some_attempts_is_refused() -> None:
         InputError, match=r"people judged 2 of the 3 attempts of the model 'weak' at the question"
     ):
         run(source)
+
+
+def composed() -> Source:
+    """Return two models' answers to three tasks, one to four attempts each, in groups, some of them judged."""
+    random = np.random.default_rng(6)
+    found: Source = {
+        name: {k: [] for k in ("task", "id", "attempt", "group", "outcome", "gold")} for name in "ab"
+    }
+    for task, groups in {"x": 8, "y": 14, "z": 11}.items():
+        for number in range(groups * 4):
+            judged, hard = random.random() < 0.6, random.normal()
+            for name, ability in (("a", 0.5), ("b", 0.2)):
+                for attempt in range(int(random.integers(1, 5))):
+                    right = hard + random.normal() < ability
+                    said = right if random.random() < 0.85 else not right
+                    row = (task, str(number), attempt, f"{task}{number % groups}", float(said),
+                           float(right) if judged else np.nan)  # fmt: skip
+                    for column, value in zip(found[name].values(), row, strict=True):
+                        column.append(value)
+    return found
+
+
+def test_neither_order_nor_threads_change_a_figure() -> None:
+    """Suites, attempts of unlike number, clusters and a judge at once: rows in any order, and two threads."""
+    source, random = composed(), np.random.default_rng(2)
+    order = {name: random.permutation(len(columns["id"])) for name, columns in source.items()}
+    turned = {n: {c: [v[i] for i in order[n]] for c, v in source[n].items()} for n in reversed(source)}
+    of = [json.loads(to_json(run(s, cluster="group", jobs=j))) for s, j in ((source, 1), (turned, 2))]
+    for name in ("metrics", "comparisons", "verdicts", "task_verdicts", "judge_estimates", "judge_agreement",
+                 "judge_bias", "gold_sampling", "attempt_variance", "ranking", "warnings"):  # fmt: skip
+        assert of[0][name], name
+        assert of[0][name] == of[1][name], name
+
+
+def test_the_interval_of_a_suite_holds_what_people_say() -> None:
+    """Of 300 suites of three tasks with 40 judged answers each nominal 95 % intervals hold the mean in 91 to 98 %."""
+    random, held = np.random.default_rng(11), 0
+    task = np.repeat(np.arange(3), 200)
+    level, known = np.array([0.4, 0.6, 0.8])[task], np.arange(600) % 200 < 40
+    units = Units(600, task=task)
+    for _ in range(300):
+        right = random.random(600) < level
+        judge = (random.random(600) < np.where(right, 0.9, 0.3)).astype(float)
+        model = ModelOutputs("a", outcome=judge, gold=np.where(known, right, np.nan))
+        predictions = Predictions(
+            task="outcome", design="test-set", ids=np.arange(600).astype(str), example=np.arange(600), y_true=None,
+            models=(model,), keys={"task": Column(task, ("x", "y", "z"))},
+        )  # fmt: skip
+        sample = estimate_all(predictions, (GOLD,), units=units, n_resamples=0, seed=0)
+        limits = leading(sample.estimates["a", GOLD], 0.95)
+        assert limits.low is not None
+        assert limits.high is not None
+        held += limits.low <= 0.6 <= limits.high
+    assert 0.91 <= held / 300 <= 0.98
