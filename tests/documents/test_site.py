@@ -20,8 +20,8 @@ from scripts.write_figures import BEGIN, END, table
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 SINGLE = (
-    *("columns", "attempts", "counts", "clustering"),
-    *("audits", "evidence", "imports", "resampling", "reference/python"),
+    *("columns", "attempts", "counts", "audits", "evidence", "imports", "resampling"),
+    "reference/python",
 )
 PAGES = sorted(
     path.relative_to(ROOT)
