@@ -20,10 +20,11 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-confirm study-estimators study-audits study-mutations campaign bench peers clean distclean dist site figures
+        study-coverage study-tests study-clustering study-confirm study-estimators \
+        study-audits study-mutations campaign bench peers clean distclean dist site figures
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/.core libraries ## set up what a run needs, then make the report of the example
 	@echo "Comparing five models on 3,000 examples ..." >&2
@@ -44,7 +45,7 @@ test-bounds: ## quick tests with the lowest versions of every requirement, and w
 
 check: env libraries static tests ## format, lint, types, the import rule, tests, doctests, README blocks
 
-static: env
+static: env ## the part of check without tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -52,7 +53,7 @@ static: env
 	$(BIN)/python scripts/write_reference.py --check
 	$(BIN)/python scripts/write_figures.py --check
 
-tests: env
+tests: env ## the part of check that runs the tests, in JOBS processes
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
 wheel-check: env libraries ## build the wheel, install it in each of the documented ways, make a report with it
@@ -93,7 +94,7 @@ study-mutations: env .cache/mutations/.installed ## change the code in one place
 bench: env peers ## measure the speed against other programs; writes docs/benchmarks.md (QUICK=1: small, printed only)
 	PYTHONPATH=.cache/peers $(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
-peers: .cache/peers/.installed
+peers: .cache/peers/.installed ## fetch the programs that bench compares with, into .cache/peers
 
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
@@ -127,7 +128,7 @@ distclean: clean ## clean, and remove .venv and downloaded tools
 
 # --- setting up -------------------------------------------------------------------------------------------
 
-env: .venv/.installed
+env: .venv/.installed ## make .venv with every extra and what development needs
 
 # A stamp is written last, so an interrupted set-up is taken up again where it stopped. What is already
 # installed is not fetched again: the second run needs no network.
@@ -146,5 +147,5 @@ env: .venv/.installed
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation --target .cache/$* -r $<
 	@touch $@
 
-libraries:
+libraries: ## install the system's libraries that the PDF needs, where this user may
 	@scripts/debian-packages.sh pdf

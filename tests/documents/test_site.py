@@ -19,7 +19,10 @@ from scripts.write_figures import BEGIN, END, table
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-SINGLE = ("columns", "audits", "evidence", "imports", "resampling", "reference/python")
+SINGLE = (
+    *("columns", "attempts", "counts", "audits", "evidence", "imports", "resampling"),
+    "reference/python",
+)
 PAGES = sorted(
     path.relative_to(ROOT)
     for path in [
