@@ -43,6 +43,11 @@ class Failures:
     examples: tuple[Example, ...]
     note: str
 
+    @property
+    def with_truth(self) -> bool:
+        """Whether any example has a true value: outcomes that were graded elsewhere have none."""
+        return any(example.truth != numbers.MISSING for example in self.examples)
+
 
 def describe(view: View) -> Failures | None:
     """Lay out the examples on which the models disagree most; nothing where they agree on all."""
@@ -83,7 +88,8 @@ def _found(view: View, widest: Example) -> tuple[str, str]:
         except ValueError:
             return say("failures.disagree"), ""
         low, high = spread[0].text, spread[-1].text
-        return say("failures.widest", id=widest.id, low=low, high=high), ""
+        key = "failures.widest" if view.results.task == "regression" else "failures.widest_outcome"
+        return say(key, id=widest.id, low=low, high=high), ""
     positive = counts.get(view.results.positive) if view.results.positive is not None else None
     n, number = len(view.models), in_words(len(view.models))
     if positive is not None and positive.all_wrong:
