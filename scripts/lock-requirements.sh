@@ -1,5 +1,5 @@
 #!/bin/bash
-# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), dev, spark, build,
+# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), dev, spark, s3, build,
 # uv, site, release and lowest.
 # Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
 set -euo pipefail
@@ -19,6 +19,9 @@ for name in build uv site release; do
 done
 # Spark is 400 MB: only its system tests need it, in a folder of its own.
 .venv/bin/pip-compile "${options[@]}" --output-file requirements/spark.txt requirements/spark.in
+# So has the S3 server of the tests of addresses, whose requirements contradict ours.
+.venv/bin/uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
+    --output-file requirements/s3.txt requirements/s3.in
 
 # Every lower bound as a pin, with what the tests need beside them.
 .venv/bin/python - <<'EOF' | cat requirements/lowest.in - |
