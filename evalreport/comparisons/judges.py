@@ -479,7 +479,7 @@ def _how_few(kind: str, n: int) -> Fields:
 
 
 def _rests_on_the_judge(fields: ResultFields, name: str) -> bool:
-    """Say whether a model's estimate counts the judge; of a suite some task's does as good as always."""
+    """Say whether a model's estimate counts the judge; of a suite it is taken to, in some task."""
     estimates = (r for r in fields.get("judge_estimates", ()) if r.a == name and r.b is None)
     return any(r.lam is None or r.lam > 0 for r in estimates if r.value is not None)
 
