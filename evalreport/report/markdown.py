@@ -64,7 +64,7 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     table.add_column(say("table.model"))
     level = numbers.percent(view.confidence)
     table.add_column(Text(say("terminal.heading", metric=view.primary_label, level=level)), justify="right")
-    if board.panels:
+    if board.reference is not None:
         table.add_column(Text(difference_heading(board)), justify="right")
         if view.results.baseline is not None:
             table.add_column(say("leaderboard.verdict"))
@@ -101,11 +101,11 @@ def difference_heading(board: leaderboard.Leaderboard) -> str:
 def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
     """Say what the intervals of the table are, and the groups where there are any; a line each."""
     level = numbers.percent(view.confidence)
-    if board.panels:
+    if board.reference is not None:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:
         yield say("terminal.intervals", level=level)
-    if board.panels and board.n_brackets:
+    if board.reference is not None and board.n_brackets:
         yield say("terminal.groups")
 
 

@@ -56,7 +56,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One metric's differences on one axis; ``band`` is the margin, ``rule`` what a rule that needs no model has."""
+    """One metric's differences on one axis; ``band`` is the margin, ``rule`` what a rule that needs no model has.
+
+    ``alone``: of a single model, whose gap is to that rule.
+    """
 
     heading: str
     metric: str
@@ -67,6 +70,7 @@ class Panel:
     band_text: str = ""
     rule: float | None = None
     rule_text: str = ""
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +342,7 @@ def _margin(view: View) -> float | None:
 
 def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) -> tuple[Panel, ...]:
     if reference is None:
-        return ()
+        return _against_rule(view)
     sign = 1 if view.greater_is_better else -1
     found = [
         _difference(
@@ -357,6 +361,25 @@ def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) 
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
         ),
     )  # fmt: skip
+
+
+def _against_rule(view: View) -> tuple[Panel, ...]:
+    """Lay out a single model's gap to always predicting the most frequent class, or the mean, by its own interval."""
+    (model,) = view.models[:1]
+    record, (rule, words) = metric_record(view, model.id, view.primary), _majority(view, model)
+    if len(view.models) > 1 or record is None or rule is None or not record.intervals:
+        return ()
+    assert record.value is not None
+    sign, base, own = 1 if view.greater_is_better else -1, record.value + rule, record.intervals[0]
+    limits = sorted(sign * (v - base) for v in (own.low, own.high) if v is not None)
+    low, high = limits if len(limits) == 2 else (None, None)
+    decimals = metric_decimals(view, view.primary)
+    found = _panel(
+        say("leaderboard.gap_rule", metric=view.primary_label, rule=words), view.primary_label,
+        [(model, Difference(-sign * rule, low, high))], None, decimals=decimals,
+    )  # fmt: skip
+    gap = replace(found.gaps[0], text=numbers.number(-sign * rule, decimals, signed=True))
+    return (replace(found, gaps=(gap,), alone=True),)
 
 
 def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
@@ -417,7 +440,7 @@ def _panel(
     heading: str,
     metric: str,
     differences: Sequence[tuple[Model, Difference]],
-    reference: Model,
+    reference: Model | None,
     *,
     decimals: int,
     margin: float | None = None,
@@ -484,6 +507,8 @@ def _ticks(least: float, most: float, place: object) -> tuple[tuple[float, str],
 
 def _title(view: View, second: Conflict | None) -> str:
     n = len(leading(view))
+    if len(view.models) == 1:
+        return say("leaderboard.title_single", metric=view.primary_label)
     if second is not None:
         return say(
             "leaderboard.title_conflict",
@@ -506,6 +531,8 @@ def _more(view: View, shown: Sequence[Model], reference: Model | None) -> str:
 
 def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brackets: bool) -> str:
     panels = tuple(panels)
+    if panels and panels[0].alone:
+        return f"{say('leaderboard.minus_rule')} {_value_note(view)}"
     if reference is None or not panels:
         return _value_note(view)
     against = "leaderboard.minus_baseline" if view.results.baseline is not None else "leaderboard.minus_best"
