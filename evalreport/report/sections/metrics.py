@@ -121,7 +121,10 @@ def describe(view: View) -> Metrics | None:
     class_keys = list(dict.fromkeys(key_of(r) for r in labelled))
     headlines = frozenset(name for name, metric in registry("metric").items() if metric.headline)
     primary, other = tests_of(view, headlines)
-    other, shared = without_shared_remark(other)
+    # Exploratory rows are hundreds, and decide nothing: they are shown where tests were asked for.
+    asked = bool(view.results.options.get("tests"))
+    untold = say("metrics.exploratory_elsewhere") if other and not asked else ""
+    other, shared = without_shared_remark(other if asked else ())
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     families = _families(view, [key for key in keys if key in valued], others)
     families, cut = _with_room(families)
@@ -136,7 +139,7 @@ def describe(view: View) -> Metrics | None:
         other_tests=other[:MOST_TEST_ROWS],
         primary_on_paper=fitting(primary),
         other_on_paper=fitting(tuple(row for row in other if row.recommended)),
-        notes=tuple(filter(None, (say("metrics.limits"), _rules(view)))),
+        notes=tuple(filter(None, (say("metrics.limits"), _rules(view), untold))),
         tests_note=" ".join(
             [say("methods.exploratory"), *([say("metrics.unless_said", remark=shared)] if shared else [])]
         ),
