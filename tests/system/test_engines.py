@@ -23,6 +23,7 @@ from .programs import evalreport
 
 pytestmark = [
     pytest.mark.system,
+    pytest.mark.machines,
     # Of Dask's own code, by the newest pandas.
     pytest.mark.filterwarnings("ignore:The inplace keyword"),
 ]
@@ -109,7 +110,6 @@ def spark() -> None:
         pytest.skip("java is not installed: apt-get install default-jre-headless")
 
 
-@pytest.mark.machines
 @pytest.mark.usefixtures("spark")
 def test_spark_gives_the_same_bytes(models: Path, here: dict[str, bytes], tmp_path: Path) -> None:
     """A Spark of two processors counts as DuckDB does, and says nothing of its own."""
@@ -121,7 +121,6 @@ def test_spark_gives_the_same_bytes(models: Path, here: dict[str, bytes], tmp_pa
     assert done.stdout.count("\n") == 2
 
 
-@pytest.mark.machines
 @pytest.mark.usefixtures("spark")
 def test_spark_names_a_fault(models: Path, tmp_path: Path) -> None:
     """An id that stands twice is the error of a run, on Spark too."""
@@ -156,7 +155,6 @@ assert spark.range(3).count() == 3, "the user's session goes on"
 """
 
 
-@pytest.mark.machines
 @pytest.mark.usefixtures("spark", "here")
 def test_lazy_frames_of_spark_are_counted_in_their_session(
     models: Path, here: dict[str, bytes], tmp_path: Path
@@ -168,7 +166,6 @@ def test_lazy_frames_of_spark_are_counted_in_their_session(
     assert (tmp_path / "counts" / "counts.parquet").read_bytes() == here["counts.parquet"]
 
 
-@pytest.mark.machines
 @pytest.mark.usefixtures("spark")
 def test_a_run_on_spark_is_a_run(models: Path, tmp_path: Path) -> None:
     """One command counts and reports; the inputs are the files by their digests."""
