@@ -34,7 +34,7 @@ test: check ## set up, then every test that needs no root and no server, and the
 
 test-system: env ## the tests with a real browser, PDF tools, a Dask cluster and killed processes
 	@scripts/debian-packages.sh system
-	$(BIN)/python -m pytest tests/system -m "system and not machines"
+	$(BIN)/python -m pytest tests/system -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
 
 test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
 	@scripts/debian-packages.sh system
