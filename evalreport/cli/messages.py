@@ -121,7 +121,9 @@ def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
 def progress_bar(
     first: str, *, shown: bool, remaining: bool = False
 ) -> Iterator[Callable[[str, float], None]]:
-    """Yield a function of (stage, share done) that moves a bar, or does nothing where nobody looks on.
+    """Yield a function of (stage, share done) that moves a bar, where somebody looks on.
+
+    It raises an interrupt once more that a library has swallowed (some clear every error while they are set up).
 
     Parameters
     ----------
@@ -132,8 +134,14 @@ def progress_bar(
     remaining
         Show the time that is left as well, where the shares done are of equal pieces of work.
     """
+    context = click.get_current_context(silent=True)
+
+    def go_on() -> None:
+        if context is not None and context.obj is not None and context.obj["signal"] is not None:
+            raise KeyboardInterrupt
+
     if not shown or not sys.stderr.isatty():
-        yield lambda _stage, _fraction: None
+        yield lambda _stage, _fraction: go_on()
         return
     from rich.console import Console
     from rich.progress import (
@@ -156,4 +164,9 @@ def progress_bar(
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(first, total=1.0)
-        yield lambda stage, fraction: bar.update(task, description=clean(stage), completed=fraction)
+
+        def moved(stage: str, fraction: float) -> None:
+            go_on()
+            bar.update(task, description=clean(stage), completed=fraction)
+
+        yield moved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -109,4 +110,25 @@ def test_ctrl_c_ends_a_real_process_with_one_line(run):
     assert out == ""
     assert err.splitlines()[-1] == "interrupted; nothing was written"
     assert "Traceback" not in err
+    assert not Path("evalreport-out").exists()
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_that_a_library_swallows_ends_the_run_all_the_same(
+    run, models, monkeypatch, number, code
+):
+    """Some libraries clear every error while they are set up; the run ends with its next stage."""
+    from evalreport import pipeline
+
+    require = pipeline.require_analysable
+
+    def swallowing(*given: object) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(number)
+        require(*given)
+
+    monkeypatch.setattr(pipeline, "require_analysable", swallowing)
+    outcome = run("run", models, "-f", "json", "--resamples", "100")
+    assert outcome.code == code
+    assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
     assert not Path("evalreport-out").exists()

@@ -31,9 +31,12 @@ def pdf(report: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    """Debian's Chromium without a window, with a fresh profile that is thrown away."""
+    """Debian's Chromium without a window, with a fresh profile that is thrown away.
+
+    It is closed after each file: one process cannot drive two, and the campaign opens its own.
+    """
     with chromium(program("chromium", "chromium")) as launched:
         yield launched
 
