@@ -90,14 +90,25 @@ class Cost:
 
 
 def best_of(work: Callable[[], object], times: int = 3) -> Timed:
-    """Return the shortest of several whole runs, set-up included."""
-    found = []
-    for _ in range(times):
-        gc.collect()
-        started = time.process_time()
+    """Return the shortest of several whole runs, set-up included; what takes no time runs until it takes some."""
+    repeats = 1
+    while (seconds := _seconds(work, repeats)) < LEAST_SECONDS and times > 1:
+        repeats *= 2 if seconds > LEAST_SECONDS / 100 else 10
+    found = [seconds, *(_seconds(work, repeats) for _ in range(times - 1))]
+    remark = f"best of {times}" + (f", each the mean of {repeats}" if repeats > 1 else "")
+    return Timed(min(found) / repeats, remark if times > 1 else "")
+
+
+LEAST_SECONDS = 0.2
+"""A shorter time would be that of cold caches and of the clock's ticks."""
+
+
+def _seconds(work: Callable[[], object], repeats: int) -> float:
+    gc.collect()
+    started = time.process_time()
+    for _ in range(repeats):
         work()
-        found.append(time.process_time() - started)
-    return Timed(min(found), f"best of {times}" if times > 1 else "")
+    return time.process_time() - started
 
 
 def scaled(replicate: Callable[[], object], measured: int, wanted: int) -> Timed:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from evalreport.data.predictions import ModelOutputs
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import log
+from evalreport.engine.threads import mapped
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
@@ -184,15 +186,21 @@ def tallies(
     chosen = 0
     if len(cut) <= MOST_BANDS:
         for block in replicates(cut, units, n_resamples, seed=seed):
-            for one, grid, drawn, so_far in zip(cut, grids, block, taken, strict=True):
-                so_far.tpr.append(tpr_at(drawn, grid))
-                if one.ladder.label is None and chosen < MOST_CHOSEN:
-                    so_far.add_chosen(one, criteria, drawn)
+            more = criteria if chosen < MOST_CHOSEN else None
+            list(mapped(partial(_take, criteria=more), zip(taken, cut, grids, block, strict=True)))
             chosen += block[0].found.shape[1] if block else 0
     return tuple(
         Tally(one, grid, *so_far.joined(len(grid)))
         for one, grid, so_far in zip(ladders, grids, taken, strict=True)
     )
+
+
+def _take(drawn: tuple[_Taken, Coarse, Floats, Replicate], *, criteria: Sequence[Criterion] | None) -> None:
+    """Take what a block of replicates says of one ranking; thresholds are chosen anew where criteria are given."""
+    so_far, one, grid, replicate = drawn
+    so_far.tpr.append(tpr_at(replicate, grid))
+    if one.ladder.label is None and criteria is not None:
+        so_far.add_chosen(one, criteria, replicate)
 
 
 def grid_of(ladder: ThresholdCounts) -> Floats:

@@ -376,7 +376,9 @@ def columns_of(loss: Function) -> Function:
     def columns(view: Any) -> npt.NDArray[np.float64]:
         losses = loss(view)
         # Each column lies together in memory.
-        return np.stack([np.ones_like(losses), losses]).T
+        found = np.ones((2, len(losses)))
+        found[1] = losses
+        return found.T
 
     return columns
 

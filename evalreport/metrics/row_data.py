@@ -23,6 +23,7 @@ from evalreport.engine.binned import (
 from evalreport.engine.distributions import Columns, Whole, column_sums, dot, weighted_sums, whole_numbers
 from evalreport.engine.draws import Bytes
 from evalreport.engine.ranks import Order
+from evalreport.engine.threads import mapped
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.units import Layout, Units
@@ -173,8 +174,8 @@ def _column_means(
     data: RowData, bins: Mapping[str, Bins], keys: Sequence[Key]
 ) -> dict[Key, sparse.csr_array]:
     """Return the means of columns by code, where hardly any of a model's columns, or of a difference, lies inside."""
-    found: dict[Key, sparse.csr_array] = {}
-    for quantity in dict.fromkeys(key[1] for key in keys if definition(key[1]).family == "moments"):
+
+    def of_quantity(quantity: Quantity) -> dict[Key, sparse.csr_array]:
         own = [key for key in keys if key[1] == quantity]
         tables = {key: sparse.csr_array(data.columns[key]) for key in own}
         means = {key: bins[key[0]].column_means(tables[key]) for key in own}
@@ -183,8 +184,10 @@ def _column_means(
         for a, b in combinations(own, 2):
             if not _negligible(inside[a] - inside[b], tables[a] - tables[b]):
                 left |= {a, b}
-        found |= {key: means[key] for key in own if key not in left}
-    return found
+        return {key: means[key] for key in own if key not in left}
+
+    quantities = dict.fromkeys(key[1] for key in keys if definition(key[1]).family == "moments")
+    return {key: means for found in mapped(of_quantity, quantities) for key, means in found.items()}
 
 
 def _inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> sparse.csr_array:

@@ -14,6 +14,7 @@ from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, running_weights
+from evalreport.engine.threads import mapped
 from evalreport.metrics.estimate import view
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
@@ -399,15 +400,16 @@ def _from_counts(
 ) -> Iterator[list[Replicate]]:
     counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
     for block, size in blocks(n_resamples, max(map(len, counts), default=1)):
-        drawn = []
-        for cells in counts:
+
+        def drawn(cells: Floats, block: int = block, size: int = size) -> Replicate:
             # Streams by purpose, not by model: another name moves no draw.
             generator = stream(seed, "bootstrap curves", block)
             half = len(cells) // 2
             parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
             sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
-            drawn.append(_added_up(np.concatenate(sums, axis=1).T.astype(np.float64)))
-        yield drawn
+            return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64))
+
+        yield list(mapped(drawn, counts))
 
 
 def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
