@@ -81,6 +81,13 @@ def test_mean_differences_agree_with_statsmodels(effect: float):
     assert sample_size.detectable_mean_difference(n, 1.0, 0.05, 0.8) <= effect
 
 
+def test_small_error_rates_are_planned_for():
+    """There the solver of statsmodels ends too early; the distribution itself says that ours is the smallest."""
+    n = sample_size.examples_for_mean_difference(0.5, 1.0, 0.001, 0.99)
+    power = [stats.nct.sf(stats.t.isf(0.0005, m - 1), m - 1, 0.5 * math.sqrt(m)) for m in (n - 1, n)]
+    assert power[0] < 0.99 <= power[1]
+
+
 def test_independent_sets_agree_with_the_textbook():
     """Fleiss, Levin and Paik (2003), equation 4.14 without continuity correction, worked out here."""
     p1, p2 = 0.9, 0.85
