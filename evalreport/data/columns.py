@@ -196,6 +196,10 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     if probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns):
         return  # gold alone is refused with the task
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
+    if len(roles.metadata) > 1:
+        remedy += "; if they are the probabilities of classes: " + ", ".join(
+            f"p_{name.strip()}" for name in roles.metadata[:3]
+        )
     if "count" in names:
         remedy = (
             "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
@@ -205,7 +209,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     raise InputError(
         f"no usable column among {', '.join(map(repr, list(names)[:12]))}",
         file=file,
-        line=1,
+        line=None if file.startswith("<") else 1,
         expected="y_pred, score, p_<label>, outcome or value",
         remedy=remedy,
     )

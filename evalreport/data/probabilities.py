@@ -251,7 +251,7 @@ def _meant(label: str, spelled: Mapping[str, str]) -> str | None:
 
 def _renamed(labels: Sequence[str | None]) -> str:
     names = [f"p_{label}" for label in labels[:3]]
-    return ", ".join(names) + (", ..." if len(labels) > 3 else "")
+    return ", ".join(names) + (" and so on" if len(labels) > 3 else "")
 
 
 def _in_unit_interval(array: pa.Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -118,6 +119,29 @@ def test_labels_that_do_not_match_are_refused(models: Any, truth: Any, words: st
     with pytest.raises(InputError, match=words) as caught:
         load(models, truth=truth)
     assert caught.value.remedy
+
+
+def test_several_frames_of_dask_without_ids_are_matched_by_their_index() -> None:
+    """They cannot be counted where they lie, which is no reason to refuse them."""
+    frame = pd.DataFrame({"y_true": TRUTH, "y_pred": RIGHT})
+    models = {"k": dd.from_pandas(frame, npartitions=2), "l": dd.from_pandas(frame, npartitions=3)}
+    assert accuracy(load(models)) == [0.9, 0.9]
+
+
+def test_a_lone_probability_in_frames_of_dask_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames that hold more than labels are read, not counted; what narwhals advises users of Dask is not said."""
+    import narwhals as nw
+
+    plain = nw.from_native
+
+    def advising(*args: Any, **keywords: Any) -> Any:
+        warnings.warn("Hint: install narwhals-dask", FutureWarning, stacklevel=2)
+        return plain(*args, **keywords)
+
+    monkeypatch.setattr(nw, "from_native", advising)
+    frame = pd.DataFrame({"id": ROWS, "y_true": TRUTH, "y_pred": RIGHT, "proba": np.linspace(0, 1, N)})
+    models = load({name: dd.from_pandas(frame, npartitions=2) for name in "kl"}).models
+    assert all(model.proba is not None for model in models)
 
 
 @pytest.mark.parametrize(
