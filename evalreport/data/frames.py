@@ -91,9 +91,9 @@ def memory_tables(
     """
     errors: list[InputError] = []
     parts: list[_Part] = []
-    scored = as_fold_scores(source, options)
-    if scored is not source:
-        source, options = scored, replace(options, value=None)
+    source, scorer = as_fold_scores(source, options)
+    if scorer is not None:
+        options = replace(options, value=scorer)
     for name, model, value in _sources(source, options):
         with together(errors):
             parts.append(_part(value, name, model))

@@ -45,9 +45,8 @@ def one_screen(results: Results) -> str:
     from rich.console import Console
 
     counts = {name: len(getattr(results, name)) for name in record_lists(type(results))}
-    head = say(
-        "shown.head", task=results.task, design=results.design, n=results.n, models=len(results.models)
-    )
+    kind = "shown.head_scores" if results.task == "scores" else "shown.head"
+    head = say(kind, task=results.task, design=results.design, n=results.n, models=len(results.models))
     lines = []
     if results.metrics and results.ranking:
         console = Console(width=100, file=io.StringIO(), color_system=None)

@@ -273,6 +273,10 @@ def test_cross_validate_gives_fold_values_with_their_sizes() -> None:
     assert (results.task, results.design, row.test) == ("scores", "cross-validation", "corrected_resampled_t")
     assert row.statistic == pytest.approx(statistic, rel=1e-12)
     assert "fold_sizes_assumed" not in [w.code for w in results.warnings]
+    shown = repr(results)
+    assert "'test_score'" in shown
+    assert "example" not in shown  # nothing is known of the examples
+    assert "example" not in results.summary().partition("<details>")[0]
 
 
 def test_repeated_splits_are_told_from_shuffled_ones() -> None:
@@ -292,6 +296,9 @@ def test_repeated_splits_are_told_from_shuffled_ones() -> None:
         ({"a": validated([1] * 4)}, {"value": "test_auc"}, "no scorer 'test_auc': test_score"),
         ({"a": validated([1] * 4), "b": validated([1] * 4, indices={k: v[::-1] for k, v in INDICES.items()})}, {},
          "folds are not those of 'a'"),
+        ({"a": validated([1] * 4), "b": {("test_f1" if k == "test_score" else k): v
+                                         for k, v in validated([1] * 4).items()}}, {},
+         "not of one scorer: test_score of 'a', test_f1 of 'b'"),
     ],
 )  # fmt: skip
 def test_scores_that_cannot_be_compared_fold_by_fold_are_refused(
