@@ -54,6 +54,12 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """Standard column -> names that are accepted where it is absent."""
 
+
+def spellings(*standards: str) -> tuple[str, ...]:
+    """Return the names that columns may have, the standard one first; those of every column where none is named."""
+    return tuple(name for standard in standards or ALIASES for name in (standard, *ALIASES[standard]))
+
+
 MOST_CLASSES = 1000
 PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 LONE_PROBABILITIES = ("y_prob", "p", "proba", "prob", "probability")

@@ -50,7 +50,7 @@ def test_names_that_fit_nothing_are_refused(paths, models, problem):
 
 def test_metadata_never_take_a_name_that_run_gives_a_meaning(tmp_path):
     """A seed or a fold of the tool would make another design of it; a label another task."""
-    taken = ("label", "seed", "fold", "time", "p_yes", "human", "split", "correct", "topic")
+    taken = ("probability", "label", "seed", "fold", "time", "p_yes", "human", "split", "correct", "topic")
     rows = [Row("m", str(n), {"outcome": float(n % 2)}, dict.fromkeys(taken, n)) for n in range(3)]
     table = as_table(rows, [])
     assert table.columns == ("model", "id", "outcome", *(f"metadata_{name}" for name in taken[:-1]), "topic")
