@@ -64,13 +64,9 @@ def _beginning(begun: str, names: Iterable[str]) -> list[str]:
 
 
 def _metric_names() -> list[str]:
-    from evalreport.metrics import METRICS
+    from evalreport.metrics.quantities import spelled_metrics
 
-    return [
-        spelled
-        for name, metric in METRICS.items()
-        for spelled in (name, *(f"{name}_{average}" for average in metric.averages))
-    ]
+    return spelled_metrics()
 
 
 def _model_names(context: click.Context) -> list[str]:

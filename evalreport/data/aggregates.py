@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.config import ASKED, KEYS, Options, filled, with_fields
 from evalreport.data.aggregation import Counted, count
-from evalreport.data.engines import Engine, engine_of, started
+from evalreport.data.engines import Engine, engine_of, lazy, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
 from evalreport.data.sources import File, Found, copies_of_addresses, digest, find_files
-from evalreport.errors import InputError, UsageError
+from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
 from evalreport.sources import AnyPath
@@ -145,8 +145,11 @@ def counted_frames(models: object, options: Options) -> pa.Table | None:
         return None
     try:
         counted, _ = counts_of(models, options)
-    except NotLabels:
-        return None
+    except InputError as error:
+        each = error.errors if isinstance(error, InputErrors) else (error,)
+        if any(isinstance(one, NotLabels) for one in each):
+            return None
+        raise
     return None if counted.left_out else counted.table
 
 
@@ -157,9 +160,7 @@ def lazy_frames(models: object) -> dict[str, Any]:
 
 
 def _of_memory(frames: Mapping[str, Any]) -> list[Source]:
-    import narwhals as nw
-
-    return [Source(f"<{name}>", name, nw.from_native(frame)) for name, frame in sorted(frames.items())]
+    return [Source(f"<{name}>", name, lazy(frame)) for name, frame in sorted(frames.items())]
 
 
 def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:

@@ -54,6 +54,12 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """Standard column -> names that are accepted where it is absent."""
 
+
+def spellings(*standards: str) -> tuple[str, ...]:
+    """Return the names that columns may have, the standard one first; those of every column where none is named."""
+    return tuple(name for standard in standards or ALIASES for name in (standard, *ALIASES[standard]))
+
+
 MOST_CLASSES = 1000
 PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 LONE_PROBABILITIES = ("y_prob", "p", "proba", "prob", "probability")
@@ -196,6 +202,10 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     if probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns):
         return  # gold alone is refused with the task
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
+    if len(roles.metadata) > 1:
+        remedy += "; if they are the probabilities of classes: " + ", ".join(
+            f"p_{name.strip()}" for name in roles.metadata[:3]
+        )
     if "count" in names:
         remedy = (
             "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
@@ -205,7 +215,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     raise InputError(
         f"no usable column among {', '.join(map(repr, list(names)[:12]))}",
         file=file,
-        line=1,
+        line=None if file.startswith("<") else 1,
         expected="y_pred, score, p_<label>, outcome or value",
         remedy=remedy,
     )

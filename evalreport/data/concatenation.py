@@ -20,6 +20,9 @@ from evalreport.texts import quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_NAMELESS = frozenset(("", "Unnamed: 0", "__index_level_0__"))
+"""What pandas calls an index without a name when it writes or reads one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -329,13 +332,16 @@ def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
         elif (table.positional or len(tables) == 1) and len(_models_of(table)[0]) == 1:
             parts.append(positions(table.read.rows))
         else:
+            remedy = "add a column id: rows are never matched by their order"
+            if not _NAMELESS.isdisjoint(table.read.names):
+                remedy = "give the index its name before it is written: frame.rename_axis('id')"
             raise InputError(
                 "there is no column 'id'",
                 file=table.name,
                 line=None if table.positional else 1,
                 column="id",
                 expected="the example's id in every row, the same in every model's file",
-                remedy="add a column id: rows are never matched by their order",
+                remedy=remedy,
             )
     return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
 

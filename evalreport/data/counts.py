@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.config import Options
-from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES, Roles, combined, floats, refuse_twice
+from evalreport.data.columns import PROBABILITY_PREFIXES, Roles, combined, floats, refuse_twice, spellings
 from evalreport.data.concatenation import Rows, Table, gather, positions
 from evalreport.data.predictions import Indices, Predictions
 from evalreport.data.reading import Columns, empty_file
@@ -26,10 +26,8 @@ ANSWERS = "y_pred."
 MOST_EXAMPLES = 2**53
 """Up to here floating-point numbers are exact for every whole number."""
 
-_OF_EXAMPLES = frozenset(
-    name for standard in ("y_pred", "score", "outcome", "value") for name in (standard, *ALIASES[standard])
-)
-_NOT_OF_COUNTS = _OF_EXAMPLES | {"id", *ALIASES["id"], "model", *ALIASES["model"]}
+_OF_EXAMPLES = frozenset(spellings("y_pred", "score", "outcome", "value"))
+_NOT_OF_COUNTS = _OF_EXAMPLES | set(spellings("id", "model"))
 
 
 def are_counts(names: Collection[str]) -> bool:
@@ -50,7 +48,7 @@ def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Rol
     refuse_twice(names, file)
     stripped = {name.strip(): name for name in names if name.strip()}
     answers = {name.removeprefix(ANSWERS): h for name, h in stripped.items() if name.startswith(ANSWERS)}
-    truth = next((name for name in ("y_true", *ALIASES["y_true"]) if name in stripped), None)
+    truth = next((name for name in spellings("y_true") if name in stripped), None)
     if "count" not in stripped:
         raise InputError(
             f"there is no column 'count' beside {next(iter(answers.values()))!r}",

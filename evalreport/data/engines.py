@@ -120,10 +120,14 @@ def engine_of(frame: Untyped) -> Engine | None:
     return None
 
 
-def _lazy(native: Untyped) -> nw.LazyFrame[Any]:
+def lazy(native: Untyped) -> nw.LazyFrame[Any]:
+    """Return an engine's own frame as one that plans are made of."""
     import narwhals as nw
 
-    frame: nw.LazyFrame[Any] = nw.from_native(native)
+    with warnings.catch_warnings():
+        # From 2.29 on narwhals tells users of Dask to install a package, which this program has no use for yet.
+        warnings.filterwarnings("ignore", ".*narwhals-dask", FutureWarning)
+        frame: nw.LazyFrame[Any] = nw.from_native(native)
     return frame
 
 
@@ -156,10 +160,10 @@ def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
             else:
                 read = read_file(path, name, _every)
                 return small(_table(read.arrays))
-            return _lazy(connection.sql(query))
+            return lazy(connection.sql(query))
 
         def small(table: pa.Table) -> nw.LazyFrame[Any]:
-            return _lazy(connection.from_arrow(table))
+            return lazy(connection.from_arrow(table))
 
         try:
             yield Engine("duckdb", scan, small)
@@ -247,16 +251,16 @@ def _of_dask() -> Engine:
 
     def scan(path: Path, name: str) -> nw.LazyFrame[Any]:
         _require_parquet(path, name, "dask")
-        return _lazy(dd.read_parquet(str(path.absolute()), blocksize=BYTES_A_PARTITION))
+        return lazy(dd.read_parquet(str(path.absolute()), blocksize=BYTES_A_PARTITION))
 
     def small(table: pa.Table) -> nw.LazyFrame[Any]:
         from_pandas: Untyped = dd.from_pandas
-        return _lazy(from_pandas(table.to_pandas(), npartitions=1))
+        return lazy(from_pandas(table.to_pandas(), npartitions=1))
 
     def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # Else its group-by gathers fifteen partitions in one.
         native: Untyped = frame.to_native()
-        return _lazy(native.shuffle("id") if native.npartitions > 1 else native)
+        return lazy(native.shuffle("id") if native.npartitions > 1 else native)
 
     return Engine("dask", scan, small, spread)
 
@@ -319,18 +323,18 @@ def _errors_into(descriptor: int) -> Iterator[None]:
 def _of_spark(session: Untyped) -> Engine:
     def scan(path: Path, name: str) -> nw.LazyFrame[Any]:
         _require_parquet(path, name, "spark")
-        return _lazy(session.read.parquet(str(path.absolute())))
+        return lazy(session.read.parquet(str(path.absolute())))
 
     def small(table: pa.Table) -> nw.LazyFrame[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", FutureWarning
             )  # of the versions of pandas that it has not seen yet
-            return _lazy(session.createDataFrame(table))
+            return lazy(session.createDataFrame(table))
 
     def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         native: Untyped = frame.to_native()
-        return _lazy(native.repartition("id"))
+        return lazy(native.repartition("id"))
 
     return Engine("spark", scan, small, spread)
 

@@ -21,7 +21,7 @@ Splits = list[tuple[Any, Any]]
 _TIMES = frozenset(("fit_time", "score_time"))
 
 
-def as_fold_scores(source: object, options: Options) -> object:
+def as_fold_scores(source: object, options: Options) -> tuple[object, str | None]:
     """Turn ``cv_results_`` of a search, or what ``cross_validate`` returned, into one mapping of columns a model.
 
     Parameters
@@ -33,9 +33,11 @@ def as_fold_scores(source: object, options: Options) -> object:
 
     Returns
     -------
-    object
-        Candidates of a search are named by their parameters. Columns: ``value``, ``fold``, and of ``cross_validate``
-        also ``repeat`` (where the splits are repeated) and the sizes that the corrected test asks for.
+    source, value
+        The mapping, and the column of the scores in it (``test_`` and the scorer's name), None where the source was
+        neither. Candidates of a search are named by their parameters. Other columns: ``fold``, and of
+        ``cross_validate`` also ``repeat`` (where the splits are repeated) and the sizes that the corrected test
+        asks for.
 
     Raises
     ------
@@ -43,14 +45,14 @@ def as_fold_scores(source: object, options: Options) -> object:
         Where several scorers were used and none is named, or ``cross_validate`` was not asked to return its indices.
     """
     if _is_search(source):
-        return _candidates(cast(Scored, source), "<cv_results_>", options)
+        return _with_value(_candidates(cast(Scored, source), "<cv_results_>", options))
     if _is_cross_validation(source):
-        return {"model": _folds(cast(Scored, source), "<cross_validate>", options)}
+        return _with_value({"model": _folds(cast(Scored, source), "<cross_validate>", options)})
     if not isinstance(source, Mapping) or not source:
-        return source
+        return source, None
     if not all(_is_search(value) or _is_cross_validation(value) for value in source.values()):
-        return source
-    found: dict[str, object] = {}
+        return source, None
+    found: dict[str, dict[str, object]] = {}
     splits: dict[str, Splits] = {}
     results = cast(Scored, source)
     for name, value in results.items():
@@ -62,7 +64,26 @@ def as_fold_scores(source: object, options: Options) -> object:
             found[str(name)] = _folds(value, f"<{name}>", options)
             splits[str(name)] = _splits(value)
     _refuse_other_splits(splits)
-    return found
+    return _with_value(found)
+
+
+def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | None]:
+    """Return the columns of the models, and which of them holds the scores: the first.
+
+    Raises
+    ------
+    InputError
+        Where models were scored by different scorers.
+    """
+    scorers = {next(iter(columns)): name for name, columns in found.items()}
+    if len(scorers) > 1:
+        said = ", ".join(f"{scorer} of {quoted(name)}" for scorer, name in scorers.items())
+        raise InputError(
+            f"the scores are not of one scorer: {said}",
+            expected="models that were scored alike",
+            remedy="pass the same scoring to each cross_validate",
+        )
+    return found, next(iter(scorers), None)
 
 
 def _is_search(value: object) -> bool:
@@ -91,7 +112,7 @@ def _candidates(results: Scored, name: str, options: Options) -> dict[str, dict[
     for place, params in enumerate(results["params"]):
         said = ", ".join(f"{key}={value}" for key, value in params.items()) or "default parameters"
         own = said if said not in found else f"{said} ({place + 1})"
-        found[own] = {"value": values[:, place], "fold": [str(number) for number in numbers]}
+        found[own] = {f"test_{scorer}": values[:, place], "fold": [str(number) for number in numbers]}
     return found
 
 
@@ -109,7 +130,7 @@ def _folds(results: Scored, name: str, options: Options) -> dict[str, object]:
             remedy="call cross_validate(..., return_indices=True)",
         )
     columns: dict[str, object] = {
-        "value": values,
+        f"test_{scorer}": values,
         "train_size": [len(train) for train, _ in splits],
         "test_size": [len(test) for _, test in splits],
     }

@@ -11,11 +11,11 @@ import numpy as np
 from evalreport.config import Options
 from evalreport.data.binary import read_arrays, read_table
 from evalreport.data.columns import (
-    ALIASES,
     IDENTITY_COLUMNS,
     LONE_PROBABILITIES,
     PROBABILITY_PREFIXES,
     as_text,
+    spellings,
 )
 from evalreport.data.concatenation import Table
 from evalreport.data.counts import are_counts
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-_PREDICTED = ("y_pred", "score", "outcome", "value")
-_ID_NAMES = frozenset(("id", *ALIASES["id"]))
-_TRUTH_NAMES = frozenset(("y_true", *ALIASES["y_true"]))
+_ID_NAMES = frozenset(spellings("id"))
+_TRUTH_NAMES = frozenset(spellings("y_true"))
 MODEL = "model"
 
 
@@ -91,9 +90,9 @@ def memory_tables(
     """
     errors: list[InputError] = []
     parts: list[_Part] = []
-    scored = as_fold_scores(source, options)
-    if scored is not source:
-        source, options = scored, replace(options, value=None)
+    source, scorer = as_fold_scores(source, options)
+    if scorer is not None:
+        options = replace(options, value=scorer)
     for name, model, value in _sources(source, options):
         with together(errors):
             parts.append(_part(value, name, model))
@@ -159,17 +158,14 @@ def _sources(source: object, options: Options) -> Iterator[tuple[str, str, objec
 
 
 def _names_a_prediction(names: Sequence[str], options: Options) -> bool:
-    accepted = {alias for standard in _PREDICTED for alias in (standard, *ALIASES[standard])}
-    accepted |= {
-        *LONE_PROBABILITIES,
-        *(name for name in (options.outcome, options.value) if name is not None),
-    }
+    accepted = {*spellings("y_pred", "score", "outcome", "value"), *LONE_PROBABILITIES}
+    accepted |= {name for name in (options.outcome, options.value) if name is not None}
     return any(name in accepted or name.startswith(PROBABILITY_PREFIXES) for name in names)
 
 
 def _by_model(source: Mapping[str, object]) -> dict[str, object]:
     """Read {"y_true": ..., "forest": ..., "logreg": ...} as models' predictions beside shared columns."""
-    known = {name for standard, aliases in ALIASES.items() for name in (standard, *aliases)}
+    known = spellings()
     shared = {name: values for name, values in source.items() if name in known}
     errors: list[InputError] = []
     found: dict[str, object] = {}
@@ -525,7 +521,7 @@ def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
     import pyarrow as pa
 
     frame = frame.rename(columns=str)
-    known = {MODEL, *ALIASES[MODEL], *IDENTITY_COLUMNS} - set(frame.columns)
+    known = {*spellings(MODEL), *IDENTITY_COLUMNS} - set(frame.columns)
     levels = [level for level in frame.index.names if level in known]
     index: pd.Index | None = frame.index
     if levels:

@@ -87,7 +87,8 @@ class OpenedSource:
     def left_out(self) -> tuple[str, ...]:
         """The headers of scores and probabilities, which are not counted."""
         score = [self.roles.columns["score"]] if "score" in self.roles.columns else []
-        return (*score, *self.roles.probabilities.values())
+        lone = [self.roles.lone] if self.roles.lone is not None else []
+        return (*score, *self.roles.probabilities.values(), *lone, *self.roles.unlabelled)
 
 
 def open_source(source: Source, options: Options) -> OpenedSource:

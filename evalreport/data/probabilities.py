@@ -196,8 +196,7 @@ def _why_not(
 
     The first of the two is empty where there is nothing to say.
     """
-    given = values[~np.isnan(values)]
-    inside = len(given) > 0 and bool(((given >= 0) & (given <= 1)).all())
+    inside = _in_unit_interval(values)
     classes = labels.every
     if table.roles.probabilities or table.roles.unlabelled:
         return ("others" if inside else "", "p_<label>")
@@ -230,7 +229,7 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     alike = {header: label for header, label in called.items() if label is not None}
     if len(alike) > 1 and len(set(alike.values())) >= min(len(labels.true), len(labels.every)) > 1:
         arrays = table.read.arrays
-        if all(_in_unit_interval(combined(arrays[header])) for header in alike):
+        if all(_are_probabilities(combined(arrays[header])) for header in alike):
             warnings.append(_not_taken(table, tuple(alike), "named_by_class", _renamed(list(alike.values()))))
     return replace(table, roles=roles), warnings
 
@@ -251,15 +250,18 @@ def _meant(label: str, spelled: Mapping[str, str]) -> str | None:
 
 def _renamed(labels: Sequence[str | None]) -> str:
     names = [f"p_{label}" for label in labels[:3]]
-    return ", ".join(names) + (", ..." if len(labels) > 3 else "")
+    return ", ".join(names) + (" and so on" if len(labels) > 3 else "")
 
 
-def _in_unit_interval(array: pa.Array) -> bool:
+def _are_probabilities(array: pa.Array) -> bool:
     import pyarrow as pa
 
-    if not pa.types.is_dictionary(array.type) or not all_numbers(array):
-        return False
-    values = dictionary_numbers(array)
+    numbers = pa.types.is_dictionary(array.type) and all_numbers(array)
+    return numbers and _in_unit_interval(dictionary_numbers(array))
+
+
+def _in_unit_interval(values: np.ndarray) -> bool:
+    """Say whether there are numbers, and all of them lie in [0, 1]."""
     given = values[~np.isnan(values)]
     return len(given) > 0 and bool(((given >= 0) & (given <= 1)).all())
 

@@ -132,9 +132,10 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
             expected="the same kind of columns in every file",
             remedy=f"give every model a column {column!r}, or none",
         )
+    header = rows.tables[0].roles.columns[column].strip()
     return FoundTask(
         task=task,
-        found=(FoundRecord(what="task", value=task, why=Message("found.task.column", column=column)),),
+        found=(FoundRecord(what="task", value=task, why=Message("found.task.column", column=header)),),
     )
 
 

@@ -176,7 +176,12 @@ def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
     if len(rest) > 1:
         raise UsageError(f"samples were scored by {', '.join(rest[:20])}: name one with --scorer")
     if not rest:
-        raise InputError("no sample has a score", file=str(logs[0].path), expected="a log that was scored")
+        raise InputError(
+            "no sample has a score",
+            file=str(logs[0].path),
+            expected=f"a log that was scored (the status of this one: {logs[0].status})",
+            remedy="run the evaluation again, or score its samples: inspect score LOG",
+        )
     return rest[0]
 
 

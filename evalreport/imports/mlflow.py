@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evalreport.data.columns import ALIASES
+from evalreport.data.columns import spellings
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.mlflow_stores import (
     TABLE,
@@ -29,6 +29,7 @@ from evalreport.imports.table import (
     named,
     once,
     read_from,
+    some,
     text_of,
 )
 from evalreport.texts import Message
@@ -241,7 +242,7 @@ def _judgements(table: Table, name: str, option: str) -> list[float | None]:
 
 def _examples(table: Table, id_column: str | None, answered: str | None) -> tuple[list[str], Message]:
     """Return what tells examples apart: the column of ids, else a digest of what was asked."""
-    known = ("id", *ALIASES["id"], TRACED_ID)
+    known = (*spellings("id"), TRACED_ID)
     column = id_column or next((name for name in known if name in table.columns), None)
     if column is not None:
         place = table.column(column, "--id")
@@ -252,7 +253,7 @@ def _examples(table: Table, id_column: str | None, answered: str | None) -> tupl
             "there is no column of inputs", file=table.file, remedy="name the column of ids with --id"
         )
     digests = [digest([row[place] for place in inputs]) for row in table.rows]
-    return digests, Message("imported.by_digest", columns=[table.columns[place] for place in inputs])
+    return digests, Message("imported.by_digest", columns=some([table.columns[p] for p in inputs], 10))
 
 
 def _check_shared(rows: Sequence[Row], found: Sequence[Found[Load]]) -> None:

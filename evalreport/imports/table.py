@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES
+from evalreport.data.columns import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
 from evalreport.data.reading import WRITABLE, dotted
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
@@ -25,24 +25,7 @@ if TYPE_CHECKING:
 
 WRITTEN = dotted(WRITABLE)
 MOST_COLUMNS = 1000
-RESERVED = frozenset(
-    (
-        *(name for standard, others in ALIASES.items() for name in (standard, *others)),
-        *(
-            "task",
-            "benchmark",
-            "attempt",
-            "epoch",
-            "gold",
-            "human",
-            "example",
-            "p",
-            "proba",
-            "prob",
-            "y_prob",
-        ),
-    )
-)
+RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, "example"))
 """Names that metadata may not keep: `run` would take them for something else."""
 
 
@@ -190,14 +173,13 @@ def read_from(found: Sequence[Found[T]]) -> list[Message]:
     files: dict[str, list[str]] = {}
     for one in found:
         files.setdefault(one.model, []).append(one.file)
-    said = []
-    for model, own in files.items():
-        shown = list(dict.fromkeys(own))
-        said.append(Message("imported.model", model=model, files=_some(shown, 3)))
-    return said
+    return [
+        Message("imported.model", model=model, files=some(list(dict.fromkeys(own)), 3))
+        for model, own in files.items()
+    ]
 
 
-def _some(names: list[str], most: int) -> str | Message:
+def some(names: list[str], most: int) -> str | Message:
     """Return names, or the first of them and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else Message("list.more", names=shown, n=len(names) - most)
@@ -229,7 +211,7 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
     }
     told = [*said, Message("imported.rows", rows=len(rows), **answers)]
     if headers:
-        told.append(Message("imported.kept", names=_some(list(headers.values()), 10)))
+        told.append(Message("imported.kept", names=some(list(headers.values()), 10)))
     renamed = [f"{old} -> {new}" for old, new in headers.items() if old != new]
     if renamed:
         told.append(Message("imported.renamed", names=renamed))

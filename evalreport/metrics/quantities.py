@@ -103,14 +103,16 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         r"(?P<metric>\w+(?:[@^]\d+)?)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL
     )
     if match is None:
-        if close_names(text, METRICS):
-            raise UsageError(unknown_name("metric", text, METRICS))
+        if close_names(text, spelled_metrics()):
+            raise UsageError(unknown_name("metric", text, spelled_metrics()))
         raise UsageError(f"{text!r} is not a metric; write f1, f1_macro or recall[class=3]")
     name, label, average = match["metric"], match["label"], None
     if name not in METRICS:
         stem, _, last = name.rpartition("_")
         if last in get_args(Average) and stem in METRICS:
             name, average = stem, last
+        elif close_names(text, spelled_metrics()):
+            raise UsageError(unknown_name("metric", text, spelled_metrics()))
     metric = METRICS[name]
     if task not in metric.tasks:
         raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
@@ -127,6 +129,15 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
     if task == "multiclass" and metric.averages and label is None:
         return Quantity(name, average or metric.averages[0])
     return Quantity(name, None, label)
+
+
+def spelled_metrics() -> list[str]:
+    """Return what a metric can be called: each name, also with its averages."""
+    return [
+        spelled
+        for name, metric in METRICS.items()
+        for spelled in (name, *(f"{name}_{average}" for average in metric.averages))
+    ]
 
 
 def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:

@@ -312,9 +312,9 @@ def check_columns(examples: Examples) -> None:
     UsageError
         A column to be written beside the predictions that ``run`` would take for one of its own.
     """
-    from evalreport.data.columns import ALIASES, PROBABILITY_PREFIXES
+    from evalreport.data.columns import PROBABILITY_PREFIXES, spellings
 
-    taken = {*ALIASES, *(alias for aliases in ALIASES.values() for alias in aliases)} - {"time"}
+    taken = set(spellings()) - {"time"}
     for name in examples.written:
         if not _is_time(examples, name) and (name in taken or name.startswith(PROBABILITY_PREFIXES)):
             raise UsageError(

@@ -35,6 +35,9 @@ SCREEN = 4000
 """Characters of results that are printed, at most."""
 LINES = 26
 """Lines of the summary among them."""
+GUESSED = ("task", "ids", "probabilities", "positive class", "threshold", "labels")
+"""What was found that could have been meant otherwise."""
+MOST_GUESSED = 6
 
 
 def one_screen(results: Results) -> str:
@@ -42,9 +45,8 @@ def one_screen(results: Results) -> str:
     from rich.console import Console
 
     counts = {name: len(getattr(results, name)) for name in record_lists(type(results))}
-    head = say(
-        "shown.head", task=results.task, design=results.design, n=results.n, models=len(results.models)
-    )
+    kind = "shown.head_scores" if results.task == "scores" else "shown.head"
+    head = say(kind, task=results.task, design=results.design, n=results.n, models=len(results.models))
     lines = []
     if results.metrics and results.ranking:
         console = Console(width=100, file=io.StringIO(), color_system=None)
@@ -58,6 +60,11 @@ def one_screen(results: Results) -> str:
         say("shown.next"),
     ]
     rest = "".join("\n" + textwrap.fill(line, 100) for line in end)
-    text = "\n".join(map(visible, [head, *lines]))
+    taken = [
+        textwrap.shorten(f"{record.what}: {record.value} ({record.why})", 100, placeholder=" ...)")
+        for record in results.found
+        if record.what in GUESSED
+    ]
+    text = "\n".join(map(visible, [head, *taken[:MOST_GUESSED], *lines]))
     room = SCREEN - len(rest)
     return (text if len(text) <= room else text[: room - 4] + " ...") + rest

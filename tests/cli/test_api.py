@@ -135,6 +135,19 @@ def test_results_that_are_printed_take_one_screen(several):
         assert shown.endswith("writes the report.")
 
 
+def test_results_that_are_printed_say_what_was_guessed():
+    """A line each, as the command line says it."""
+    graded = {"forest": np.array([[0.2, 0.8], [0.7, 0.3], [0.6, 0.4], [0.9, 0.1]])}
+    shown = repr(er.evaluate(graded, truth=[1, 0, 1, 0], metrics="accuracy", resamples=20)).splitlines()
+    assert [line.partition(" (")[0] for line in shown[1:6]] == [
+        "task: binary",
+        "positive class: 1",
+        "ids: row numbers",
+        "probabilities: y_prob",
+        "threshold: forest",
+    ]
+
+
 def test_results_without_models_or_metrics_can_be_printed():
     """Whatever a debugger prints."""
     empty = dict.fromkeys(("signature", "task", "design", "primary_metric"), "x")

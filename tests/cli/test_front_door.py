@@ -83,6 +83,7 @@ def test_a_shell_completes_names(models, option, begun, expected):
         (["-m", "rocauc"], "roc_auc"),
         (["-m", "ROC-AUC"], "roc_auc"),
         (["-m", "acc"], "accuracy"),
+        (["-m", "F1 makro"], "f1_macro"),
         (["--interval", "Wilson"], "wilson"),
         (["--test", "McNemar_MidP"], "mcnemar_midp"),
         (["-b", "Forest"], "forest"),

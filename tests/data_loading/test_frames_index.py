@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -118,6 +119,29 @@ def test_labels_that_do_not_match_are_refused(models: Any, truth: Any, words: st
     with pytest.raises(InputError, match=words) as caught:
         load(models, truth=truth)
     assert caught.value.remedy
+
+
+def test_several_frames_of_dask_without_ids_are_matched_by_their_index() -> None:
+    """They cannot be counted where they lie, which is no reason to refuse them."""
+    frame = pd.DataFrame({"y_true": TRUTH, "y_pred": RIGHT})
+    models = {"k": dd.from_pandas(frame, npartitions=2), "l": dd.from_pandas(frame, npartitions=3)}
+    assert accuracy(load(models)) == [0.9, 0.9]
+
+
+def test_a_lone_probability_in_frames_of_dask_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames that hold more than labels are read, not counted; what narwhals advises users of Dask is not said."""
+    import narwhals as nw
+
+    plain = nw.from_native
+
+    def advising(*args: Any, **keywords: Any) -> Any:
+        warnings.warn("Hint: install narwhals-dask", FutureWarning, stacklevel=2)
+        return plain(*args, **keywords)
+
+    monkeypatch.setattr(nw, "from_native", advising)
+    frame = pd.DataFrame({"id": ROWS, "y_true": TRUTH, "y_pred": RIGHT, "proba": np.linspace(0, 1, N)})
+    models = load({name: dd.from_pandas(frame, npartitions=2) for name in "kl"}).models
+    assert all(model.proba is not None for model in models)
 
 
 @pytest.mark.parametrize(
@@ -249,6 +273,10 @@ def test_cross_validate_gives_fold_values_with_their_sizes() -> None:
     assert (results.task, results.design, row.test) == ("scores", "cross-validation", "corrected_resampled_t")
     assert row.statistic == pytest.approx(statistic, rel=1e-12)
     assert "fold_sizes_assumed" not in [w.code for w in results.warnings]
+    shown = repr(results)
+    assert "'test_score'" in shown
+    assert "example" not in shown  # nothing is known of the examples
+    assert "example" not in results.summary().partition("<details>")[0]
 
 
 def test_repeated_splits_are_told_from_shuffled_ones() -> None:
@@ -268,6 +296,9 @@ def test_repeated_splits_are_told_from_shuffled_ones() -> None:
         ({"a": validated([1] * 4)}, {"value": "test_auc"}, "no scorer 'test_auc': test_score"),
         ({"a": validated([1] * 4), "b": validated([1] * 4, indices={k: v[::-1] for k, v in INDICES.items()})}, {},
          "folds are not those of 'a'"),
+        ({"a": validated([1] * 4), "b": {("test_f1" if k == "test_score" else k): v
+                                         for k, v in validated([1] * 4).items()}}, {},
+         "not of one scorer: test_score of 'a', test_f1 of 'b'"),
     ],
 )  # fmt: skip
 def test_scores_that_cannot_be_compared_fold_by_fold_are_refused(

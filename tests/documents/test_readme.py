@@ -95,10 +95,14 @@ def test_the_python_blocks_run_one_after_the_other(folder: Path):
     assert "'logreg (AUC 0.625)'" in texts
 
 
-def test_the_lines_for_what_is_in_memory_run():
+def test_the_lines_for_what_is_in_memory_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Each line comes in at the first try: models of scikit-learn on a frame, gaps, a search, a cross-validation."""
+    (tmp_path / "models").mkdir()
+    monkeypatch.chdir(tmp_path)
     use = """
 import evalreport as er
+import numpy as np
+import pandas as pd
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, cross_validate, train_test_split
 from sklearn.tree import DecisionTreeClassifier
@@ -118,7 +122,7 @@ er.evaluate = lambda *source, **options: seen.append(evaluate(*source, resamples
     finally:
         found["er"].evaluate = found["evaluate"]
     said = [(results.task, results.design, len(results.models)) for results in found["seen"]]
-    assert said == [("multiclass", "test-set", 2)] * 3 + [("scores", "cross-validation", 2)] * 2
+    assert said == [("multiclass", "test-set", 2)] * 5 + [("scores", "cross-validation", 2)] * 2
     accuracy = {m.model: m.value for m in found["seen"][0].metrics if m.metric == "accuracy"}
     assert accuracy["depth 3"] == found["forest"].score(found["X_test"], found["y_test"])
 

@@ -204,6 +204,17 @@ def test_archives_of_older_versions_are_read(imported, tmp_path):
         assert imported(path, "--scorer", "match")[2] == expected
 
 
+def test_a_log_without_scores_is_refused_with_its_status(imported, tmp_path):
+    """Every sample failed before it was scored: what to do about it is said."""
+    content = log("small") | {"status": "error"}
+    for sample in content["samples"]:
+        del sample["scores"]
+    code, said, _ = imported(written(tmp_path / "failed.json", content))
+    assert code == 2
+    assert "status of this one: error" in said
+    assert "inspect score" in said
+
+
 def test_an_unfinished_log_is_read_and_said(imported, tmp_path):
     """No header yet: what the journal has, and how much is missing."""
     content = log("small")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -39,3 +40,10 @@ def test_warnings_are_errors_and_each_exception_has_its_reason():
     for line in text.splitlines():
         if any(f'"{entry}"' in line for entry in filters):
             assert "#" in line, line
+
+
+def test_a_bound_that_is_named_is_not_skipped():
+    """Where no interpreter is found the command fails: automation would pass without a test."""
+    done = subprocess.run(["scripts/test-bounds.sh", "3.999"], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"no Python 3.999" in done.stderr

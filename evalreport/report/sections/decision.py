@@ -179,6 +179,11 @@ def _of_two(view: View) -> str:
     return text + _conflict_clause(view, conflict(view))
 
 
+def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
+    """Return the key of the text that fits what was drawn."""
+    return scores if view.results.task == "scores" else questions if at_each(view) else examples
+
+
 def _of_many(view: View) -> str:
     leader, group = view.models[0], leading(view)
     behind = [m for m in view.models if m not in group]
@@ -193,7 +198,12 @@ def _of_many(view: View) -> str:
         ):
             head = say("decision.equivalent_to_leader", **known, margin=_margin(view))
         elif found is None:
-            key = "decision.none_told_apart_questions" if at_each(view) else "decision.none_told_apart"
+            key = _by_units(
+                view,
+                "decision.none_told_apart",
+                "decision.none_told_apart_questions",
+                "decision.none_told_apart_scores",
+            )
             return say(key, **known, examples=numbers.count(view.results.n))
         else:
             head = say("decision.too_close", **known)
@@ -298,7 +308,8 @@ def about(view: View) -> str:
     """Say in one line what was evaluated: how many examples of what, by which metric, on what each model was judged."""
     results = view.results
     n, attempts = numbers.count(results.n), at_each(view)
-    parts = [say("decision.examples", n=results.n)]
+    scores = results.task == "scores"
+    parts = [] if scores else [say("decision.examples", n=results.n)]
     first = results.confusion[0].model if results.confusion else None
     total = sum(c.count for c in results.confusion if c.model == first)
     positives = sum(c.count for c in results.confusion if c.model == first and c.true == results.positive)
@@ -323,6 +334,7 @@ def about(view: View) -> str:
         )
     if len(view.models) > 1:
         parts.append(say("decision.ranked_by", metric=ranked_words(view)))
+    if len(view.models) > 1 and not scores:
         same = (
             "decision.own_examples"
             if results.options.get("join") == "independent"
@@ -449,7 +461,12 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             return say(f"decision.settle_{unit}", **pair, **known, gap=gap)
     found = said.get("detectable.difference")
     if found is not None:
-        key = "decision.settle_detectable_questions" if at_each(view) else "decision.settle_detectable"
+        key = _by_units(
+            view,
+            "decision.settle_detectable",
+            "decision.settle_detectable_questions",
+            "decision.settle_detectable_scores",
+        )
         return say(key, **pair, size=numbers.to_digits(float(str(found["difference"])), 2))
     return ""
 
