@@ -134,6 +134,7 @@ def _comparison(
         b=second,
         difference=_paired(delta, examples),
         losses=None if examples is None else examples.values,
+        labels=sample.labels((a, b)) if first.metric.needs == "labels" else None,
         swapped=swapped,
         design=sample.predictions.design,
         ranked=ranked,
