@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons.example_tests import AgainstRate
-from evalreport.comparisons.omnibus import by_independent_example, critical_difference, ranked_models
+from evalreport.comparisons.fits import by_independent_example, critical_difference, ranked_models
 from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, tests_that_need
 from evalreport.config import Options

@@ -16,7 +16,7 @@ from evalreport.engine.distributions import Columns
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
 from evalreport.metrics.calibration import bin_of
-from evalreport.metrics.clustering_estimates import clustering_estimates
+from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates

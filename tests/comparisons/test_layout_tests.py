@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.comparisons.fits import DRAWS
-from evalreport.comparisons.omnibus import critical_difference
+from evalreport.comparisons.fits import DRAWS, critical_difference
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, comparison_test, probability
 from evalreport.comparisons.test_selection import lacks
 from evalreport.engine.distributions import chi2_tail
