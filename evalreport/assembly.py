@@ -41,13 +41,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import forecasts, ladders
 from evalreport.numbers import digits_apart
-from evalreport.records import (
-    ConfusionRecord,
-    FoldRecord,
-    FoundRecord,
-    MetricRecord,
-    VerdictRecord,
-)
+from evalreport.records import ConfusionRecord, FoldRecord, FoundRecord, MetricRecord, VerdictRecord
 from evalreport.results import (
     CurveRecord,
     CurveSummaryRecord,

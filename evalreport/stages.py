@@ -118,11 +118,7 @@ def second_verdicts(
     return ()
 
 
-def all_sampled(
-    predictions: Predictions,
-    quantities: Sequence[Quantity],
-    options: Options,
-) -> list[Sample]:
+def all_sampled(predictions: Predictions, quantities: Sequence[Quantity], options: Options) -> list[Sample]:
     """Return one sample of all models; one a model where each has its own rows.
 
     On test sets of their own the draws are each model's own; with seeds of their own the examples are the same, and so
@@ -159,11 +155,7 @@ def all_sliced(
 
 
 def sampled(
-    predictions: Predictions,
-    quantities: Sequence[Quantity],
-    options: Options,
-    *,
-    seed: int,
+    predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, seed: int
 ) -> Sample:
     """Estimate every quantity of every model, on the whole and on every single fit."""
     units = units_of(
@@ -218,11 +210,7 @@ def all_found(
     predictions: Predictions, samples: Sequence[Sample], thresholds: ResultFields, options: Options
 ) -> tuple[FoundRecord, ...]:
     """Return what was found in the files, and what was decided on the way."""
-    return (
-        *predictions.found,
-        *of_each(samples, ranks_found),
-        *bands_found(thresholds["curves"], options),
-    )
+    return (*predictions.found, *of_each(samples, ranks_found), *bands_found(thresholds["curves"], options))
 
 
 def variance_fields(samples: Sequence[Sample], options: Options) -> ResultFields:

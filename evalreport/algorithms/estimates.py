@@ -42,10 +42,7 @@ def algorithm_cautions(fields: ResultFields, design: str) -> tuple[WarningRecord
     """Return the warnings that the fields of ``about_algorithms`` give reason for."""
     estimates = fields.get("error_estimates", ())
     main = [e for e in estimates if e.metric == estimates[0].metric]
-    return (
-        *_of_estimates(main),
-        *_of_decomposition(fields.get("decomposition", ()), design),
-    )
+    return (*_of_estimates(main), *_of_decomposition(fields.get("decomposition", ()), design))
 
 
 def _of_estimates(main: Sequence[ErrorEstimateRecord]) -> Iterator[WarningRecord]:

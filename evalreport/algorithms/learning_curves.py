@@ -246,10 +246,7 @@ def _needed(
         rest = exp(-c * math.log(largest)) - margin / np.maximum(b, 1e-300)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values.append(np.where((b > 0) & (rest > 0), exp(-log(np.maximum(rest, 1e-300)) / c), np.inf))
-    sizes = (
-        float(values[0][0]),
-        *(float(np.quantile(values[1], t, method="inverted_cdf")) for t in tails),
-    )
+    sizes = (float(values[0][0]), *(float(np.quantile(values[1], t, method="inverted_cdf")) for t in tails))
     needed, low, high = (size if np.isfinite(size) else None for size in sizes)
     return needed, low, high
 

@@ -34,10 +34,7 @@ FEW_SCORES = 20
 
 
 def of_choice(
-    sample: Sample,
-    rows: Sequence[ComparisonRecord],
-    thresholds: ResultFields,
-    options: Options,
+    sample: Sample, rows: Sequence[ComparisonRecord], thresholds: ResultFields, options: Options
 ) -> Iterator[WarningRecord]:
     """Yield the warnings of this room, in a fixed order."""
     yield from _of_metrics(sample, rows, options)

@@ -191,11 +191,7 @@ def smallest_alpha(
     return probability(max(root(room, at, largest, tolerance=1e-10), math.nextafter(at, 1)))
 
 
-@comparison_test(
-    "Equivalence, two one-sided tests",
-    "margin",
-    name="tost",
-)
+@comparison_test("Equivalence, two one-sided tests", "margin", name="tost")
 def equivalence(pair: Pair) -> Outcome:
     """Smallest level at which the recommended interval of the difference lies inside the declared margin."""
     assert pair.margin is not None

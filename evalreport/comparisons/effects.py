@@ -328,12 +328,7 @@ def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
         # Large-sample variance of a paired d: Hedges and Olkin (1985), chapter 5, with one sample of differences.
         half = quantile(level) * math.sqrt(1 / n + d * d / (2 * n))
         limits = (d - half, d + half)
-    yield (
-        "cohen_d",
-        d,
-        limits,
-        Message("effect.standardised", d=d, decimals=2),
-    )
+    yield ("cohen_d", d, limits, Message("effect.standardised", d=d, decimals=2))
 
 
 def _by_ranks(gains: Floats, a: str, b: str, unit: str) -> Iterator[Sized]:
@@ -369,10 +364,7 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
     true, first, second = predictions.y_true, np.asarray(labels[a]), np.asarray(labels[b])
     if predictions.task == "binary":
         positive = true == predictions.positive_code
-        kinds = [
-            ("misses_per_1000", positive),
-            ("false_alarms_per_1000", ~positive),
-        ]
+        kinds = [("misses_per_1000", positive), ("false_alarms_per_1000", ~positive)]
     else:
         kinds = [("errors_per_1000", np.ones(len(true), dtype=bool))]
     for effect, counted in kinds:

@@ -52,11 +52,7 @@ def _t_test(x: Floats, variance_factor: float) -> Outcome:
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), df)), df, "cohen_d", mean / spread)
 
 
-@comparison_test(
-    "Corrected resampled t",
-    "trained_folds",
-    beside=("bayes_correlated_t",),
-)
+@comparison_test("Corrected resampled t", "trained_folds", beside=("bayes_correlated_t",))
 def corrected_resampled_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences, the variance times 1/J + n_test/n_train because training sets overlap."""
     assert pair.difference.fits is not None
@@ -64,10 +60,7 @@ def corrected_resampled_t(pair: Pair) -> Outcome:
     return _t_test(x, 1 / len(x) + pair.difference.fits.test_train_ratio)
 
 
-@comparison_test(
-    "Naive t over folds",
-    "folds",
-)
+@comparison_test("Naive t over folds", "folds")
 def cv_paired_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences as if the folds were independent; shown as a warning, never leading."""
     x = fold_differences(pair)
@@ -80,11 +73,7 @@ def halves(pair: Pair) -> Floats:
     return fold_differences(pair).reshape(5, 2)
 
 
-@comparison_test(
-    "5x2cv t",
-    "halves",
-    name="5x2cv_t",
-)
+@comparison_test("5x2cv t", "halves", name="5x2cv_t")
 def five_by_two_t(pair: Pair) -> Outcome:
     """First difference of five repeats of two-fold cross-validation over the spread within the repeats."""
     x = halves(pair)
@@ -97,12 +86,7 @@ def five_by_two_t(pair: Pair) -> Outcome:
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), 5)), 5)
 
 
-@comparison_test(
-    "5x2cv F",
-    "halves",
-    beside=("5x2cv_t",),
-    name="5x2cv_f",
-)
+@comparison_test("5x2cv F", "halves", beside=("5x2cv_t",), name="5x2cv_f")
 def five_by_two_f(pair: Pair) -> Outcome:
     """All ten squared differences of five repeats of two-fold cross-validation over the spread within the repeats."""
     x = halves(pair)
@@ -115,11 +99,7 @@ def five_by_two_f(pair: Pair) -> Outcome:
     return Outcome(statistic, probability(f_tail(statistic, 10, 5)), 10, details={"df2": 5.0})
 
 
-@comparison_test(
-    "t over examples and training seeds",
-    "seeds",
-    beside=("permutation",),
-)
+@comparison_test("t over examples and training seeds", "seeds", beside=("permutation",))
 def seeds_t(pair: Pair) -> Outcome:
     """Difference of the means over seeds by its error over other examples and training again."""
     delta = pair.difference
@@ -164,11 +144,7 @@ NEARLY = 1e-9
 """Statistics that differ by this share are equal: their errors are sums in another order."""
 
 
-@comparison_test(
-    "Paired bootstrap",
-    "replicates",
-    beside=("permutation",),
-)
+@comparison_test("Paired bootstrap", "replicates", beside=("permutation",))
 def bootstrap_difference(pair: Pair) -> Outcome:
     """Share of the bootstrap differences on the far side of 0, twice; both models in the same draws."""
     if pair.difference.replicates is None or not len(pair.difference.replicates_used):
@@ -180,11 +156,7 @@ def bootstrap_difference(pair: Pair) -> Outcome:
     return Outcome(pair.difference.value, probability(2 * (1 + tail) / (len(used) + 1)))
 
 
-@comparison_test(
-    "Paired permutation",
-    "swaps",
-    beside=("bootstrap_difference",),
-)
+@comparison_test("Paired permutation", "swaps", beside=("bootstrap_difference",))
 def permutation(pair: Pair) -> Outcome:
     """Share of the row-by-row swaps of the two models whose difference is as large for its error as the observed one.
 
@@ -226,11 +198,7 @@ PRIOR_STRENGTH = 0.5
 """Weight of the pseudo-observation at 0 (Benavoli et al. 2014: the prior that favours neither model)."""
 
 
-@comparison_test(
-    "Bayesian correlated t",
-    "trained_folds",
-    bayesian=True,
-)
+@comparison_test("Bayesian correlated t", "trained_folds", bayesian=True)
 def bayes_correlated_t(pair: Pair) -> Outcome:
     """Posterior of the mean fold difference, a t about it, cut at the margin into three probabilities."""
     assert pair.difference.fits is not None
@@ -244,11 +212,7 @@ def bayes_correlated_t(pair: Pair) -> Outcome:
     return _posterior(pair, below, above, len(x) - 1)
 
 
-@comparison_test(
-    "Bayesian signed rank",
-    "few_blocks",
-    bayesian=True,
-)
+@comparison_test("Bayesian signed rank", "few_blocks", bayesian=True)
 def bayes_signed_rank(pair: Pair) -> Outcome:
     """How often, over draws of weights, averages of two differences lie mostly below, within or above the margin."""
     rope = pair.margin or 0.0
@@ -310,10 +274,7 @@ def _posterior(pair: Pair, below: float, above: float, df: float | None) -> Outc
     )
 
 
-@comparison_test(
-    "Cochran's Q",
-    "all_right",
-)
+@comparison_test("Cochran's Q", "all_right")
 def cochran_q(right: Examples) -> Outcome:
     """Spread of the models' numbers of right answers over what the examples' numbers of right models allow (n, k)."""
     k = right.values.shape[1]
@@ -335,10 +296,7 @@ def friedman_statistic(ranked: Ranked) -> float:
     return 0.0 if spread <= 1e-12 else centred / spread
 
 
-@comparison_test(
-    "Friedman",
-    "all_ranks",
-)
+@comparison_test("Friedman", "all_ranks")
 def friedman(ranked: Ranked) -> Outcome:
     """Spread of the models' average ranks, corrected for ties, as chi-squared with k - 1 degrees of freedom."""
     df = len(ranked.models) - 1
@@ -346,10 +304,7 @@ def friedman(ranked: Ranked) -> Outcome:
     return Outcome(statistic, probability(chi2_tail(statistic, df)), df)
 
 
-@comparison_test(
-    "Iman-Davenport",
-    "all_ranks",
-)
+@comparison_test("Iman-Davenport", "all_ranks")
 def iman_davenport(ranked: Ranked) -> Outcome:
     """Friedman's statistic as an F with k - 1 and (k - 1)(m - 1) degrees of freedom: closer to its level."""
     m, k = ranked.blocks, len(ranked.models)
@@ -364,10 +319,7 @@ def iman_davenport(ranked: Ranked) -> Outcome:
     return Outcome(statistic, probability(f_tail(statistic, df, df2)), df, details={"df2": float(df2)})
 
 
-@comparison_test(
-    "Nemenyi",
-    "ranked",
-)
+@comparison_test("Nemenyi", "ranked")
 def nemenyi(pair: Pair) -> Outcome:
     """Difference of two average ranks against the studentised range of k of them, infinite degrees of freedom."""
     from scipy import stats
@@ -380,10 +332,7 @@ def nemenyi(pair: Pair) -> Outcome:
     return Outcome(q, probability(p), None, "rank_difference", difference)
 
 
-@comparison_test(
-    "Conover after Friedman",
-    "ranked",
-)
+@comparison_test("Conover after Friedman", "ranked")
 def conover(pair: Pair) -> Outcome:
     """Difference of two rank sums as a t, with the spread that is left within blocks once the models are told apart."""
     assert pair.ranked is not None

@@ -121,11 +121,7 @@ def bic(fit: TrainingFit) -> float:
 
 
 @_criterion(
-    "MDL",
-    "-ln L + (d / 2) ln N",
-    LIKELIHOOD_TASKS,
-    "Rissanen (1978), Automatica 14:465",
-    _lacks_parameters,
+    "MDL", "-ln L + (d / 2) ln N", LIKELIHOOD_TASKS, "Rissanen (1978), Automatica 14:465", _lacks_parameters
 )
 def mdl(fit: TrainingFit) -> float:
     """Description length of the training targets and of the parameters, (1/2) ln N nats a parameter."""

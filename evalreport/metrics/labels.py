@@ -453,11 +453,7 @@ def rule_lift(c: Counts) -> Array:
     return ratio(precision(c), prevalence(c))
 
 
-@table(
-    "Macro accuracy",
-    "mean over classes of (TP_k + TN_k) / n",
-    tasks=("multiclass",),
-)
+@table("Macro accuracy", "mean over classes of (TP_k + TN_k) / n", tasks=("multiclass",))
 def macro_accuracy(margins: Array) -> Array:
     """Mean of the one-vs-rest accuracies of the classes; equal to their micro average, and above the accuracy.
 

@@ -15,13 +15,7 @@ from scipy import sparse
 from evalreport.data.predictions import Predictions
 from evalreport.engine.binned import bin_weights, by_row
 from evalreport.engine.derivative import gradient
-from evalreport.engine.distributions import (
-    Columns,
-    Pieces,
-    column_totals,
-    combined,
-    piece_sums,
-)
+from evalreport.engine.distributions import Columns, Pieces, column_totals, combined, piece_sums
 from evalreport.engine.draws import Bytes, in_floats, of_row_bytes
 from evalreport.engine.ranks import group_weights
 from evalreport.engine.threads import mapped
@@ -293,11 +287,7 @@ def _successes(key: Key, columns: Columns, data: RowData) -> dict[str, float | N
 
 
 def _of_ranks(
-    predictions: Predictions,
-    data: RowData,
-    model: str,
-    quantities: Sequence[Quantity],
-    rarest: float | None,
+    predictions: Predictions, data: RowData, model: str, quantities: Sequence[Quantity], rarest: float | None
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, places = data.orders[model], _places(data.layout.ranked)

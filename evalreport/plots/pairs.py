@@ -137,10 +137,7 @@ class Ranked:
 
 @chart
 def critical_differences(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None
 ) -> None:
     """Draw average ranks on the primary metric after Demsar (2006): the best on the left, labels on both sides.
 

@@ -142,12 +142,7 @@ def shares_of_whole(
 
 
 def shares_of_rest(
-    part: Sample,
-    rest: Sample,
-    whole: Sample,
-    places: tuple[Indices, Indices],
-    model: str,
-    quantity: Quantity,
+    part: Sample, rest: Sample, whole: Sample, places: tuple[Indices, Indices], model: str, quantity: Quantity
 ) -> Shares | None:
     """Sum the influence values of a slice and of the examples outside it.
 
