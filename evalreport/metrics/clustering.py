@@ -21,7 +21,7 @@ from evalreport.engine.derivative import Array, gradient, ratio
 from evalreport.engine.distributions import exp, log, log_choose
 from evalreport.engine.draws import bootstrap_cells
 from evalreport.metrics.estimate import Estimate, value_range
-from evalreport.metrics.registry import Decorator, Fields, Metric, Quantity, affine, definition, register
+from evalreport.metrics.registry import Metric, Quantity, affine, contingency, definition
 from evalreport.metrics.units import Units
 from evalreport.texts import Message
 
@@ -60,19 +60,7 @@ class Overlap(NamedTuple):
     expected: Array
 
 
-def _contingency(label: str, formula: str, **fields: object) -> Decorator:
-    given: Fields = {
-        "tasks": ("clustering",),
-        "needs": "groups",
-        "test": "bootstrap_difference",
-        "undefined": Message("undefined.one_group"),
-        "filled": "cells",
-        **fields,
-    }
-    return lambda function: register(function, label=label, formula=formula, family="contingency", **given)
-
-
-@_contingency(
+@contingency(
     "Rand index",
     "share of the pairs of examples that both groupings put together, or both apart",
     filled="groups",
@@ -85,7 +73,7 @@ def rand_index(o: Overlap) -> Array:
     return ratio(pairs + 2 * o.same_both - o.same_true - o.same_groups, pairs)
 
 
-@_contingency(
+@contingency(
     "Adjusted Rand index",
     "(Rand index - its expected value) / (1 - its expected value)",
     range=(-0.5, 1.0),
@@ -111,7 +99,7 @@ def _entropies(o: Overlap) -> tuple[Array, Array, Array]:
     return mutual, of_truth, of_groups
 
 
-@_contingency(
+@contingency(
     "NMI",
     "I(true; groups) / mean of H(true) and H(groups)",
     headline=True,
@@ -123,7 +111,7 @@ def nmi(o: Overlap) -> Array:
     return ratio(mutual, (true + groups) / 2)
 
 
-@_contingency(
+@contingency(
     "AMI",
     "(I - E[I]) / (mean of H(true) and H(groups) - E[I])",
     range=(-1.0, 1.0),
@@ -138,7 +126,7 @@ def ami(o: Overlap) -> Array:
     return ratio(mutual - o.expected, np.where(np.abs(beyond.real) > ROUNDING, beyond, 0))
 
 
-@_contingency(
+@contingency(
     "Homogeneity",
     "I(true; groups) / H(true)",
     undefined=Message("undefined.one_true_group"),
@@ -150,7 +138,7 @@ def homogeneity(o: Overlap) -> Array:
     return ratio(mutual, true)
 
 
-@_contingency(
+@contingency(
     "Completeness",
     "I(true; groups) / H(groups)",
     undefined=Message("undefined.one_model_group"),
@@ -174,7 +162,7 @@ def v_measure(of_nmi: float) -> float:
     return of_nmi
 
 
-@_contingency(
+@contingency(
     "Purity",
     "sum over the groups of their most frequent true group's examples / n",
     filled="groups",

@@ -67,16 +67,8 @@ class TrainingFit:
     eta: float
 
 
-def _lacks_parameters(_: TrainingFit) -> Message:
-    return Message("lacks.parameters")
-
-
 def _lacks_noise_or_parameters(fit: TrainingFit) -> Message:
     return Message("lacks.noise" if fit.noise == 0 else "lacks.parameters")
-
-
-def _lacks_vc_dimension(_: TrainingFit) -> Message:
-    return Message("lacks.vc_dimension")
 
 
 def _criterion(
@@ -121,7 +113,11 @@ def bic(fit: TrainingFit) -> float:
 
 
 @_criterion(
-    "MDL", "-ln L + (d / 2) ln N", LIKELIHOOD_TASKS, "Rissanen (1978), Automatica 14:465", _lacks_parameters
+    "MDL",
+    "-ln L + (d / 2) ln N",
+    LIKELIHOOD_TASKS,
+    "Rissanen (1978), Automatica 14:465",
+    lambda _: Message("lacks.parameters"),
 )
 def mdl(fit: TrainingFit) -> float:
     """Description length of the training targets and of the parameters, (1/2) ln N nats a parameter."""
@@ -133,7 +129,7 @@ def mdl(fit: TrainingFit) -> float:
     "e_T + sqrt((VC (ln(2N / VC) + 1) - ln(eta / 4)) / N)",
     ("binary", "multiclass"),
     "Vapnik (1995), The Nature of Statistical Learning Theory, section 3.4",
-    _lacks_vc_dimension,
+    lambda _: Message("lacks.vc_dimension"),
 )
 def vc_bound(fit: TrainingFit) -> float:
     """Error rate on new examples that is not exceeded with probability 1 - eta, from the VC dimension.

@@ -20,17 +20,16 @@ from evalreport.metrics.registry import (
     Decorator,
     Fields,
     Function,
-    columns_of,
     mean_loss,
     moments,
-    register,
     rows,
-    weighted_mean,
 )
 from evalreport.texts import Message
 
-INFINITE = (0.0, float("inf"))
+INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))
 SQUARES = Message("losses.squared")
+VALUES: Fields = {"tasks": ("regression",), "needs": "values"}
+CLASS_PROBABILITIES: Fields = {"tasks": ("binary", "multiclass"), "needs": "probabilities"}
 CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
 
@@ -38,8 +37,7 @@ CLIP = 1e-15
 @mean_loss(
     "Log loss",
     "-mean ln p(true), p clipped to [1e-15, 1 - 1e-15]",
-    tasks=("binary", "multiclass"),
-    needs="probabilities",
+    **CLASS_PROBABILITIES,
     range=INFINITE,
     losses=Message("losses.logarithmic"),
     infinite_at="zero_probability",
@@ -61,8 +59,7 @@ def log_loss(view: ModelView) -> Floats:
 @mean_loss(
     "Brier score",
     "binary: mean (p - y)^2; several classes: mean sum_k (p_k - [y = k])^2",
-    tasks=("binary", "multiclass"),
-    needs="probabilities",
+    **CLASS_PROBABILITIES,
     range=(0.0, 2.0),
     binary_range=(0.0, 1.0),
     losses=Message("losses.probabilities"),
@@ -83,8 +80,7 @@ def brier(view: ModelView) -> Floats:
 @mean_loss(
     "Complement MSE",
     "mean (1 - p(true))^2",
-    tasks=("binary", "multiclass"),
-    needs="probabilities",
+    **CLASS_PROBABILITIES,
     range=(0.0, 1.0),
 )
 def complement_mse(view: ModelView) -> Floats:
@@ -103,8 +99,7 @@ def _squares_over_pairs(view: ModelView) -> float:
 @mean_loss(
     "MSE",
     "mean (prediction - truth)^2",
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     losses=SQUARES,
     less_moved="mae",
@@ -118,8 +113,7 @@ def mse(view: ModelView) -> Floats:
 @mean_loss(
     "MAE",
     "mean |prediction - truth|",
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     losses=Message("losses.absolute"),
     headline=True,
@@ -133,8 +127,7 @@ def mae(view: ModelView) -> Floats:
 @mean_loss(
     "MAPE",
     "mean |prediction - truth| / |truth|",
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     losses=Message("losses.relative"),
     infinite_at="zero_truth",
@@ -151,9 +144,8 @@ def mape(view: ModelView) -> Floats:
 @mean_loss(
     "Bias",
     "mean (prediction - truth)",
-    tasks=("regression",),
-    needs="values",
-    range=(-float("inf"), float("inf")),
+    **VALUES,
+    range=ANY_NUMBER,
     greater_is_better=None,
     intervals=("t", *SMOOTH_INTERVALS),
 )
@@ -167,7 +159,7 @@ def bias_error(view: ModelView) -> Floats:
     "mean of the outcomes",
     tasks=("outcome",),
     needs="outcomes",
-    range=(-float("inf"), float("inf")),
+    range=ANY_NUMBER,
     greater_is_better=True,
     intervals=("t", *PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
     share_of_right=True,
@@ -185,7 +177,7 @@ def mean_outcome(view: ModelView) -> Floats:
     "mean of the values",
     tasks=("scores",),
     needs="outcomes",
-    range=(-float("inf"), float("inf")),
+    range=ANY_NUMBER,
     greater_is_better=True,
     intervals=("t", *SMOOTH_INTERVALS),
     turnable=True,
@@ -206,8 +198,7 @@ def _squared_errors(view: ModelView) -> Floats:
     "RMSE",
     "sqrt(mean (prediction - truth)^2)",
     columns=_squared_errors,
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     greater_is_better=False,
     intervals=("hall", *SMOOTH_INTERVALS),
@@ -236,8 +227,7 @@ def squared_errors_and_truth(view: ModelView) -> Floats:
     "R²",
     "1 - sum (truth - prediction)^2 / sum (truth - mean truth)^2",
     columns=squared_errors_and_truth,
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=(-float("inf"), 1.0),
     losses=SQUARES,
     less_moved="mae",
@@ -270,7 +260,7 @@ def _hits(view: ModelView, k: int) -> Floats:
     return np.asarray(np.clip((k - above) / tied, 0.0, 1.0))
 
 
-def _top_k(k: int) -> Callable[[Loss], Any]:
+def _top_k(k: int) -> Decorator:
     return mean_loss(
         f"Top-{k} accuracy",
         f"mean chance that the true class is among the first {k}, ties in random order",
@@ -318,7 +308,7 @@ VALUE_ONLY: Fields = {
     "-2 sum ln p(true), p clipped to [1e-15, 1 - 1e-15]",
     prepare=log_loss,
     tasks=("binary", "multiclass"),
-    range=(0.0, float("inf")),
+    range=INFINITE,
     greater_is_better=False,
     extensive=True,
     no_interval=Message("no_interval.deviance"),
@@ -422,32 +412,22 @@ def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any
 
     The decorated function maps (n,) attempts, (n,) of them that passed, and k to (n,); nan where it is undefined.
     """
+    given: Fields = {
+        "tasks": ("outcome",),
+        "needs": "passes",
+        "shown_with": "outcomes",
+        "intervals": ("t", *SMOOTH_INTERVALS),
+        "greater_is_better": True,
+        "numbered": numbered,
+        **fields,
+    }
 
     def _decorate(function: Function) -> Function:
         def of_number(k: int) -> Function:
             return lambda view: function(*view.passes, k)
 
-        given = {
-            "tasks": ("outcome",),
-            "needs": "passes",
-            "shown_with": "outcomes",
-            "intervals": ("t", *SMOOTH_INTERVALS),
-            "difference_interval": "t",
-            "test": "paired_t",
-            **fields,
-        }
-        return register(
-            function,
-            function=weighted_mean,
-            label=label,
-            formula=formula,
-            family="moments",
-            columns=columns_of(of_number(1)),
-            per_example=of_number(1),
-            numbered=numbered,
-            of_number=of_number,
-            **given,
-        )
+        found = mean_loss(label, formula, per_example=of_number(1), of_number=of_number, **given)
+        return found(function)
 
     return _decorate
 
