@@ -25,8 +25,6 @@ from evalreport.records import ComparisonRecord, WarningRecord, warning
 from evalreport.results import DominanceRecord, OperatingPointRecord, ResultFields
 from evalreport.texts import Message, Text, shortened
 
-Floats = npt.NDArray[np.float64]
-
 MOST_NAMED = 3
 MANY_MODELS = 10
 FEW_SCORES = 20

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import (
@@ -17,6 +16,7 @@ from evalreport.engine.distributions import (
     t_tail,
 )
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail, standardised
+from evalreport.metrics.estimate import Floats
 from evalreport.texts import Message
 
 
@@ -167,8 +167,6 @@ def _by_error(pair: Pair, error: float | None, df: float | None, alone: Message)
     tail = normal_tail(abs(statistic)) if df is None else t_tail(abs(statistic), df)
     return Outcome(statistic, probability(2 * tail), df)
 
-
-Floats = npt.NDArray[np.float64]
 
 DECIMALS = 10
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.example_tests import DECIMALS, rounded_differences
 from evalreport.comparisons.permutation import Distribution, Key, swap_patterns
@@ -24,12 +23,11 @@ from evalreport.data.predictions import Predictions
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks_of_rows
+from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Examples, Sample
 from evalreport.metrics.units import Units
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 NO_SPREAD = Message("reason.no_spread_of_folds")
 

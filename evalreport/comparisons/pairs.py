@@ -16,11 +16,10 @@ from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.registry import Kind
 from evalreport.metrics.estimate import Estimate, Floats, Judged
 from evalreport.metrics.judged import judged_difference
-from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Examples, Sample
 from evalreport.records import ComparisonRecord, Interval
@@ -117,8 +116,7 @@ def _comparison(
         if isinstance(found, Message):
             return Comparison(a, b, quantity, None, found)
         delta = found
-    if first.table is not None:
-        delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
+    delta = replace(delta, value_of=of_tables(first, sample.predictions))
     # A mean over tasks is not the mean of the examples' losses.
     examples = None if delta.tasks is not None else by_example(sample, (a, b), quantity)
     if examples is not None and first.trials is not None and second.trials is not None:
@@ -283,7 +281,6 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         metric=comparison.quantity.metric,
         average=comparison.quantity.average,
         label=comparison.quantity.label,
-        slice=None,
         test=test,
         statistic=outcome.statistic,
         df=outcome.df,
@@ -299,8 +296,6 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or (None if interval is None else interval.reason),
         details=outcome.details,
-        p_adjusted=None,
-        correction=None,
     )
 
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.engine.counts import Cells
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
-Floats = npt.NDArray[np.float64]
 OfExamples = Literal[
     "agreement",
     "losses",

@@ -20,12 +20,10 @@ from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
 from evalreport.engine.derivative import Array, gradient, ratio
 from evalreport.engine.distributions import exp, log, log_choose
 from evalreport.engine.draws import bootstrap_cells
-from evalreport.metrics.estimate import Estimate, value_range
+from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range
 from evalreport.metrics.registry import Metric, Quantity, affine, contingency, definition
 from evalreport.metrics.units import Units
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 ROUNDING = 1e-13
 """Entropies at or below this are those of a single group."""
@@ -212,7 +210,6 @@ def expected_mutual_information(true: Floats, groups: Floats) -> float:
     return found
 
 
-Indices = npt.NDArray[np.int64]
 Key = tuple[str, Quantity]
 
 LEAST_ON_AVERAGE = 5

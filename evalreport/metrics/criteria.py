@@ -11,18 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
-from evalreport.metrics.estimate import ModelView, view
+from evalreport.metrics.estimate import Floats, Indices, ModelView, view
 from evalreport.metrics.probabilities import log_loss
 from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Fields, Function, Quantity, definition, register
 from evalreport.records import MetricRecord
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 CRITERION: Fields = {
     "family": "training",
@@ -176,7 +173,7 @@ def criteria_records(
     )
 
 
-def _training_rows(predictions: Predictions) -> npt.NDArray[np.int64]:
+def _training_rows(predictions: Predictions) -> Indices:
     part, replicate = predictions.keys.get("part"), predictions.keys.get("replicate")
     if part is None or part.categories is None or "train" not in part.categories:
         return np.empty(0, dtype=np.int64)
@@ -243,13 +240,8 @@ def _record(
     return MetricRecord(
         model=model.name,
         metric=quantity.metric,
-        average=None,
-        label=None,
-        slice=None,
         value=value if known else None,
         n=training.n,
         reason=None if known else reason,
-        intervals=(),
         formula=metric.formula if known else None,
-        standard_error=None,
     )

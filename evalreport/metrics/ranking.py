@@ -20,7 +20,7 @@ from evalreport.engine.counts import Climb, Steps, steps_of
 from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
-from evalreport.metrics.estimate import ModelView
+from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
     PROPORTION_INTERVALS,
     SMOOTH_INTERVALS,
@@ -32,8 +32,6 @@ from evalreport.metrics.registry import (
     rows,
 )
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 
 def _negatives_beaten(negatives: Array) -> Array:
@@ -344,7 +342,7 @@ FIRST_RANKED: Fields = {
 
 
 def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of ``Climb``: of a ranking, and at the ends of bins, which are single groups where it looks."""
+    """Register a function of ``Climb``: of a ranking, and of bins, which are single groups wherever it may look."""
 
     def _decorate(function: Callable[[Climb], Floats]) -> Function:
         given = {

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine.binned import (
@@ -23,13 +22,12 @@ from evalreport.engine.binned import (
 from evalreport.engine.distributions import Columns, Whole, column_sums, dot, weighted_sums, whole_numbers
 from evalreport.engine.draws import Bytes
 from evalreport.engine.ranks import Order
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.units import Layout, Units
 from evalreport.records import FoundRecord
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 MOST_EXACT_ROWS = 2_000

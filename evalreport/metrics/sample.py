@@ -17,7 +17,7 @@ from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
 from evalreport.metrics.calibration import bin_of
 from evalreport.metrics.clustering import clustering_estimates
-from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
+from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
@@ -26,7 +26,6 @@ from evalreport.metrics.row_estimates import row_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 ONE_EXAMPLE = Message("undefined.fold_of_one")

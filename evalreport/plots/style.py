@@ -113,11 +113,6 @@ def mark_of(index: int) -> Mark:
     return replace(first, marker=other.marker, dash=other.dash, symbol=other.symbol)
 
 
-def colour_of_token(name: str) -> str:
-    """Give the light theme's value of a token."""
-    return next(colour for colour, token in TOKENS.items() if token == name)
-
-
 @contextmanager
 def report_style() -> Iterator[None]:
     """Draw with the report's font and settings, and leave matplotlib as it was."""

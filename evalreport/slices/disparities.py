@@ -224,12 +224,15 @@ def _against_others(
     )  # fmt: skip
 
 
+def _nothing(why: Text | None) -> tuple[Limits, Limits]:
+    """Return no limits of a difference and a ratio, with the reason."""
+    return Limits(None, None, None, why), Limits(None, None, None, why)
+
+
 def _limits(side: Side, reference: Reference, value: float, level: float) -> tuple[Limits, Limits]:
     """Return the limits of the difference from the rest or the whole, and of the ratio to it."""
     if not side.compared:
-        reason = None if side.estimate is None else side.estimate.reason
-        nothing = Limits(None, None, None, side.small or reason)
-        return nothing, nothing
+        return _nothing(side.small or (None if side.estimate is None else side.estimate.reason))
     if side.both is not None:
         return _of_proportions(side.both, reference, level)
     if side.small is not None:
@@ -239,8 +242,7 @@ def _limits(side: Side, reference: Reference, value: float, level: float) -> tup
 
 def _of_proportions(both: by.Successes, reference: Reference, level: float) -> tuple[Limits, Limits]:
     if both.n2 <= 0:
-        nothing = Limits(None, None, None, by.NO_OTHERS)
-        return nothing, nothing
+        return _nothing(by.NO_OTHERS)
     difference = by.proportions_difference(both, level)
     ratio = by.proportions_ratio(both, level)
     if reference == "rest":
@@ -249,13 +251,11 @@ def _of_proportions(both: by.Successes, reference: Reference, level: float) -> t
 
 
 def _of_influences(side: Side, shares: Shares | None, value: float, level: float) -> tuple[Limits, Limits]:
-    nothing = Limits(None, None, None, by.NOT_SMOOTH)
     if shares is None:
-        return nothing, nothing
+        return _nothing(by.NOT_SMOOTH)
     contrast = shares.contrast()
     if contrast is None or math.isnan(value):
-        nothing = Limits(None, None, None, by.NO_OTHERS)
-        return nothing, nothing
+        return _nothing(by.NO_OTHERS)
     difference = by.influence_difference(side.value - value, contrast, level)
     if not (side.value > 0 and value > 0 and has_ratio(side)):
         return difference, Limits(None, None)

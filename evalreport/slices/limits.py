@@ -20,14 +20,11 @@ from evalreport.engine.distributions import dot, exp, log_choose
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
 from evalreport.intervals.registry import INTERVALS
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats, Indices
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.texts import Message, Text
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,13 +440,13 @@ def smallest_fisher(both: Successes, *, ties: float = HALF) -> float:
     return _rarer(log_p, float(log_p.min()), ties)
 
 
-def _rarer(log_p: npt.NDArray[np.float64], observed: float, ties: float) -> float:
+def _rarer(log_p: Floats, observed: float, ties: float) -> float:
     equal = np.abs(log_p - observed) <= EQUAL
     rarer = (log_p < observed) & ~equal
     return probability(float(exp(log_p[rarer]).sum() + ties * exp(log_p[equal]).sum()))
 
 
-def _log_hypergeometric(x: Array, n1: int, n2: int, successes: int) -> npt.NDArray[np.float64]:
+def _log_hypergeometric(x: Array, n1: int, n2: int, successes: int) -> Floats:
     """Return the logarithm of the chance that x of the successes are among the first n1."""
     return log_choose(n1, x) + log_choose(n2, successes - x) - log_choose(n1 + n2, successes)
 
