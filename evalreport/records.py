@@ -95,7 +95,7 @@ class DisparityRecord:
     label: str | None
     slice: Slice
     reference: Literal["rest", "whole", "best"]
-    reference_value: str | None
+    reference_value: str | None = None
     difference: float | None
     low: float | None
     high: float | None
@@ -104,14 +104,14 @@ class DisparityRecord:
     ratio_high: float | None
     level: float
     method: str | None
-    test: str | None
-    p_value: float | None
-    p_adjusted: float | None
-    correction: str | None
-    flagged: bool
+    test: str | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    correction: str | None = None
+    flagged: bool = False
     n: int
     reason: Text | None
-    text: Text | None
+    text: Text | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

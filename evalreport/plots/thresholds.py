@@ -100,20 +100,30 @@ def _draw_counts(axes: Axes, x: Sequence[float], counts: Sequence[float]) -> Non
                   color=MUTED)  # fmt: skip
 
 
-def draw_curves(
+def _draw_curves(
     axes: Axes,
     results: Results,
     kind: str,
-    names: Mapping[str, str] | None,
-    highlight: Collection[str] | None,
-) -> list[ShownModel]:
-    """Draw a curve of every model that has one, and give the models; a sweep is one of probabilities, in steps."""
-    models, swept = shown_models(results, names, highlight, metric="roc_auc"), kind.startswith("sweep_")
+    shown: tuple[Mapping[str, str] | None, Collection[str] | None],
+    *,
+    labels: tuple[str, str],
+    y_limits: tuple[float, float | None] | None = None,
+    legend: bool,
+) -> None:
+    """Draw one kind of curve of every model; a sweep only of those that give probabilities, as steps.
+
+    ``shown``: the models' names as they are written, and which stand out.
+    """
+    models, swept = shown_models(results, *shown, metric="roc_auc"), kind.startswith("sweep_")
     for model in models:
         if not swept or curve_of(results, model.model, "reliability", None) is not None:
             curve = curve_of(results, model.model, kind, None)
             draw_curve(axes, curve, model, shape="steps-pre" if swept else "default")
-    return models
+    axes.set(xlim=(-0.01, 1.01), xlabel=labels[0], ylabel=labels[1])
+    if y_limits is not None:
+        axes.set_ylim(*y_limits)
+    if legend:
+        label_lines(axes, models)
 
 
 @chart
@@ -126,10 +136,8 @@ def accuracy_rejection(
     highlight: Collection[str] | None = None,
 ) -> None:
     """Draw the accuracy on what is kept when the least certain answers are rejected first."""
-    models = draw_curves(ax, results, "accuracy_rejection", names, highlight)
-    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.rejected"), ylabel=say("chart.accuracy_of_rest"))
-    if legend:
-        label_lines(ax, models)
+    labels = say("chart.rejected"), say("chart.accuracy_of_rest")
+    _draw_curves(ax, results, "accuracy_rejection", (names, highlight), labels=labels, legend=legend)
 
 
 SKEWED = 0.05
@@ -226,10 +234,8 @@ def sweep(
     metric
         One that is swept: accuracy, balanced_accuracy, f1 or mcc.
     """
-    models = draw_curves(ax, results, f"sweep_{metric}", names, highlight)
-    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.threshold"), ylabel=words(metric))
-    if legend:
-        label_lines(ax, models)
+    labels = say("chart.threshold"), words(metric)
+    _draw_curves(ax, results, f"sweep_{metric}", (names, highlight), labels=labels, legend=legend)
 
 
 @chart
@@ -249,12 +255,8 @@ def gain(
     prevalence = prevalence_of(results)
     if prevalence:
         ax.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
-    models = draw_curves(ax, results, "gain", names, highlight)
-    ax.set(
-        xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel=say("chart.called"), ylabel=say("chart.positives_found"),
-    )  # fmt: skip
-    if legend:
-        label_lines(ax, models)
+    labels, limits = (say("chart.called"), say("chart.positives_found")), (-0.01, 1.03)
+    _draw_curves(ax, results, "gain", (names, highlight), labels=labels, y_limits=limits, legend=legend)
 
 
 @chart
@@ -268,11 +270,8 @@ def lift(
 ) -> None:
     """Draw how many times as frequent positives are among the highest scores as among all examples."""
     ax.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
-    models = draw_curves(ax, results, "lift", names, highlight)
-    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.called"), ylabel=say("chart.lift"))
-    ax.set_ylim(bottom=0)
-    if legend:
-        label_lines(ax, models)
+    labels = say("chart.called"), say("chart.lift")
+    _draw_curves(ax, results, "lift", (names, highlight), labels=labels, y_limits=(0, None), legend=legend)
 
 
 @chart
