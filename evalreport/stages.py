@@ -336,10 +336,10 @@ def about_algorithms(
         return {}
     # Squares of numbers near the largest double are infinite; such figures are left out or null.
     with np.errstate(over="ignore", invalid="ignore"):
-        return _fields(whole, loaded, samples[0], options)
+        return _of_algorithms(whole, loaded, samples[0], options)
 
 
-def _fields(whole: Predictions, loaded: Predictions, sample: Sample, options: Options) -> ResultFields:
+def _of_algorithms(whole: Predictions, loaded: Predictions, sample: Sample, options: Options) -> ResultFields:
     estimates = error_estimate_records(loaded, sample, options)
     decomposition, examples = decomposition_records(loaded, options)
     fields = {

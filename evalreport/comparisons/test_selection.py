@@ -195,8 +195,7 @@ def _no_losses(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.over_datasets:
         return None
-    missing = None if pair.losses is not None else Message("test_lacks.losses")
-    return _not_plain(delta, "plain_examples_use_t") or missing
+    return _not_plain(delta, "plain_examples_use_t") or _unless(pair.losses, "losses")
 
 
 def _no_placements(pair: Pair) -> Text | None:
@@ -214,8 +213,9 @@ def _no_replicates(pair: Pair) -> Text | None:
     return None
 
 
-def _no_swaps(pair: Pair) -> Text | None:
-    return Message("test_lacks.swaps") if pair.swapped is None else None
+def _unless(held: object | None, what: str) -> Text | None:
+    """Say that a pair lacks something where it is None."""
+    return Message(f"test_lacks.{what}") if held is None else None
 
 
 def _no_fits(pair: Pair) -> Text | None:
@@ -279,14 +279,6 @@ def _not_independent(pair: Pair) -> Text | None:
     return None
 
 
-def _not_ranked(pair: Pair) -> Text | None:
-    return Message("test_lacks.ranked") if pair.ranked is None else None
-
-
-def _no_margin(pair: Pair) -> Text | None:
-    return Message("test_lacks.margin") if pair.margin is None else None
-
-
 _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "agreement": _no_agreement,
     "losses": _no_losses,
@@ -297,7 +289,7 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "suite": lambda pair: why_not(INTERVALS["suite_t"], pair.difference),
     "placements": _no_placements,
     "replicates": _no_replicates,
-    "swaps": _no_swaps,
+    "swaps": lambda pair: _unless(pair.swapped, "swaps"),
     "folds": _no_folds,
     "trained_folds": _no_trained_folds,
     "halves": _no_halves,
@@ -305,8 +297,8 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "blocks": _no_blocks,
     "few_blocks": _no_few_blocks,
     "independent": _not_independent,
-    "ranked": _not_ranked,
-    "margin": _no_margin,
+    "ranked": lambda pair: _unless(pair.ranked, "ranked"),
+    "margin": lambda pair: _unless(pair.margin, "margin"),
 }
 
 

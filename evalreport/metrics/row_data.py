@@ -253,26 +253,21 @@ def shares_of_ranks(
     return found
 
 
-def said_of_bins(
-    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate], *, single: bool, many: bool
-) -> FoundRecord | None:
-    """Say how the rank metrics of many rows were resampled and what that leaves out.
+def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
+    """Say how the rank metrics of very many rows were resampled and how much of their variance that loses.
 
-    Parameters
-    ----------
-    single
-        Whether rows are drawn one by one and make one evaluation, so that shares are known and replicates completed.
-    many
-        Whether models that hardly differ in rank are resampled from bins as well, and not from the rows.
+    Shares are known, and replicates completed, where rows are drawn one by one and make one evaluation; models that
+    hardly differ in rank are resampled from bins as well where there are too many rows to be resampled themselves.
     """
+    bins = data.bins
     ranked = [key for key, e in estimates.items() if e.defined and _is_ranked(key, bins)]
     if not ranked:
         return None
     most = max(len(part.wins) for key in ranked for part in bins[key[0]])
     why = Message("bins.why", n=MOST_EXACT_ROWS)
-    if single:
+    if data.single:
         found = shares_of_ranks(bins, estimates)
-        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(found, named=many)))
+        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(found, named=data.many)))
     return FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why)
 
 
@@ -297,8 +292,3 @@ def _of_shares(found: Mapping[Share, float], *, named: bool) -> Iterator[Message
     if close:
         pairs = [Message("bins.pair", models=models, names=names) for models, names in close.items()]
         yield Message("bins.close", pairs=pairs)
-
-
-def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
-    """Say how the rank metrics of very many rows were resampled and how much of their variance that loses."""
-    return said_of_bins(data.bins, estimates, single=data.single, many=data.many)
