@@ -596,5 +596,4 @@ def _params(message: Message) -> dict[str, object]:
 
 @cache
 def _names(record: type) -> tuple[str, ...]:
-    """Return the names of a record's fields."""
     return tuple(f.name for f in dataclasses.fields(record))
