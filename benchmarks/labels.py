@@ -13,9 +13,9 @@ from scipy import stats
 
 from benchmarks.data import binary_models, labels, truth
 from benchmarks.timing import Row, Timed, best_of, scaled
+from evalreport.comparisons.pairs import difference
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.intervals import limits
-from evalreport.metrics.differences import difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from benchmarks.data import binary_models, probabilities, truth
 from benchmarks.labels import all_intervals
 from benchmarks.timing import Row, Timed, best_of, scaled
+from evalreport.comparisons.pairs import difference
 from evalreport.data.predictions import Predictions
 from evalreport.intervals import limits
-from evalreport.metrics.differences import difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.timing import Accuracy
+from evalreport.comparisons.pairs import difference
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.binned import FIRST_ORDER_SHARE
-from evalreport.metrics.differences import difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.row_data import shares_of_ranks

@@ -17,7 +17,6 @@ from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals import all_intervals, leads_as_proportion
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.operating_points import (
     band,
     operating_points,
@@ -27,7 +26,7 @@ from evalreport.intervals.operating_points import (
 )
 from evalreport.metrics.baselines import filled_in
 from evalreport.metrics.curves import CURVES, Curve, record_of
-from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.operating_points import (
     MOST_BANDS,
     Criterion,
@@ -41,13 +40,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import forecasts, ladders
 from evalreport.numbers import digits_apart
-from evalreport.records import (
-    ConfusionRecord,
-    FoldRecord,
-    FoundRecord,
-    MetricRecord,
-    VerdictRecord,
-)
+from evalreport.records import ConfusionRecord, FoldRecord, FoundRecord, MetricRecord, VerdictRecord
 from evalreport.results import (
     CurveRecord,
     CurveSummaryRecord,
@@ -325,9 +318,7 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
     for model in predictions.models:
         for quantity in sample.quantities:
             estimate = sample.estimates[model.name, quantity]
-            value_of = (
-                as_tables(table_function(quantity, predictions)) if estimate.table is not None else None
-            )
+            value_of = of_tables(estimate, predictions)
             n_effective, clusters_effective = (None, None) if estimate.over_datasets else effective
             code = predictions.classes.index(quantity.label) if quantity.label is not None else None
             if code is None and predictions.task == "binary":
@@ -339,7 +330,6 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
                     metric=quantity.metric,
                     average=quantity.average,
                     label=quantity.label,
-                    slice=None,
                     value=None if np.isnan(estimate.value) else float(estimate.value),
                     standard_error=estimate.standard_error if estimate.defined else None,
                     n=estimate.n,

@@ -60,14 +60,14 @@ class MetricRecord:
 
     model: str
     metric: str
-    average: str | None
-    label: str | None
-    slice: Slice | None
-    value: float | None
-    standard_error: float | None
+    average: str | None = None
+    label: str | None = None
+    slice: Slice | None = None
+    value: float | None = None
+    standard_error: float | None = None
     n: int
-    reason: Text | None
-    intervals: tuple[Interval, ...]
+    reason: Text | None = None
+    intervals: tuple[Interval, ...] = ()
     formula: str | None = None
     """The definition with this model's counts filled in, where the metric is a function of counts."""
     n_effective: float | None = None
@@ -95,7 +95,7 @@ class DisparityRecord:
     label: str | None
     slice: Slice
     reference: Literal["rest", "whole", "best"]
-    reference_value: str | None
+    reference_value: str | None = None
     difference: float | None
     low: float | None
     high: float | None
@@ -104,14 +104,14 @@ class DisparityRecord:
     ratio_high: float | None
     level: float
     method: str | None
-    test: str | None
-    p_value: float | None
-    p_adjusted: float | None
-    correction: str | None
-    flagged: bool
+    test: str | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    correction: str | None = None
+    flagged: bool = False
     n: int
     reason: Text | None
-    text: Text | None
+    text: Text | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,25 +162,25 @@ class ComparisonRecord:
     a: str
     b: str | None
     metric: str
-    average: str | None
-    label: str | None
-    slice: Slice | None
+    average: str | None = None
+    label: str | None = None
+    slice: Slice | None = None
     test: str
     statistic: float | None
-    df: float | None
+    df: float | None = None
     p_value: float | None
-    p_adjusted: float | None
-    correction: str | None
-    difference: float | None
+    p_adjusted: float | None = None
+    correction: str | None = None
+    difference: float | None = None
     level: float
-    low: float | None
-    high: float | None
-    interval_method: str | None
-    effect: str | None
-    effect_size: float | None
+    low: float | None = None
+    high: float | None = None
+    interval_method: str | None = None
+    effect: str | None = None
+    effect_size: float | None = None
     recommended: bool
-    caution: Text | None
-    reason: Text | None
+    caution: Text | None = None
+    reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 

@@ -118,12 +118,12 @@ class ErrorEstimateRecord:
     model: str
     estimator: str
     metric: str
-    value: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
     details: JsonObject
-    reason: Text | None
+    reason: Text | None = None
     interval_method: str | None = None
 
 
@@ -164,9 +164,9 @@ class LearningPointRecord:
     part: str
     metric: str
     value: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
     n: int
     n_fits: int
     used: bool = False
@@ -282,15 +282,15 @@ class DominanceRecord:
     a: str
     b: str
     curve: str
-    label: str | None
+    label: str | None = None
     relation: Relation
-    crossings: tuple[float, ...]
+    crossings: tuple[float, ...] = ()
     a_most: float
-    a_most_at: float | None
+    a_most_at: float | None = None
     b_most: float
-    b_most_at: float | None
-    clear: bool
-    text: Text
+    b_most_at: float | None = None
+    clear: bool = False
+    text: Text = ""
     clear_crossings: tuple[float, ...] = ()
     beyond_bands: bool | None = None
 
@@ -596,5 +596,4 @@ def _params(message: Message) -> dict[str, object]:
 
 @cache
 def _names(record: type) -> tuple[str, ...]:
-    """Return the names of a record's fields."""
     return tuple(f.name for f in dataclasses.fields(record))

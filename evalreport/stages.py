@@ -6,9 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from evalreport.algorithms.analysis import about_algorithms, require_decomposable
-from evalreport.algorithms.estimates import algorithm_cautions
-from evalreport.algorithms.learning_curves import at_one_point
+import numpy as np
+
+from evalreport.algorithms.decomposition import decomposition_records, replicate_curves
+from evalreport.algorithms.error_estimators import chosen_records
+from evalreport.algorithms.estimates import algorithm_cautions, criterion_choices, error_estimate_records
+from evalreport.algorithms.learning_curves import (
+    at_one_point,
+    chosen_points,
+    curve_fits,
+    curve_points,
+    decomposed_points,
+    family_points,
+)
 from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records, few_passes
@@ -27,7 +37,7 @@ from evalreport.comparisons.verdicts import (
 from evalreport.config import Options
 from evalreport.data.available_analyses import why_not_analysed
 from evalreport.data.predictions import Predictions
-from evalreport.data.selection import one_value_a_dataset, test_rows
+from evalreport.data.selection import one_value_a_dataset, series_of, test_rows
 from evalreport.data.slicing import Division
 from evalreport.errors import UsageError
 from evalreport.metrics.criteria import criteria_records
@@ -108,11 +118,7 @@ def second_verdicts(
     return ()
 
 
-def all_sampled(
-    predictions: Predictions,
-    quantities: Sequence[Quantity],
-    options: Options,
-) -> list[Sample]:
+def all_sampled(predictions: Predictions, quantities: Sequence[Quantity], options: Options) -> list[Sample]:
     """Return one sample of all models; one a model where each has its own rows.
 
     On test sets of their own the draws are each model's own; with seeds of their own the examples are the same, and so
@@ -149,11 +155,7 @@ def all_sliced(
 
 
 def sampled(
-    predictions: Predictions,
-    quantities: Sequence[Quantity],
-    options: Options,
-    *,
-    seed: int,
+    predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, seed: int
 ) -> Sample:
     """Estimate every quantity of every model, on the whole and on every single fit."""
     units = units_of(
@@ -208,11 +210,7 @@ def all_found(
     predictions: Predictions, samples: Sequence[Sample], thresholds: ResultFields, options: Options
 ) -> tuple[FoundRecord, ...]:
     """Return what was found in the files, and what was decided on the way."""
-    return (
-        *predictions.found,
-        *of_each(samples, ranks_found),
-        *bands_found(thresholds["curves"], options),
-    )
+    return (*predictions.found, *of_each(samples, ranks_found), *bands_found(thresholds["curves"], options))
 
 
 def variance_fields(samples: Sequence[Sample], options: Options) -> ResultFields:
@@ -317,4 +315,70 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
         raise UsageError(
             f"{why_not}: this version reads and checks such data, but analyses one test set only (one prediction"
             " for each example and model); `evalreport check` says what was found"
+        )
+
+
+def about_algorithms(
+    whole: Predictions, loaded: Predictions, samples: Sequence[Sample], options: Options
+) -> ResultFields:
+    """Return the fields of the results that are about algorithms; nothing for independent test sets.
+
+    Parameters
+    ----------
+    whole
+        The whole table, with every point of learning and complexity curves.
+    loaded
+        The same at one point of each curve, with training rows and rows in the bag.
+    samples
+        The estimates on its test rows; several where the models have test sets of their own.
+    """
+    if len(samples) != 1:
+        return {}
+    # Squares of numbers near the largest double are infinite; such figures are left out or null.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _of_algorithms(whole, loaded, samples[0], options)
+
+
+def _of_algorithms(whole: Predictions, loaded: Predictions, sample: Sample, options: Options) -> ResultFields:
+    estimates = error_estimate_records(loaded, sample, options)
+    decomposition, examples = decomposition_records(loaded, options)
+    fields = {
+        "decomposition": decomposition,
+        "example_variance": examples,
+        "replicate_predictions": replicate_curves(loaded),
+        "error_estimates": estimates,
+        "chosen_parameters": chosen_records(sample.predictions, sample.rows.layout.fits),
+        "criterion_choices": criterion_choices(criteria_records(loaded, options.metrics, options.confidence)),
+        "learning_curves": family_points(sample.predictions, estimates),
+    }
+    series = series_of(whole)
+    if series is not None:
+        used, _ = chosen_points(whole, series)
+        fields["learning_curves"] = curve_points(whole, series, used, options)
+        fields["learning_fits"] = curve_fits(whole, series, options)
+        fields["decomposition"] = decomposed_points(whole, series, options)
+    return fields
+
+
+def require_decomposable(whole: Predictions, options: Options) -> None:
+    """Refuse options of the decomposition that would change nothing.
+
+    Raises
+    ------
+    UsageError
+        A noise level without replicates of a regression, or Kohavi and Wolpert's split without replicates of labels;
+        either beside weights.
+    """
+    replicated = options.weight is None and (whole.design == "bootstrap" or "replicate" in whole.keys)
+    if options.noise is not None and not (replicated and whole.task == "regression"):
+        raise UsageError(
+            "--noise is about the bias and variance of regression replicates, and these files hold none: leave it out"
+        )
+    if options.same_input is not None and not replicated:
+        raise UsageError(
+            "--same-input is about bias and variance, which need a column replicate: leave it out"
+        )
+    if options.kohavi_wolpert and not (replicated and whole.classes):
+        raise UsageError(
+            "--kohavi-wolpert is about replicates of predicted labels, and these files hold none: leave it out"
         )

@@ -15,7 +15,7 @@ import numpy as np
 import evalreport
 from evalreport import plots
 from evalreport.plots.pictures import panels
-from evalreport.plots.svg import to_svg
+from evalreport.plots.style import to_svg
 from evalreport.results import Results
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize, special, stats
 
-from evalreport.metrics.attempts import pass_hat_k
+from evalreport.metrics.probabilities import pass_hat_k
 
 SETS = 4000
 SPREAD = 1.5

@@ -282,8 +282,7 @@ def _wrapped(text: str, indent: str = "") -> str:
 
 def figure(rows: Sequence[Row], path: Path) -> None:
     """Draw the false alarms of a year, and how soon drops are seen: seven accepted nights, sd 0.01."""
-    from evalreport.plots.style import MUTED, report_style
-    from evalreport.plots.svg import to_svg
+    from evalreport.plots.style import MUTED, report_style, to_svg
 
     with report_style():
         from matplotlib.figure import Figure

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import evalreport
-from evalreport.metrics.clustering import Overlap, expected_mutual_information
-from evalreport.metrics.clustering_estimates import GroupTable
+from evalreport.metrics.clustering import GroupTable, Overlap, expected_mutual_information
 from evalreport.metrics.registry import METRICS
 
 SETS, RESAMPLES, FOR_THE_MEAN = 400, 400, 3000

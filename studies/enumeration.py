@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from evalreport.comparisons.pairs import unpaired_difference
 from evalreport.intervals import leading, limits, recommended
-from evalreport.metrics.differences import unpaired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from studies.tally import LEADING, Tally, count

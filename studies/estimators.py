@@ -281,8 +281,7 @@ def _cell(row: Mapping[str, Any]) -> str:
 
 def figure(rows: list[dict[str, Any]], path: Path) -> None:
     """Draw the bias of each estimator against the number of examples, one panel a learner."""
-    from evalreport.plots.style import MUTED, mark_of, report_style
-    from evalreport.plots.svg import to_svg
+    from evalreport.plots.style import MUTED, mark_of, report_style, to_svg
 
     with report_style():
         from matplotlib.figure import Figure

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evalreport.comparisons.cautions_of_tests import largest_of
-from evalreport.comparisons.pairs import agreement
+from evalreport.comparisons.pairs import agreement, difference
 from evalreport.data.predictions import Predictions
 from evalreport.intervals import INTERVALS, leading, limits
 from evalreport.intervals.choice import table_function as as_tables
-from evalreport.metrics.differences import difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import table_function

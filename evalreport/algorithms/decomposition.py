@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.algorithms.replicates import Replicates, over_examples, replicates_of
+from evalreport.algorithms.replicates import Replicates, clusters_of, over_examples, replicates_of
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.derivative import Array
 from evalreport.engine.distributions import whole_product
 from evalreport.engine.draws import bootstrap_rows
+from evalreport.metrics.estimate import Floats, Indices
 from evalreport.numbers import number
 from evalreport.results import SQUARES_OF, CurveRecord, DecompositionRecord, ExampleVarianceRecord
 
-Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Codes = Array
 
@@ -52,7 +52,7 @@ class Split:
     unbiased: Floats
     biased: Floats | None
     main: Array
-    count: npt.NDArray[np.int64]
+    count: Indices
 
     @property
     def bias_unbiased(self) -> Floats | None:
@@ -242,10 +242,10 @@ class Decomposed:
 class Held:
     """The replicates' predictions that serve the decomposition: out of the bag, of examples that have any."""
 
-    rows: npt.NDArray[np.int64]
+    rows: Indices
     given: npt.NDArray[np.bool_]
-    examples: npt.NDArray[np.int64]
-    first: npt.NDArray[np.int64]
+    examples: Indices
+    first: Indices
     """(n,) a row of each example, for its truth and its metadata."""
 
 
@@ -281,7 +281,7 @@ def decomposition_records(
         return (), ()
     records: list[DecompositionRecord] = []
     examples: list[ExampleVarianceRecord] = []
-    cluster = _clusters(whole, some, options)
+    cluster = clusters_of(whole, some.first, options)
     at = own_complexity(whole)
     for model in whole.models:
         found = [
@@ -296,13 +296,6 @@ def decomposition_records(
         if found:
             examples += _most_variable(whole, model.name, found[0], some)
     return tuple(records), tuple(examples)
-
-
-def _clusters(whole: Predictions, some: Held, options: Options) -> npt.NDArray[np.int64] | None:
-    if options.cluster is None:
-        return None
-    column = whole.metadata.get(options.cluster) or whole.keys[options.cluster]
-    return np.unique(column.values[some.first], return_inverse=True)[1].astype(np.int64)
 
 
 def _decomposed(
@@ -372,7 +365,7 @@ def noise_level(whole: Predictions, truth: Floats, some: Held, options: Options)
 
 
 def _record(
-    model: str, one: Decomposed, n_replicates: int, cluster: npt.NDArray[np.int64] | None, options: Options
+    model: str, one: Decomposed, n_replicates: int, cluster: Indices | None, options: Options
 ) -> DecompositionRecord:
     split, level = one.split, options.confidence
     loss, bias, variance = (

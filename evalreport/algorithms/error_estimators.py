@@ -27,10 +27,9 @@ from evalreport.algorithms.replicates import (
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.intervals import INTERVALS, leading
-from evalreport.intervals.choice import table_function as as_tables
-from evalreport.metrics.estimate import Estimate, value_range, view
+from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range, view
 from evalreport.metrics.fits import fit_values
-from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData
 from evalreport.metrics.sample import Sample, lacks
@@ -103,10 +102,7 @@ def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> Erro
     known = not math.isnan(estimate.value)
     error, low, high, method = None, None, None, None
     if known:
-        value_of = None
-        if estimate.table is not None:
-            value_of = as_tables(table_function(estimate.quantity, sample.predictions))
-        interval = leading(estimate, level, value_of)
+        interval = leading(estimate, level, of_tables(estimate, sample.predictions))
         over_fits = INTERVALS[interval.method].over_fits
         error = corrected_error(estimate) if over_fits else _own_error(estimate)
         low, high, method = interval.low, interval.high, interval.method if interval.low is not None else None
@@ -182,7 +178,6 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
     return tuple(found)
 
 
-Floats = npt.NDArray[np.float64]
 Values = Mapping[tuple[str, Quantity], Floats]
 
 NO_APPARENT = Message("estimator.no_apparent")
@@ -211,7 +206,7 @@ def bootstrap_estimates(
     replicates: Replicates,
     quantities: Sequence[Quantity],
     *,
-    cluster: npt.NDArray[np.int64] | None,
+    cluster: Indices | None,
     level: float,
 ) -> dict[tuple[str, Quantity, str], Estimated]:
     """Estimate every quantity of every model in the four ways, and by resubstitution.
@@ -250,7 +245,7 @@ def _of_losses(
     model: ModelOutputs,
     quantity: Quantity,
     *,
-    cluster: npt.NDArray[np.int64] | None,
+    cluster: Indices | None,
     level: float,
 ) -> dict[str, Estimated]:
     """Estimate a mean of losses: every estimator is then a mean over examples itself, which gives its error."""
@@ -402,8 +397,8 @@ def _by_replicate(
 
 def values_by_part(
     predictions: Predictions,
-    rows: npt.NDArray[np.int64],
-    codes: npt.NDArray[np.int64],
+    rows: Indices,
+    codes: Indices,
     quantities: Sequence[Quantity],
     weights: Floats | None = None,
 ) -> dict[tuple[str, Quantity], Floats]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.algorithms.error_estimators import (
     INTERPOLATES,
@@ -17,9 +16,16 @@ from evalreport.algorithms.error_estimators import (
     split_records,
     values_by_part,
 )
-from evalreport.algorithms.replicates import Replicates, is_mean_of_losses, part_is, replicates_of
+from evalreport.algorithms.replicates import (
+    Replicates,
+    clusters_of,
+    is_mean_of_losses,
+    part_is,
+    replicates_of,
+)
 from evalreport.config import Options, Task
 from evalreport.data.predictions import Predictions
+from evalreport.metrics.estimate import Floats
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition
@@ -42,10 +48,7 @@ def algorithm_cautions(fields: ResultFields, design: str) -> tuple[WarningRecord
     """Return the warnings that the fields of ``about_algorithms`` give reason for."""
     estimates = fields.get("error_estimates", ())
     main = [e for e in estimates if e.metric == estimates[0].metric]
-    return (
-        *_of_estimates(main),
-        *_of_decomposition(fields.get("decomposition", ()), design),
-    )
+    return (*_of_estimates(main), *_of_decomposition(fields.get("decomposition", ()), design))
 
 
 def _of_estimates(main: Sequence[ErrorEstimateRecord]) -> Iterator[WarningRecord]:
@@ -251,7 +254,7 @@ def _of_replicates(
     else:
         squares = {q: Quantity(root) for q in quantities if (root := definition(q).root_of)}
         direct = list(dict.fromkeys((*(q for q in quantities if q not in squares), *squares.values())))
-        cluster = _clusters(whole, replicates, options)
+        cluster = clusters_of(whole, replicates.first, options)
         made = bootstrap_estimates(whole, replicates, direct, cluster=cluster, level=options.confidence)
         made |= {
             (m, root, name): _root(e, square.metric)
@@ -262,13 +265,6 @@ def _of_replicates(
     return {
         (m, q.spelled, name): _record(m, q, name, e) for (m, q, name), e in made.items() if q in quantities
     }
-
-
-def _clusters(whole: Predictions, replicates: Replicates, options: Options) -> npt.NDArray[np.int64] | None:
-    if options.cluster is None:
-        return None
-    column = whole.metadata.get(options.cluster) or whole.keys[options.cluster]
-    return np.unique(column.values[replicates.first], return_inverse=True)[1].astype(np.int64)
 
 
 def _root(estimate: Estimated, of: str) -> Estimated:
@@ -331,7 +327,7 @@ def _of_training_rows(
     }
 
 
-def _mean(values: npt.NDArray[np.float64]) -> float:
+def _mean(values: Floats) -> float:
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else math.nan
 
@@ -355,13 +351,5 @@ def _missing(
                 reason = Message("missing_estimate.uneven_classes", scheme=scheme)
             reason = lacks(model, quantity) or reason
             yield ErrorEstimateRecord(
-                model=model.name,
-                estimator=name,
-                metric=quantity.spelled,
-                details={},
-                reason=reason,
-                value=None,
-                standard_error=None,
-                low=None,
-                high=None,
+                model=model.name, estimator=name, metric=quantity.spelled, details={}, reason=reason
             )

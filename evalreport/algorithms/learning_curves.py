@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.algorithms.decomposition import decomposition_records, own_complexity, with_point
 from evalreport.algorithms.error_estimators import values_by_part
@@ -25,11 +24,10 @@ from evalreport.data.selection import Point, Series, at_points, series_of, test_
 from evalreport.engine.distributions import chi2_tail, dot, exp, log
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.intervals import leading
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.proportions import quantile
-from evalreport.metrics.estimate import value_range
+from evalreport.metrics.estimate import Floats, Indices, value_range
 from evalreport.metrics.fits import with_fits
-from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import estimate_all, lacks
 from evalreport.metrics.units import layout_of, parts_by, units_of
@@ -41,9 +39,6 @@ from evalreport.results import (
     LearningPointRecord,
 )
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 
 LEAST_SIZES = 4
 """Three numbers are fitted: with fewer sizes nothing would be left to check the fit by."""
@@ -61,8 +56,8 @@ class PointLosses:
 
     x: float
     losses: Floats
-    example: Codes
-    fit: Codes
+    example: Indices
+    fit: Indices
     n_fits: int
 
 
@@ -246,10 +241,7 @@ def _needed(
         rest = exp(-c * math.log(largest)) - margin / np.maximum(b, 1e-300)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values.append(np.where((b > 0) & (rest > 0), exp(-log(np.maximum(rest, 1e-300)) / c), np.inf))
-    sizes = (
-        float(values[0][0]),
-        *(float(np.quantile(values[1], t, method="inverted_cdf")) for t in tails),
-    )
+    sizes = (float(values[0][0]), *(float(np.quantile(values[1], t, method="inverted_cdf")) for t in tails))
     needed, low, high = (size if np.isfinite(size) else None for size in sizes)
     return needed, low, high
 
@@ -374,16 +366,11 @@ def _of_values(tables: Sequence[Predictions], quantity: Quantity, options: Optio
     for table in tables:
         predictions = test_rows(table)
         units = units_of(predictions, cluster=options.cluster, weight=options.weight)
-        sample = with_fits(
-            estimate_all(
-                predictions, [quantity], units=units, n_resamples=options.resamples, seed=options.seed
-            )
+        drawn = estimate_all(
+            predictions, [quantity], units=units, n_resamples=options.resamples, seed=options.seed
         )
-        (estimate,) = sample.estimates.values()
-        value_of = None
-        if estimate.table is not None:
-            value_of = as_tables(table_function(quantity, predictions))
-        interval = leading(estimate, options.confidence, value_of)
+        (estimate,) = with_fits(drawn).estimates.values()
+        interval = leading(estimate, options.confidence, of_tables(estimate, predictions))
         found.append((estimate.value, estimate.standard_error, interval.low, interval.high))
     return found
 
@@ -415,9 +402,6 @@ def _trained(
             n=len(np.unique(table.example[rows])),
             n_fits=len(by_fit),
             used=used,
-            standard_error=None,
-            low=None,
-            high=None,
         )
 
 

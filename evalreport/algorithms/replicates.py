@@ -7,16 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.counts import effective_clusters, freedom, freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.estimate import ModelView, view
+from evalreport.metrics.estimate import Floats, Indices, ModelView, view
 from evalreport.metrics.registry import Quantity, definition
-
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
-
 
 ANOTHER_SIZE = 0.1
 """Samples whose mean size differs from the number of examples by more than this share are of another size."""
@@ -39,13 +36,13 @@ class Replicates:
         (n,) positions of the examples in ``Predictions.ids``.
     """
 
-    rows: Rows
+    rows: Indices
     inbag: Floats | None
-    apparent: Rows | None
-    examples: Rows
+    apparent: Indices | None
+    examples: Indices
 
     @property
-    def first(self) -> Rows:
+    def first(self) -> Indices:
         """A row (n,) of each example, for what does not depend on the fit: its truth, its cluster."""
         any_row = self.rows.max(axis=0)
         return any_row if self.apparent is None else np.where(any_row >= 0, any_row, self.apparent)
@@ -127,7 +124,15 @@ def part_is(predictions: Predictions, part: str) -> npt.NDArray[np.bool_]:
     return np.asarray(column.values == column.categories.index(part))
 
 
-def _placed(example: Rows, rows: Rows, examples: Rows) -> Rows | None:
+def clusters_of(predictions: Predictions, rows: Indices, options: Options) -> Indices | None:
+    """Return the cluster of each of some rows, numbered from 0; None without clusters."""
+    if options.cluster is None:
+        return None
+    column = predictions.metadata.get(options.cluster) or predictions.keys[options.cluster]
+    return np.unique(column.values[rows], return_inverse=True)[1].astype(np.int64)
+
+
+def _placed(example: Indices, rows: Indices, examples: Indices) -> Indices | None:
     """Return the row of each of the examples; None where one is missing or stands twice."""
     order = np.argsort(example, kind="stable")
     if not np.array_equal(example[order], examples):
@@ -227,7 +232,7 @@ class Precision:
 
 def over_examples(
     contributions: Floats,
-    cluster: npt.NDArray[np.int64] | None,
+    cluster: Indices | None,
     level: float,
     limits: tuple[float, float] = (-np.inf, np.inf),
     centre: float | None = None,
@@ -321,7 +326,6 @@ class Plus:
     gamma: float
     relative_overfitting: float
     omega: float
-    capped: float
 
 
 def out_of_bag(losses: Floats, out: Mask) -> OutOfBag:
@@ -344,7 +348,7 @@ def out_of_bag(losses: Floats, out: Mask) -> OutOfBag:
     return OutOfBag(by_example, value, by_replicate, pooled, int(never.sum()))
 
 
-def _divided(sums: Floats, counts: npt.NDArray[np.int64]) -> Floats:
+def _divided(sums: Floats, counts: Indices) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
@@ -393,4 +397,4 @@ def bootstrap_632plus(
     worse = capped < apparent if greater_is_better else capped > apparent
     relative = (capped - apparent) / (gamma - apparent) if worse else 0.0
     omega = WEIGHT / (1 - (1 - WEIGHT) * relative)
-    return Plus((1 - omega) * apparent + omega * capped, gamma, relative, omega, capped)
+    return Plus((1 - omega) * apparent + omega * capped, gamma, relative, omega)

@@ -28,7 +28,7 @@ from evalreport.files import write_whole
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import definition
 from evalreport.plots.control import Look, control
-from evalreport.plots.svg import inline
+from evalreport.plots.style import inline
 from evalreport.records import JsonObject
 from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
 from evalreport.report.characters import visible

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from string import ascii_letters
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.example_tests import AgainstRate
-from evalreport.comparisons.omnibus import by_independent_example, critical_difference, ranked_models
+from evalreport.comparisons.fits import by_independent_example, critical_difference, ranked_models
 from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, tests_that_need
 from evalreport.config import Options
 from evalreport.intervals import limits
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Examples, Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
@@ -116,8 +116,6 @@ def _letter(index: int) -> str:
     return LETTERS[index] if index < len(LETTERS) else chr(FIRST_FURTHER + index - len(LETTERS))
 
 
-Floats = npt.NDArray[np.float64]
-
 CLEAR = 0.05
 """Curves cross clearly where each is higher than the other by so much somewhere."""
 
@@ -154,7 +152,6 @@ def _of_pair(a: Drawn, b: Drawn, most: int) -> DominanceRecord:
         a=a.ladder.model,
         b=b.ladder.model,
         curve="roc",
-        label=None,
         relation=relation,
         crossings=tuple(_crossings(place, gap)[:MOST_CROSSINGS]),
         a_most=up,
@@ -162,7 +159,6 @@ def _of_pair(a: Drawn, b: Drawn, most: int) -> DominanceRecord:
         b_most=down,
         b_most_at=float(place[gap.argmin()]) if down else None,
         clear=min(up, down) >= CLEAR,
-        text="",
     )
     if record.clear:
         beyond = [_beyond(one, other, place, side) for one, other, side in ((a, b, gap), (b, a, -gap))]
@@ -306,11 +302,11 @@ def point_dominance(sample: Sample, ladders: Sequence[ThresholdCounts]) -> Itera
             upper, lower = (a, b) if better else (b, a)
             text = Message("roc_points.no_worse", upper=upper, lower=lower)
             gap = tpr_a - tpr_b
+            relation: Relation = "above" if better else "below"
+            up, down = max(gap, 0.0), max(-gap, 0.0)
             yield DominanceRecord(
-                a=a, b=b, curve="points", label=None, relation="above" if better else "below", crossings=(),
-                a_most=max(gap, 0.0), b_most=max(-gap, 0.0),
-                clear=False, text=text, a_most_at=None, b_most_at=None,
-            )  # fmt: skip
+                a=a, b=b, curve="points", relation=relation, a_most=up, b_most=down, text=text
+            )
 
 
 def _point(a: str, b: str, gap: float, fpr: float) -> DominanceRecord:
@@ -323,14 +319,11 @@ def _point(a: str, b: str, gap: float, fpr: float) -> DominanceRecord:
         a=a,
         b=b,
         curve="roc_point",
-        label=None,
         relation=relation,
-        crossings=(),
         a_most=up,
         a_most_at=fpr if up else None,
         b_most=down,
         b_most_at=fpr if down else None,
-        clear=False,
         text=text,
     )
 
@@ -381,21 +374,18 @@ def _by_default(sample: Sample, quantity: Quantity) -> tuple[str, ...]:
 
 
 def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> OmnibusRecord:
-    caution = None
-    if TESTS[name].needs == "all_right":
+    test = TESTS[name]
+    by, caution = "examples", None
+    if test.needs == "all_right":
         models, right = _right(sample, quantity)
-        outcome = Outcome(None, None, reason=_refused("test_lacks.answers_of_three"))
-        by, blocks = "examples", None if right is None else right.n
-        if right is not None:
-            outcome = TESTS[name].function(right)
+        outcome = _refused("test_lacks.answers_of_three") if right is None else test.function(right)
+        blocks = None if right is None else right.n
     else:
         ranked = ranked_models(sample, quantity, lower_is_better=options.lower_is_better)
-        outcome = Outcome(None, None, reason=_refused("test_lacks.three_models"))
-        models, by, blocks = (), "examples", None
+        outcome = _refused("test_lacks.three_models") if ranked is None else test.function(ranked)
+        models, blocks = ((), None) if ranked is None else (ranked.models, ranked.blocks)
         if ranked is not None:
-            outcome = TESTS[name].function(ranked)
-            models, by, blocks = ranked.models, ranked.by, ranked.blocks
-            caution = _shared(ranked)
+            by, caution = ranked.by, _shared(ranked)
     return OmnibusRecord(
         metric=quantity.spelled,
         test=name,
@@ -411,8 +401,8 @@ def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> 
     )
 
 
-def _refused(why: str) -> Message:
-    return Message("reason.refused", why=Message(why))
+def _refused(why: str) -> Outcome:
+    return Outcome(None, None, reason=Message("reason.refused", why=Message(why)))
 
 
 def _shared(ranked: Ranked) -> Message | None:
@@ -440,16 +430,13 @@ def average_rank_records(
 ) -> tuple[AverageRankRecord, ...]:
     """Return the average ranks behind every Friedman test, with Nemenyi's critical difference at the run's level."""
     of_ranks = tests_that_need("all_ranks")
-    ranked_by = {
-        record.metric for record in omnibus if record.test in of_ranks and record.p_value is not None
-    }
+    ranked_by = {r.metric for r in omnibus if r.test in of_ranks and r.p_value is not None}
     found = []
     for quantity in quantities:
-        ranked = None
-        if quantity.spelled in ranked_by:
-            ranked = ranked_models(samples[0], quantity, lower_is_better=options.lower_is_better)
-        if ranked is None:
+        if quantity.spelled not in ranked_by:
             continue
+        ranked = ranked_models(samples[0], quantity, lower_is_better=options.lower_is_better)
+        assert ranked is not None
         m, k = ranked.blocks, len(ranked.models)
         smallest = critical_difference(k, m, round(1 - options.confidence, 12))
         found += [
@@ -490,7 +477,7 @@ def one_sample_records(
                 found.append(_against_rate(sample, model, estimate, options))
     if found or options.tests == ("all",):
         return tuple(found)
-    outcome = Outcome(None, None, reason=_refused("test_lacks.accuracy"))
+    outcome = _refused("test_lacks.accuracy")
     names = [m.name for sample in samples for m in sample.predictions.models]
     return tuple(_one_sample(name, primary, outcome, options) for name in names)
 
@@ -506,25 +493,10 @@ def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Optio
     outcome = TESTS["binomial_exact"].function(AgainstRate(estimate.successes, estimate.trials, rate))
     found = _one_sample(model, estimate.quantity, outcome, options)
     exact = limits(estimate, "clopper_pearson", options.confidence)
-    return _with_limits(found, estimate.value - rate, rate, exact.low, exact.high, Message(key, rate=rate))
-
-
-def _with_limits(
-    record: ComparisonRecord,
-    difference: float,
-    rate: float,
-    low: float | None,
-    high: float | None,
-    against: Message,
-) -> ComparisonRecord:
-    return replace(
-        record,
-        difference=difference,
-        low=None if low is None else low - rate,
-        high=None if high is None else high - rate,
-        interval_method="clopper_pearson",
-        caution=parts(EXPLORATORY, against),
-    )
+    low, high = (None if limit is None else limit - rate for limit in (exact.low, exact.high))
+    caution = parts(EXPLORATORY, Message(key, rate=rate))
+    difference, method = estimate.value - rate, "clopper_pearson"
+    return replace(found, difference=difference, low=low, high=high, interval_method=method, caution=caution)
 
 
 def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Options) -> ComparisonRecord:
@@ -534,7 +506,6 @@ def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Optio
         metric=quantity.metric,
         average=quantity.average,
         label=quantity.label,
-        slice=None,
         test="binomial_exact",
         statistic=outcome.statistic,
         df=outcome.df,
@@ -546,12 +517,6 @@ def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Optio
         caution=EXPLORATORY,
         reason=outcome.reason,
         details=outcome.details,
-        p_adjusted=None,
-        correction=None,
-        difference=None,
-        low=None,
-        high=None,
-        interval_method=None,
     )
 
 
@@ -560,25 +525,16 @@ def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Optio
 
 def variance_records(sample: Sample) -> tuple[VarianceRecord, ...]:
     """Return how much values vary between training seeds or replicates, apart from how much with the test set."""
-    return tuple(record for key in sample.estimates for record in _variances(sample.estimates[key]))
+    return tuple(record for estimate in sample.estimates.values() for record in _variances(estimate))
 
 
 def _variances(estimate: Estimate) -> Iterator[VarianceRecord]:
     fits, quantity = estimate.fits, estimate.quantity
     if fits is None or fits.kind not in ("seeds", "replicates") or quantity.label is not None:
         return
+    record = partial(VarianceRecord, model=estimate.model, metric=quantity.spelled)
     values = fits.values[~np.isnan(fits.values)]
     if len(values) > 1:
-        between = float(values.var(ddof=1))
-        yield VarianceRecord(
-            model=estimate.model, metric=quantity.spelled, source=fits.kind, value=between, n=len(values)
-        )
+        yield record(source=fits.kind, value=float(values.var(ddof=1)), n=len(values))
     if estimate.defined and estimate.corrected_error is not None:
-        of_test_set = estimate.corrected_error**2
-        yield VarianceRecord(
-            model=estimate.model,
-            metric=quantity.spelled,
-            source="test set",
-            value=of_test_set,
-            n=estimate.n_units,
-        )
+        yield record(source="test set", value=estimate.corrected_error**2, n=estimate.n_units)

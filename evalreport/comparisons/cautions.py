@@ -25,8 +25,6 @@ from evalreport.records import ComparisonRecord, WarningRecord, warning
 from evalreport.results import DominanceRecord, OperatingPointRecord, ResultFields
 from evalreport.texts import Message, Text, shortened
 
-Floats = npt.NDArray[np.float64]
-
 MOST_NAMED = 3
 MANY_MODELS = 10
 FEW_SCORES = 20
@@ -34,10 +32,7 @@ FEW_SCORES = 20
 
 
 def of_choice(
-    sample: Sample,
-    rows: Sequence[ComparisonRecord],
-    thresholds: ResultFields,
-    options: Options,
+    sample: Sample, rows: Sequence[ComparisonRecord], thresholds: ResultFields, options: Options
 ) -> Iterator[WarningRecord]:
     """Yield the warnings of this room, in a fixed order."""
     yield from _of_metrics(sample, rows, options)

@@ -17,7 +17,7 @@ from evalreport.config import Options
 from evalreport.engine.counts import freedom_of_clusters
 from evalreport.intervals import recommended
 from evalreport.intervals.registry import Shortfall, shortfall_of, shortfalls
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats, Indices
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, parts_by
@@ -136,7 +136,7 @@ def _tenths(effective: float) -> float:
     return math.floor(10 * effective) / 10
 
 
-def _divided_clusters(sample: Sample, cluster: npt.NDArray[np.int64]) -> int:
+def _divided_clusters(sample: Sample, cluster: Indices) -> int:
     """Count the clusters that some repeat tests in more than one fold, or (hold-out) only in part."""
     predictions = sample.predictions
     repeat = parts_by(predictions, POOLED_BY[predictions.design]).codes
@@ -160,7 +160,7 @@ def _of_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
         yield warning("time_ordered", about=("time",))
 
 
-def _interleaved(sample: Sample, time: npt.NDArray[np.float64]) -> bool:
+def _interleaved(sample: Sample, time: Floats) -> bool:
     """Say whether, going through time, the fold changes much more often than between blocks."""
     parts = sample.rows.layout.fits
     repeat = parts_by(sample.predictions, POOLED_BY[sample.predictions.design]).codes
@@ -168,8 +168,6 @@ def _interleaved(sample: Sample, time: npt.NDArray[np.float64]) -> bool:
     fold = parts.codes[first][np.argsort(time[first], kind="stable")]
     return bool((np.diff(fold) != 0).sum() > 3 * len(np.unique(fold)))
 
-
-Floats = npt.NDArray[np.float64]
 
 OF_ONE, OF_FEW, OF_SMALL_SAMPLES = 0.1, 0.2, 9.0
 """More than 0.1 + 9/n of the sum in one loss, or 0.2 + 9/n in the largest sqrt(n)/3 of them, is much.
@@ -186,7 +184,7 @@ MOST_IDS = 5
 class Largest:
     """The largest of some losses: which examples, and what share of the sum they carry."""
 
-    examples: npt.NDArray[np.int64]
+    examples: Indices
     share: float
     much: bool
 
@@ -328,12 +326,8 @@ def _plain(estimate: Estimate) -> bool:
 
     What few people say has a warning of its own, by how many rows they judged.
     """
-    return (
-        estimate.judged is None
-        and estimate.fits is None
-        and estimate.clusters is None
-        and not estimate.weighted
-    )
+    alone = estimate.judged is None and estimate.fits is None
+    return alone and estimate.clusters is None and not estimate.weighted
 
 
 def _rarest(sample: Sample) -> int | None:

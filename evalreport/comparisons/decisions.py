@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.config import Correction
 from evalreport.engine.distributions import root
 from evalreport.intervals import INTERVALS, recommended, resolved
+from evalreport.metrics.estimate import Floats
 from evalreport.records import Interval
 from evalreport.texts import Message
 
@@ -40,7 +40,7 @@ def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:
     return [float(p) for p in _adjusted(np.asarray(p_values, dtype=np.float64), correction)]
 
 
-def _adjusted(p: npt.NDArray[np.float64], correction: Correction) -> npt.NDArray[np.float64]:
+def _adjusted(p: Floats, correction: Correction) -> Floats:
     m = len(p)
     if correction == "none" or m == 0:
         return p
@@ -191,11 +191,7 @@ def smallest_alpha(
     return probability(max(root(room, at, largest, tolerance=1e-10), math.nextafter(at, 1)))
 
 
-@comparison_test(
-    "Equivalence, two one-sided tests",
-    "margin",
-    name="tost",
-)
+@comparison_test("Equivalence, two one-sided tests", "margin", name="tost")
 def equivalence(pair: Pair) -> Outcome:
     """Smallest level at which the recommended interval of the difference lies inside the declared margin."""
     assert pair.margin is not None

@@ -22,11 +22,11 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.derivative import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
+from evalreport.metrics.estimate import Floats
 from evalreport.metrics.sample import Sample
 from evalreport.records import AgreementRecord, DisagreementRecord, EffectRecord, Interval, UnanimityRecord
 from evalreport.texts import Message, Value, parts
 
-Floats = npt.NDArray[np.float64]
 MOST_EXAMPLES = 20
 
 
@@ -39,7 +39,7 @@ class Spread:
     measure: Message
 
 
-def disagreements(predictions: Predictions, *, most: int = MOST_EXAMPLES) -> tuple[DisagreementRecord, ...]:
+def disagreements(predictions: Predictions) -> tuple[DisagreementRecord, ...]:
     """Return the examples with the widest spread of answers, the widest first; nothing where all answers agree.
 
     Classes: pairs of models with different labels, then the spread of the probability given to the true class.
@@ -50,8 +50,6 @@ def disagreements(predictions: Predictions, *, most: int = MOST_EXAMPLES) -> tup
     predictions
         One test set on which every model predicts every example; nothing is returned for other designs, nor for
         counts, whose examples have no ids.
-    most
-        Largest number of examples.
     """
     identified = predictions.n == len(predictions.ids) and predictions.multiplicity is None
     if predictions.design != "test-set" or not identified:
@@ -60,7 +58,7 @@ def disagreements(predictions: Predictions, *, most: int = MOST_EXAMPLES) -> tup
     if len(models) < 2:
         return ()
     spread = _spread(predictions, models)
-    chosen = _widest(spread, most)
+    chosen = _widest(spread, MOST_EXAMPLES)
     return tuple(
         DisagreementRecord(
             id=str(predictions.ids[int(predictions.example[row])]),
@@ -328,12 +326,7 @@ def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
         # Large-sample variance of a paired d: Hedges and Olkin (1985), chapter 5, with one sample of differences.
         half = quantile(level) * math.sqrt(1 / n + d * d / (2 * n))
         limits = (d - half, d + half)
-    yield (
-        "cohen_d",
-        d,
-        limits,
-        Message("effect.standardised", d=d, decimals=2),
-    )
+    yield ("cohen_d", d, limits, Message("effect.standardised", d=d, decimals=2))
 
 
 def _by_ranks(gains: Floats, a: str, b: str, unit: str) -> Iterator[Sized]:
@@ -369,10 +362,7 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
     true, first, second = predictions.y_true, np.asarray(labels[a]), np.asarray(labels[b])
     if predictions.task == "binary":
         positive = true == predictions.positive_code
-        kinds = [
-            ("misses_per_1000", positive),
-            ("false_alarms_per_1000", ~positive),
-        ]
+        kinds = [("misses_per_1000", positive), ("false_alarms_per_1000", ~positive)]
     else:
         kinds = [("errors_per_1000", np.ones(len(true), dtype=bool))]
     for effect, counted in kinds:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import (
@@ -17,6 +16,7 @@ from evalreport.engine.distributions import (
     t_tail,
 )
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail, standardised
+from evalreport.metrics.estimate import Floats
 from evalreport.texts import Message
 
 
@@ -47,10 +47,7 @@ def mcnemar_midp(pair: Pair) -> Outcome:
     return _outcome(pair, smaller, p)
 
 
-@comparison_test(
-    "McNemar, exact",
-    "agreement",
-)
+@comparison_test("McNemar, exact", "agreement")
 def mcnemar_exact(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the discordant examples."""
     b, c = _discordant(pair)
@@ -58,11 +55,7 @@ def mcnemar_exact(pair: Pair) -> Outcome:
     return _outcome(pair, min(b, c), p)
 
 
-@comparison_test(
-    "McNemar, chi-squared",
-    "agreement",
-    large_samples=True,
-)
+@comparison_test("McNemar, chi-squared", "agreement", large_samples=True)
 def mcnemar(pair: Pair) -> Outcome:
     """Chi-squared test (b - c)^2 / (b + c) on the discordant examples."""
     b, c = _discordant(pair)
@@ -70,11 +63,7 @@ def mcnemar(pair: Pair) -> Outcome:
     return _outcome(pair, statistic, chi2_tail(statistic, 1), 1)
 
 
-@comparison_test(
-    "McNemar, corrected",
-    "agreement",
-    large_samples=True,
-)
+@comparison_test("McNemar, corrected", "agreement", large_samples=True)
 def mcnemar_corrected(pair: Pair) -> Outcome:
     """Chi-squared test on the discordant examples with Edwards' continuity correction, (max(|b - c| - 1, 0))^2."""
     b, c = _discordant(pair)
@@ -82,11 +71,7 @@ def mcnemar_corrected(pair: Pair) -> Outcome:
     return _outcome(pair, statistic, chi2_tail(statistic, 1), 1)
 
 
-@comparison_test(
-    "Two-proportion z, pooled",
-    "independent",
-    beside=("bootstrap_difference",),
-)
+@comparison_test("Two-proportion z, pooled", "independent", beside=("bootstrap_difference",))
 def two_proportions_z(pair: Pair) -> Outcome:
     """Difference of two proportions from independent test sets over its error under one common proportion."""
     assert pair.difference.independent is not None
@@ -110,10 +95,7 @@ class AgainstRate:
     rate: float
 
 
-@comparison_test(
-    "Exact binomial, one sample",
-    "one_model",
-)
+@comparison_test("Exact binomial, one sample", "one_model")
 def binomial_exact(one: AgainstRate) -> Outcome:
     """Probability of at least so many right answers if each were right with the rate of the most frequent class."""
     p = binomial_at_least(one.successes, one.trials, one.rate)
@@ -126,11 +108,7 @@ NEGLIGIBLE = 1e-12
 NO_SPREAD = Message("reason.no_spread")
 
 
-@comparison_test(
-    "Paired t",
-    "losses",
-    beside=("bootstrap_difference", "permutation"),
-)
+@comparison_test("Paired t", "losses", beside=("bootstrap_difference", "permutation"))
 def paired_t(pair: Pair) -> Outcome:
     """Student's t test on the differences of the two models' losses, example by example."""
     mean, error, units = pair.difference.value, pair.difference.corrected_error, pair.difference.n_units
@@ -144,30 +122,19 @@ def paired_t(pair: Pair) -> Outcome:
     return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))
 
 
-@comparison_test(
-    "Cluster-robust t (CR2)",
-    "clusters",
-    beside=("permutation", "bootstrap_difference"),
-)
+@comparison_test("Cluster-robust t (CR2)", "clusters", beside=("permutation", "bootstrap_difference"))
 def cr2_t(pair: Pair) -> Outcome:
     """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
     return _by_influence(pair, Message("reason.one_cluster"))
 
 
-@comparison_test(
-    "t within tasks",
-    "suite",
-    beside=("permutation", "bootstrap_difference"),
-)
+@comparison_test("t within tasks", "suite", beside=("permutation", "bootstrap_difference"))
 def suite_t(pair: Pair) -> Outcome:
     """Difference over its error with the examples drawn within each task, by t with Satterthwaite's freedom."""
     return _by_influence(pair, Message("reason.one_of_a_task"))
 
 
-@comparison_test(
-    "Prediction-powered (PPI++)",
-    "judged",
-)
+@comparison_test("Prediction-powered (PPI++)", "judged")
 def ppi(pair: Pair) -> Outcome:
     """Difference of what people would have said on average over its error, by z (in clusters and suites by t)."""
     delta = pair.difference
@@ -176,11 +143,7 @@ def ppi(pair: Pair) -> Outcome:
     return _by_error(pair, delta.standard_error, None, Message("reason.one_example_or_cluster"))
 
 
-@comparison_test(
-    "t under weights",
-    "weights",
-    beside=("permutation", "bootstrap_difference"),
-)
+@comparison_test("t under weights", "weights", beside=("permutation", "bootstrap_difference"))
 def weighted_t(pair: Pair) -> Outcome:
     """Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters)."""
     return _by_influence(pair, Message("reason.one_example_or_cluster"))
@@ -204,8 +167,6 @@ def _by_error(pair: Pair, error: float | None, df: float | None, alone: Message)
     tail = normal_tail(abs(statistic)) if df is None else t_tail(abs(statistic), df)
     return Outcome(statistic, probability(2 * tail), df)
 
-
-Floats = npt.NDArray[np.float64]
 
 DECIMALS = 10
 
@@ -239,11 +200,7 @@ def wilcoxon(pair: Pair) -> Outcome:
     return _rank_outcome(float((times * ranks)[moved > 0].sum()), ranks, times, p)
 
 
-@comparison_test(
-    "Wilcoxon signed rank, Pratt's zeros",
-    "blocks",
-    inverse="hodges_lehmann",
-)
+@comparison_test("Wilcoxon signed rank, Pratt's zeros", "blocks", inverse="hodges_lehmann")
 def wilcoxon_pratt(pair: Pair) -> Outcome:
     """Signed ranks where differences of 0 take the lowest ranks and count on neither side, normal approximation."""
     differences, times = _blocks(pair)
@@ -266,10 +223,7 @@ def _no_difference() -> Outcome:
     return Outcome(0.0, 1.0, None, "rank_biserial", 0.0, details={"n": 0.0})
 
 
-@comparison_test(
-    "Sign",
-    "blocks",
-)
+@comparison_test("Sign", "blocks")
 def sign(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the number of positive among the differences other than 0."""
     differences, times = _blocks(pair)
@@ -282,11 +236,7 @@ def sign(pair: Pair) -> Outcome:
     return Outcome(float(positive), probability(p), None, "cohen_g", positive / n - 0.5, details=details)
 
 
-@comparison_test(
-    "DeLong",
-    "placements",
-    beside=("bootstrap_difference", "permutation"),
-)
+@comparison_test("DeLong", "placements", beside=("bootstrap_difference", "permutation"))
 def delong(pair: Pair) -> Outcome:
     """Normal test of the difference of two areas with the covariance of their placement values."""
     error, value = pair.difference.delong_error, pair.difference.value

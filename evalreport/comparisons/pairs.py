@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons import test_selection
-from evalreport.comparisons.omnibus import by_example, ranked_models, sign_flips
+from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.registry import Kind
-from evalreport.metrics.differences import difference, unpaired_difference
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats, Judged
 from evalreport.metrics.judged import judged_difference
-from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Examples, Sample
 from evalreport.records import ComparisonRecord, Interval
 from evalreport.texts import Message, Text, parts
-
-Floats = npt.NDArray[np.float64]
 
 SWAPS_IN_TAIL = 40
 """Swaps that are drawn at least, times pairs over alpha: so many lie beyond the smallest adjusted level."""
@@ -121,8 +116,7 @@ def _comparison(
         if isinstance(found, Message):
             return Comparison(a, b, quantity, None, found)
         delta = found
-    if first.table is not None:
-        delta = replace(delta, value_of=as_tables(table_function(quantity, sample.predictions)))
+    delta = replace(delta, value_of=of_tables(first, sample.predictions))
     # A mean over tasks is not the mean of the examples' losses.
     examples = None if delta.tasks is not None else by_example(sample, (a, b), quantity)
     if examples is not None and first.trials is not None and second.trials is not None:
@@ -134,6 +128,7 @@ def _comparison(
         b=second,
         difference=_paired(delta, examples),
         losses=None if examples is None else examples.values,
+        labels=sample.labels((a, b)) if first.metric.needs == "labels" else None,
         swapped=swapped,
         design=sample.predictions.design,
         ranked=ranked,
@@ -286,7 +281,6 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         metric=comparison.quantity.metric,
         average=comparison.quantity.average,
         label=comparison.quantity.label,
-        slice=None,
         test=test,
         statistic=outcome.statistic,
         df=outcome.df,
@@ -302,8 +296,6 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or (None if interval is None else interval.reason),
         details=outcome.details,
-        p_adjusted=None,
-        correction=None,
     )
 
 
@@ -374,3 +366,90 @@ def _independent_comparison(
         seed=options.seed,
     )
     return Comparison(a, b, quantity, pair, None)
+
+
+def difference(a: Estimate, b: Estimate) -> Estimate:
+    """Return a - b on the same examples under the same draws: that is the pairing."""
+    low, high = a.range
+    derivative = None
+    if a.derivative is not None and b.derivative is not None:
+        derivative = _subtracted(a.derivative, b.derivative)
+    replicates = None if a.replicates is None or b.replicates is None else a.replicates - b.replicates
+    fits = by_fit = None
+    if a.fits is not None and b.fits is not None and a.fits.names == b.fits.names:
+        by_fit = _subtracted_by_fit(a.by_fit, b.by_fit)
+        fits = replace(a.fits, values=a.fits.values - b.fits.values)
+    reasons = [Message("undefined.of_model", model=e.model, reason=e.reason) for e in (a, b) if e.reason]
+    return replace(
+        a,
+        value=a.value - b.value,
+        reason=parts(*reasons) if reasons else None,
+        range=(low - high, high - low),
+        derivative=derivative,
+        replicates=replicates,
+        successes=None,
+        trials=None,
+        jaccard=None,
+        trials_effective=None,
+        fits=fits,
+        by_fit=by_fit,
+        table=None,
+        judged=None,
+        sides=(a, b),
+        is_difference=True,
+    )
+
+
+def _subtracted_by_fit(
+    a: Callable[[], Floats] | None, b: Callable[[], Floats] | None
+) -> Callable[[], Floats] | None:
+    return None if a is None or b is None else lambda: _subtracted(a(), b())
+
+
+def _subtracted(a: Floats, b: Floats) -> Floats:
+    """Return a - b; influences that cancel up to rounding cancel: a model against itself has no error at all."""
+    apart = np.empty_like(a)
+    step = 1 << 14
+    for start in range(0, len(a), step):
+        one, other, found = (values[start : start + step] for values in (a, b, apart))
+        np.subtract(one, other, out=found)
+        size = np.abs(found)
+        # Nearly always nothing does: one number of each says so.
+        if size.min() <= 1e-12 * max(one.max(), -one.min()):
+            np.copyto(found, 0.0, where=size <= 1e-12 * np.abs(one))
+    return apart
+
+
+def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:
+    """Return a - b on two independent test sets: variances add, and the replicates must come from separate draws."""
+    paired = difference(replace(a, derivative=None, fits=None), replace(b, derivative=None, fits=None))
+    derivative = counts = None
+    if not (a.derivative is None or b.derivative is None or a.counts is None or b.counts is None):
+        derivative = np.concatenate([a.derivative, -b.derivative])
+        counts = np.concatenate([a.counts, b.counts])
+    proportions = None
+    if a.trials and b.trials and a.successes is not None and b.successes is not None:
+        proportions = ((a.successes, a.trials), (b.successes, b.trials))
+    clustered = a.sizes is not None or b.sizes is not None
+    weights = (a.n_effective, b.n_effective)
+    return replace(
+        paired,
+        n=a.n + b.n,
+        derivative=derivative,
+        counts=counts,
+        independent=proportions,
+        sizes=np.concatenate([_sizes(a), _sizes(b)]) if clustered else None,
+        n_effective=None if None in weights else sum(n for n in weights if n is not None),
+        positive=None,
+        judged=_of_both(a.judged, b.judged),
+        sides=(a, b),
+        is_unpaired=True,
+    )
+
+
+def _of_both(a: Judged | None, b: Judged | None) -> Judged | None:
+    return None if a is None or b is None else Judged(min(a.gold, b.gold), min(a.rest, b.rest), np.nan)
+
+
+def _sizes(estimate: Estimate) -> Floats:
+    return np.ones(estimate.n) if estimate.sizes is None else estimate.sizes

@@ -26,14 +26,13 @@ from evalreport.engine.derivative import Array, slopes_at, zero_where_undefined
 from evalreport.engine.distributions import fair_binomial
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
+from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import unit_columns
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 Key = tuple[str, str, Quantity]
 
 MOST_ENUMERATED = 4_000
@@ -116,8 +115,8 @@ class _CellSwaps:
         (m, 3, K) both models' margins after each swap.
     """
 
-    same: tuple[Codes, Codes, Floats]
-    kinds: Codes
+    same: tuple[Indices, Indices, Floats]
+    kinds: Indices
     sizes: Floats
     with_low: Floats
     weights: Floats | None
@@ -195,12 +194,12 @@ def _squares(swaps: _CellSwaps, slopes: Callable[[Floats], Floats], some: slice)
     return np.asarray(squares + (apart * apart * (swaps.sizes - with_low)).sum(axis=1))
 
 
-def _of_rows(slopes: Floats, true: Codes, predicted: Codes) -> Floats:
+def _of_rows(slopes: Floats, true: Indices, predicted: Indices) -> Floats:
     """Return the derivative (m, r) by the multiplicity of rows with a truth and a prediction, from slopes (m, 3, K)."""
     return np.asarray(slopes[:, 0, true] * (true == predicted) + slopes[:, 1, true] + slopes[:, 2, predicted])
 
 
-def _numbers_swapped(sizes: npt.NDArray[np.int64], n_swaps: int, seed: int) -> tuple[Floats, Floats | None]:
+def _numbers_swapped(sizes: Indices, n_swaps: int, seed: int) -> tuple[Floats, Floats | None]:
     """Return how many rows of each kind get the lower class from the first model: all outcomes, or draws."""
     if np.prod(sizes + 1.0) <= max(MOST_ENUMERATED, n_swaps + 1):
         axes = np.meshgrid(*(np.arange(m + 1.0) for m in sizes), indexing="ij")
@@ -226,7 +225,7 @@ def swap_patterns(
     return units.unit_swaps(n_swaps, seed=seed), None
 
 
-def _every_pattern(which: Codes, count: int) -> Iterator[Floats]:
+def _every_pattern(which: Indices, count: int) -> Iterator[Floats]:
     step = max(1, _AT_ONCE // max(count, 1))
     for start in range(0, 2 ** len(which), step):
         numbers = np.arange(start, min(start + step, 2 ** len(which)))
@@ -327,7 +326,7 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
     return found
 
 
-def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
+def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:
     """Return the distinct rows of a table (m, k) of column numbers in order, and which of them each row is."""
     codes = np.zeros(len(columns), dtype=np.int64)
     for column in columns.T:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from evalreport.metrics.estimate import Estimate
+from evalreport.engine.counts import Cells
+from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
-Floats = npt.NDArray[np.float64]
 OfExamples = Literal[
     "agreement",
     "losses",
+    "labels",
     "judged",
     "clusters",
     "weights",
@@ -32,7 +32,7 @@ OfExamples = Literal[
 Needs = Literal[
     OfExamples, "few_blocks", "folds", "trained_folds", "halves", "seeds", "ranked", "margin", "all_ranks"
 ]
-"""What a test is a function of; ``layouts.lacks`` says in words what each one takes."""
+"""What a test is a function of; ``test_selection.lacks`` says in words what each one takes."""
 
 OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 """All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
@@ -111,6 +111,9 @@ class Pair:
         The estimates and a - b; the difference of accuracies carries its ``agreement`` table.
     losses
         (m, 2) per-example values of both models where the quantity is their mean.
+    labels
+        Of a metric of labels: how many examples have each truth and each answer of the two models (``predicted``, (2,
+        u)). None where examples weigh differently, come in clusters or were predicted by several fits.
     swapped
         Computes the differences after whole rows were swapped between the models; None where they cannot be.
     design
@@ -129,6 +132,7 @@ class Pair:
     b: Estimate
     difference: Estimate
     losses: Floats | None = None
+    labels: Cells | None = None
     swapped: Callable[[], Swapped] | None = None
     design: str = "test-set"
     independent: bool = False

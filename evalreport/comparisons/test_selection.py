@@ -13,7 +13,7 @@ from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.intervals import INTERVALS, recommended
 from evalreport.intervals.choice import lacks as why_not
 from evalreport.intervals.registry import UNLIKE
-from evalreport.metrics.estimate import Fits
+from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.texts import Message, Text, parts
 
@@ -171,28 +171,31 @@ def _other_seeds(pair: Pair) -> bool:
     return pair.difference.of_seeds and pair.difference.fits is None
 
 
+def _not_plain(delta: Estimate, elsewhere: str = "plain_examples") -> Text | None:
+    """Say why a test of independent examples that count the same does not hold, and what does; None where it may."""
+    if delta.tasks is not None:
+        return Message("test_lacks.one_task")
+    return Message(f"test_lacks.{elsewhere}") if delta.weighted or delta.clusters is not None else None
+
+
 def _no_agreement(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.agreement is not None:
         return None
-    if delta.tasks is not None:
-        return Message("test_lacks.one_task")
-    if delta.weighted or delta.clusters is not None:
-        return Message("test_lacks.plain_examples")
-    return Message("test_lacks.right_and_wrong")
+    return _not_plain(delta) or Message("test_lacks.right_and_wrong")
+
+
+def _no_labels(pair: Pair) -> Text | None:
+    if pair.labels is not None:
+        return None
+    return _not_plain(pair.difference) or Message("test_lacks.labels")
 
 
 def _no_losses(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.over_datasets:
         return None
-    if delta.tasks is not None:
-        return Message("test_lacks.one_task")
-    if delta.weighted or delta.clusters is not None:
-        return Message("test_lacks.plain_examples_use_t")
-    if pair.losses is not None:
-        return None
-    return Message("test_lacks.losses")
+    return _not_plain(delta, "plain_examples_use_t") or _unless(pair.losses, "losses")
 
 
 def _no_placements(pair: Pair) -> Text | None:
@@ -210,8 +213,9 @@ def _no_replicates(pair: Pair) -> Text | None:
     return None
 
 
-def _no_swaps(pair: Pair) -> Text | None:
-    return Message("test_lacks.swaps") if pair.swapped is None else None
+def _unless(held: object | None, what: str) -> Text | None:
+    """Say that a pair lacks something where it is None."""
+    return Message(f"test_lacks.{what}") if held is None else None
 
 
 def _no_fits(pair: Pair) -> Text | None:
@@ -259,11 +263,7 @@ def _no_blocks(pair: Pair) -> Text | None:
         return None
     if pair.difference.fits is not None:
         return _no_fits(pair)
-    if pair.difference.tasks is not None:
-        return Message("test_lacks.one_task")
-    if pair.difference.weighted or pair.difference.clusters is not None:
-        return Message("test_lacks.plain_examples_or_folds")
-    return Message("test_lacks.blocks")
+    return _not_plain(pair.difference, "plain_examples_or_folds") or Message("test_lacks.blocks")
 
 
 def _no_few_blocks(pair: Pair) -> Text | None:
@@ -279,24 +279,17 @@ def _not_independent(pair: Pair) -> Text | None:
     return None
 
 
-def _not_ranked(pair: Pair) -> Text | None:
-    return Message("test_lacks.ranked") if pair.ranked is None else None
-
-
-def _no_margin(pair: Pair) -> Text | None:
-    return Message("test_lacks.margin") if pair.margin is None else None
-
-
 _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "agreement": _no_agreement,
     "losses": _no_losses,
+    "labels": _no_labels,
     "judged": lambda pair: why_not(INTERVALS["ppi"], pair.difference),
     "clusters": lambda pair: why_not(INTERVALS["cr2_t"], pair.difference),
     "weights": lambda pair: why_not(INTERVALS["weighted_t"], pair.difference),
     "suite": lambda pair: why_not(INTERVALS["suite_t"], pair.difference),
     "placements": _no_placements,
     "replicates": _no_replicates,
-    "swaps": _no_swaps,
+    "swaps": lambda pair: _unless(pair.swapped, "swaps"),
     "folds": _no_folds,
     "trained_folds": _no_trained_folds,
     "halves": _no_halves,
@@ -304,8 +297,8 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "blocks": _no_blocks,
     "few_blocks": _no_few_blocks,
     "independent": _not_independent,
-    "ranked": _not_ranked,
-    "margin": _no_margin,
+    "ranked": lambda pair: _unless(pair.ranked, "ranked"),
+    "margin": lambda pair: _unless(pair.margin, "margin"),
 }
 
 
@@ -324,7 +317,7 @@ def _assumption_broken(pair: Pair, test: str) -> Message | None:
         return None
     if needs == "swaps" and pair.difference.derivative is None:
         return Message("caution.exchangeable")
-    about_examples = needs in ("replicates", "swaps", "losses", "agreement", *UNLIKE)
+    about_examples = needs in ("replicates", "swaps", "losses", "labels", "agreement", *UNLIKE)
     if pair.difference.of_seeds and about_examples:
         return Message("caution.trained_models")
     if fits is None:

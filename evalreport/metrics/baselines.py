@@ -7,20 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.counts import margins_of
 from evalreport.engine.distributions import column_totals, dot
-from evalreport.metrics.estimate import Estimate, ModelView
+from evalreport.metrics.estimate import Estimate, Floats, ModelView
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Chosen, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.records import BaselineRecord
 from evalreport.texts import Message, Text
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +193,7 @@ def filled_in(estimate: Estimate, code: int | None) -> str | None:
     return _with_counts(estimate.metric.formula, counts)
 
 
-def _with_counts(
-    formula: str, counts: dict[str, float] | dict[str, int] | dict[str, npt.NDArray[np.float64]]
-) -> str:
+def _with_counts(formula: str, counts: dict[str, float] | dict[str, int] | dict[str, Floats]) -> str:
     names = "|".join(counts)
     text = re.sub(rf"(\d) ({names})\b", r"\1*\2", formula)
     return re.sub(rf"\b({names})\b", lambda match: f"{float(counts[match[1]]):g}", text)

@@ -10,11 +10,9 @@ from scipy import sparse, special
 
 from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.distributions import dot, log, log1p
-from evalreport.metrics.estimate import ModelView
+from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 BINS = 10
 
@@ -31,7 +29,7 @@ def _forecast(view: ModelView) -> tuple[Floats, Floats]:
     return view.proba.max(axis=1), (view.proba.argmax(axis=1) == view.true).astype(np.float64)
 
 
-def bin_of(p: Floats) -> npt.NDArray[np.int64]:
+def bin_of(p: Floats) -> Indices:
     """Return the bin of each probability: ten bins [a, b) of equal width, the last one closed.
 
     Examples

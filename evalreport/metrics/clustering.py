@@ -1,22 +1,29 @@
 """Agreement of a model's groups with the true ones, whatever the groups are called.
 
 Every one of these is a function of a few sums over the table of true groups by the model's groups, so that values,
-derivatives and replicates follow from ``Overlap`` alone. The definitions are scikit-learn's.
+derivatives and replicates follow from ``Overlap`` alone. The definitions are scikit-learn's. Estimates come from the
+distinct cells of true group and every model's group.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse, special
 
-from evalreport.engine.derivative import Array, ratio
+from evalreport.data.predictions import Predictions
+from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
+from evalreport.engine.derivative import Array, gradient, ratio
 from evalreport.engine.distributions import exp, log, log_choose
-from evalreport.metrics.registry import Decorator, Fields, affine, register
+from evalreport.engine.draws import bootstrap_cells
+from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range
+from evalreport.metrics.registry import Metric, Quantity, affine, contingency, definition
+from evalreport.metrics.units import Units
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 ROUNDING = 1e-13
 """Entropies at or below this are those of a single group."""
@@ -51,19 +58,7 @@ class Overlap(NamedTuple):
     expected: Array
 
 
-def _contingency(label: str, formula: str, **fields: object) -> Decorator:
-    given: Fields = {
-        "tasks": ("clustering",),
-        "needs": "groups",
-        "test": "bootstrap_difference",
-        "undefined": Message("undefined.one_group"),
-        "filled": "cells",
-        **fields,
-    }
-    return lambda function: register(function, label=label, formula=formula, family="contingency", **given)
-
-
-@_contingency(
+@contingency(
     "Rand index",
     "share of the pairs of examples that both groupings put together, or both apart",
     filled="groups",
@@ -76,7 +71,7 @@ def rand_index(o: Overlap) -> Array:
     return ratio(pairs + 2 * o.same_both - o.same_true - o.same_groups, pairs)
 
 
-@_contingency(
+@contingency(
     "Adjusted Rand index",
     "(Rand index - its expected value) / (1 - its expected value)",
     range=(-0.5, 1.0),
@@ -102,7 +97,7 @@ def _entropies(o: Overlap) -> tuple[Array, Array, Array]:
     return mutual, of_truth, of_groups
 
 
-@_contingency(
+@contingency(
     "NMI",
     "I(true; groups) / mean of H(true) and H(groups)",
     headline=True,
@@ -114,7 +109,7 @@ def nmi(o: Overlap) -> Array:
     return ratio(mutual, (true + groups) / 2)
 
 
-@_contingency(
+@contingency(
     "AMI",
     "(I - E[I]) / (mean of H(true) and H(groups) - E[I])",
     range=(-1.0, 1.0),
@@ -129,7 +124,7 @@ def ami(o: Overlap) -> Array:
     return ratio(mutual - o.expected, np.where(np.abs(beyond.real) > ROUNDING, beyond, 0))
 
 
-@_contingency(
+@contingency(
     "Homogeneity",
     "I(true; groups) / H(true)",
     undefined=Message("undefined.one_true_group"),
@@ -141,7 +136,7 @@ def homogeneity(o: Overlap) -> Array:
     return ratio(mutual, true)
 
 
-@_contingency(
+@contingency(
     "Completeness",
     "I(true; groups) / H(groups)",
     undefined=Message("undefined.one_model_group"),
@@ -165,7 +160,7 @@ def v_measure(of_nmi: float) -> float:
     return of_nmi
 
 
-@_contingency(
+@contingency(
     "Purity",
     "sum over the groups of their most frequent true group's examples / n",
     filled="groups",
@@ -213,3 +208,188 @@ def expected_mutual_information(true: Floats, groups: Floats) -> float:
             terms = chances[k > 0] * k[k > 0] * log(k[k > 0] / mean)
             found += float(rows * times * terms.sum() / chances.sum()) / n
     return found
+
+
+Key = tuple[str, Quantity]
+
+LEAST_ON_AVERAGE = 5
+"""Examples in a group (of pairs of examples, and of purity) or in a cell of the table (of entropies), on average, from
+which 95 % intervals held in 90 to 96 % (docs/clustering.md); entropies with 2 in a cell held in 88 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """One model's table of true groups by its own groups, by the cells that hold examples.
+
+    Attributes
+    ----------
+    place
+        (n,) which cell each row is in.
+    counts
+        (cells,) examples, the cells of one of the model's groups side by side.
+    true, group
+        (cells,) the cell's true group and the model's, 0 to their number - 1.
+    """
+
+    place: Indices
+    counts: Floats
+    true: Indices
+    group: Indices
+
+    @classmethod
+    def of(cls, true: Codes, group: Codes) -> GroupTable:
+        """Find the distinct cells of rows (n,)."""
+        (of_true, n_true), (of_group, n_groups) = (
+            _dense(true, int(true.max()) + 1),
+            _dense(group, int(group.max()) + 1),
+        )
+        packed = of_group * n_true + of_true
+        place, n_cells = _dense(packed, n_true * n_groups)
+        held = np.empty(n_cells, dtype=np.int64)
+        held[place] = packed
+        counts = np.bincount(place).astype(np.float64)
+        return cls(place, counts, held % n_true, held // n_true)
+
+    @property
+    def sizes(self) -> tuple[Floats, Floats]:
+        """Examples of each true group and of each of the model's."""
+        true, groups = (np.bincount(codes, weights=self.counts) for codes in (self.true, self.group))
+        return true.astype(np.float64), groups.astype(np.float64)
+
+    def overlap(self, counts: Floats, expected: float) -> Floats:
+        """Return the sums (..., fields of ``Overlap``) of counts (..., cells)."""
+        by_true = np.argsort(self.true, kind="stable")
+        starts, group_starts = _starts(self.true[by_true]), _starts(self.group)
+        true = np.add.reduceat(counts[..., by_true], starts, axis=-1)
+        groups = np.add.reduceat(counts, group_starts, axis=-1)
+        n, counted = counts.sum(-1), (counts, true, groups)
+        squares = [(x * x).sum(-1) for x in counted]
+        logs = [special.xlogy(x, x).sum(-1) for x in (n[..., None], *counted)]
+        largest = np.maximum.reduceat(counts, group_starts, axis=-1).sum(-1)
+        # In the order of the fields of Overlap.
+        return np.stack([n, *squares, *logs, largest, np.full(np.shape(n), expected)], axis=-1)
+
+    def slopes(self, by_sum: Floats) -> Floats:
+        """Return the derivatives (cells,) by one more example of each cell, centred, from those by each sum.
+
+        What is expected by chance is held: it changes by an order of cells / n less than the rest.
+        """
+        g = Overlap(*by_sum)
+        true, groups = (size[of] for size, of in zip(self.sizes, (self.true, self.group), strict=True))
+        largest = np.zeros(len(self.counts))
+        first = np.lexsort((-self.counts, self.group))[_starts(self.group)]
+        largest[first] = 1.0
+        found = g.largest * largest
+        found += 2 * (g.same_both * self.counts + g.same_true * true + g.same_groups * groups)
+        found += g.log_both * log(self.counts) + g.log_true * log(true) + g.log_groups * log(groups)
+        # What is the same in every cell is lost in the centring.
+        return np.asarray(found - (self.counts * found).sum() / self.counts.sum())
+
+    def thin(self, metric: Metric) -> Message | None:
+        """Say where groups or cells hold too few examples for an interval; None where they hold enough."""
+        n_true, n_groups = (len(sizes) for sizes in self.sizes)
+        over = n_true * n_groups if metric.filled == "cells" else max(n_true, n_groups)
+        if self.counts.sum() >= LEAST_ON_AVERAGE * over:
+            return None
+        known = {"n": int(self.counts.sum()), "true": n_true, "groups": n_groups, "least": LEAST_ON_AVERAGE}
+        return Message(f"undefined.thin_{metric.filled}", **known)
+
+
+def _dense(codes: npt.NDArray[np.integer[Any]], size: int) -> tuple[Indices, int]:
+    """Number the codes below ``size`` that occur from 0 on, in their order; and count them."""
+    if size > MOST_CODES:
+        distinct, dense = np.unique(codes, return_inverse=True)
+        return dense.astype(np.int64), len(distinct)
+    held = np.bincount(codes, minlength=size) > 0
+    return (np.cumsum(held) - 1)[codes], int(held.sum())
+
+
+def _starts(ordered: Indices) -> Indices:
+    return np.flatnonzero(np.diff(ordered, prepend=-1))
+
+
+def clustering_estimates(
+    predictions: Predictions, units: Units, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
+) -> dict[Key, Estimate]:
+    """Estimate every agreement of groups of every model, all from one set of draws.
+
+    Examples that are drawn twice agree with themselves, which lifts replicates of all of these above the value, by
+    more than a standard error where groups are small (docs/clustering.md): so they are moved until their mean
+    is the value. Intervals are then about other sets of as many examples.
+    """
+    assert predictions.y_true is not None
+    said = {m.name: m.y_pred for m in predictions.models if m.y_pred is not None}
+    tables = {name: GroupTable.of(predictions.y_true, codes) for name, codes in said.items()}
+    expected = {name: expected_mutual_information(*table.sizes) for name, table in tables.items()}
+    estimates: dict[Key, Estimate] = {}
+    for name, table in tables.items():
+        sums = table.overlap(table.counts, expected[name])
+        for quantity in quantities:
+            estimates[name, quantity] = _estimate(predictions, units, name, table, quantity, sums)
+    drawn: dict[Key, list[Floats]] = {key: [] for key, estimate in estimates.items() if estimate.defined}
+    columns, draws = _drawn(tables, units, n_resamples, seed)
+    for multiplicities in draws if drawn else ():
+        for name in dict.fromkeys(model for model, _ in drawn):
+            sums = tables[name].overlap(multiplicities @ columns[name], expected[name])
+            for quantity in quantities:
+                if (name, quantity) in drawn:
+                    drawn[name, quantity].append(_values(quantity, sums))
+    for key, parts in drawn.items():
+        replicates = np.concatenate(parts)
+        moved = replicates - replicates.mean() + estimates[key].value
+        estimates[key] = replace(estimates[key], replicates=moved)
+    return estimates
+
+
+def _drawn(
+    tables: Mapping[str, GroupTable], units: Units, n_resamples: int, seed: int
+) -> tuple[dict[str, sparse.csr_array], Iterator[Floats]]:
+    """Return which cells one draw of each atom adds to, (atoms, cells) by model, and blocks of draws (b, atoms)."""
+    if not units.plain:
+        columns = {name: units.gather(_indicator(t.place, len(t.counts))) for name, t in tables.items()}
+        return columns, units.unit_draws(n_resamples, seed=seed)
+    # Examples that share their cell in every model's table are drawn together.
+    places = [table.place.astype(np.int32) for table in tables.values()]
+    cells = distinct_cells(places[0], places[1:])
+    joint = (cells.true, *cells.predicted)
+    columns = {
+        name: _indicator(place, len(table.counts))
+        for (name, table), place in zip(tables.items(), joint, strict=True)
+    }
+    return columns, bootstrap_cells(cells.counts, n_resamples, seed=seed)
+
+
+def _indicator(place: npt.NDArray[np.integer[Any]], n_cells: int) -> sparse.csr_array:
+    """Return the sparse matrix (atoms, cells) with a one where each atom is."""
+    atoms = len(place)
+    return sparse.csr_array((np.ones(atoms), place, np.arange(atoms + 1)), shape=(atoms, n_cells))
+
+
+def _values(quantity: Quantity, sums: Floats) -> Floats:
+    """Return values (...,) from sums (..., fields of ``Overlap``); two groupings without any division agree wholly."""
+    values = definition(quantity).function(Overlap(*np.moveaxis(sums, -1, 0)))
+    return np.where(np.isnan(values), 1.0, values)
+
+
+def _estimate(
+    predictions: Predictions, units: Units, model: str, table: GroupTable, quantity: Quantity, sums: Floats
+) -> Estimate:
+    metric = definition(quantity)
+    undefined = bool(np.isnan(metric.function(Overlap(*sums))))
+    reason = metric.undefined if undefined else table.thin(metric)
+    slopes = None
+    if reason is None:
+        by_sum = gradient(lambda moved: metric.function(Overlap(*np.moveaxis(moved, -1, 0))), sums)
+        slopes = units.influence(table.slopes(by_sum)[table.place])
+    return Estimate(
+        model=model,
+        quantity=quantity,
+        value=float(_values(quantity, sums)),
+        reason=reason,
+        n=predictions.n_examples,
+        range=value_range(metric, predictions),
+        derivative=slopes,
+        counts=None if slopes is None else np.broadcast_to(1.0, len(slopes)),
+        sizes=units.sizes,
+        n_effective=units.n_effective,
+    )

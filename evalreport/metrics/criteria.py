@@ -11,18 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
-from evalreport.metrics.estimate import ModelView, view
+from evalreport.metrics.estimate import Floats, Indices, ModelView, view
 from evalreport.metrics.probabilities import log_loss
 from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Fields, Function, Quantity, definition, register
 from evalreport.records import MetricRecord
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 CRITERION: Fields = {
     "family": "training",
@@ -67,16 +64,8 @@ class TrainingFit:
     eta: float
 
 
-def _lacks_parameters(_: TrainingFit) -> Message:
-    return Message("lacks.parameters")
-
-
 def _lacks_noise_or_parameters(fit: TrainingFit) -> Message:
     return Message("lacks.noise" if fit.noise == 0 else "lacks.parameters")
-
-
-def _lacks_vc_dimension(_: TrainingFit) -> Message:
-    return Message("lacks.vc_dimension")
 
 
 def _criterion(
@@ -125,7 +114,7 @@ def bic(fit: TrainingFit) -> float:
     "-ln L + (d / 2) ln N",
     LIKELIHOOD_TASKS,
     "Rissanen (1978), Automatica 14:465",
-    _lacks_parameters,
+    lambda _: Message("lacks.parameters"),
 )
 def mdl(fit: TrainingFit) -> float:
     """Description length of the training targets and of the parameters, (1/2) ln N nats a parameter."""
@@ -137,7 +126,7 @@ def mdl(fit: TrainingFit) -> float:
     "e_T + sqrt((VC (ln(2N / VC) + 1) - ln(eta / 4)) / N)",
     ("binary", "multiclass"),
     "Vapnik (1995), The Nature of Statistical Learning Theory, section 3.4",
-    _lacks_vc_dimension,
+    lambda _: Message("lacks.vc_dimension"),
 )
 def vc_bound(fit: TrainingFit) -> float:
     """Error rate on new examples that is not exceeded with probability 1 - eta, from the VC dimension.
@@ -184,7 +173,7 @@ def criteria_records(
     )
 
 
-def _training_rows(predictions: Predictions) -> npt.NDArray[np.int64]:
+def _training_rows(predictions: Predictions) -> Indices:
     part, replicate = predictions.keys.get("part"), predictions.keys.get("replicate")
     if part is None or part.categories is None or "train" not in part.categories:
         return np.empty(0, dtype=np.int64)
@@ -251,13 +240,8 @@ def _record(
     return MetricRecord(
         model=model.name,
         metric=quantity.metric,
-        average=None,
-        label=None,
-        slice=None,
         value=value if known else None,
         n=training.n,
         reason=None if known else reason,
-        intervals=(),
         formula=metric.formula if known else None,
-        standard_error=None,
     )

@@ -13,8 +13,9 @@ from evalreport.engine.counts import Counts
 from evalreport.engine.derivative import zero_where_undefined
 from evalreport.engine.distributions import log
 from evalreport.metrics.calibration import BINS, bin_of
+from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import METRICS, Metric
-from evalreport.metrics.threshold_counts import Floats, Forecasts, ThresholdCounts, visible_points
+from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
 from evalreport.registry import Registry, summary_of
 from evalreport.results import CurveRecord
 

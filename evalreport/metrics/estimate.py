@@ -16,6 +16,7 @@ from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +151,8 @@ class Fits:
     """
 
     values: Floats
-    repeat: npt.NDArray[np.int64]
-    fold: npt.NDArray[np.int64]
+    repeat: Indices
+    fold: Indices
     n_test: Floats
     n_train: Floats
     kind: str = "folds"
@@ -256,7 +257,7 @@ class Estimate:
     sides: tuple[Estimate, Estimate] | None = None
     value_of: Callable[[Array], Array] | None = None
     sizes: Floats | None = None
-    tasks: npt.NDArray[np.int64] | None = None
+    tasks: Indices | None = None
     n_effective: float | None = None
     trials_effective: float | None = None
     judged: Judged | None = None
@@ -477,7 +478,7 @@ class ModelView:
     score: Floats | None = None
     passes: tuple[Floats, Floats] | None = None
 
-    def of(self, rows: npt.NDArray[np.int64]) -> ModelView:
+    def of(self, rows: Indices) -> ModelView:
         """Return the view of some rows."""
         given = (self.true, self.y_pred, self.proba, self.outcome, self.score)
         true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)

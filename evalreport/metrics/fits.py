@@ -6,23 +6,22 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import weighted_sums
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
-from evalreport.metrics.estimate import Estimate, Fits
+from evalreport.metrics.estimate import Estimate, Fits, Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.units import FOLDED, Layout, Parts
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 KINDS = {"bootstrap": "replicates", "seeds": "seeds", "datasets": "datasets"}
@@ -59,19 +58,12 @@ def with_fits(sample: Sample) -> Sample:
             values[key] = np.full(layout.fits.count, np.nan)
     repeat, fold = (_coded(layout.fits, column) for column in ("repeat", "fold"))
     names = tuple(dict(name).get("seed", "") for name in layout.fits.names) if kind == "seeds" else ()
+    fits_of = partial(
+        Fits, repeat=repeat, fold=fold, n_test=sizes.n_test, n_train=sizes.n_train, kind=kind, names=names
+    )
     estimates = {
         key: replace(
-            e,
-            fits=Fits(
-                values[key],
-                repeat,
-                fold,
-                sizes.n_test,
-                sizes.n_train,
-                kind,
-                int(undefined[key].sum()) if key in undefined else 0,
-                names,
-            ),
+            e, fits=fits_of(values[key], by_convention=int(undefined[key].sum()) if key in undefined else 0)
         )
         if key in values
         else e
@@ -80,7 +72,7 @@ def with_fits(sample: Sample) -> Sample:
     return replace(sample, estimates=estimates)
 
 
-def _coded(parts: Parts, column: str) -> npt.NDArray[np.int64]:
+def _coded(parts: Parts, column: str) -> Indices:
     """Return each part's code in one key column, in the order of the names; 0 where the column is not held."""
     found = [dict(name).get(column, "") for name in parts.names]
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
@@ -182,7 +174,7 @@ def over_datasets(sample: Sample, *, n_resamples: int, seed: int) -> Sample:
     return replace(sample, estimates=estimates)
 
 
-def _mean_by(owner: npt.NDArray[np.int64], values: Floats) -> Floats:
+def _mean_by(owner: Indices, values: Floats) -> Floats:
     """Average the values (J,) by data set, leaving out undefined ones; nan where none is defined."""
     defined = ~np.isnan(values)
     counts = np.bincount(owner, weights=defined)

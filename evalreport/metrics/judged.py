@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.metrics.estimate import Estimate, Judged, undefined, value_range
+from evalreport.metrics.estimate import Estimate, Floats, Indices, Judged, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
 from evalreport.metrics.units import Layout, Units
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 LEAST_GOLD = 10
@@ -181,7 +179,7 @@ def _filled(estimate: Estimate, units: Units, layout: Layout, judge: Floats, gol
     )
 
 
-def _strata(units: Units, gold: Floats) -> npt.NDArray[np.int64]:
+def _strata(units: Units, gold: Floats) -> Indices:
     """Return within what units of a suite were drawn: of clusters the tasks, else each task with and without gold.
 
     A single row of a task without gold contributes nothing, and is put beside the others.

@@ -7,18 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.predictions import Predictions
-from evalreport.engine.counts import Cells, Codes, Counts, distinct_cells, margin_columns, one_vs_rest
-from evalreport.engine.derivative import gradient, ratio, slopes_at, zero_where_undefined
+from evalreport.engine.counts import (
+    Cells,
+    Codes,
+    Counts,
+    distinct_cells,
+    margin_columns,
+    margins_of,
+    one_vs_rest,
+)
+from evalreport.engine.derivative import Array, gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within
-from evalreport.metrics.estimate import Estimate, value_range
+from evalreport.metrics.estimate import Estimate, Floats, value_range
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.units import Parts, Units, within
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 
@@ -137,6 +143,14 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
         return ratio((values * m[..., 1, :]).sum(-1), m[..., 1, :].sum(-1))
 
     return averaged
+
+
+def of_tables(estimate: Estimate, predictions: Predictions) -> Callable[[Array], Array] | None:
+    """Return a label estimate's quantity as a function of tables (m, K, K); None where it is no label estimate."""
+    if estimate.table is None:
+        return None
+    function = table_function(estimate.quantity, predictions)
+    return lambda tables: np.asarray(function(margins_of(tables)))
 
 
 def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:

@@ -6,6 +6,8 @@ becomes 0 with its reason where a value is reported (the field's convention).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from evalreport.engine.counts import Counts
@@ -64,7 +66,6 @@ def _mcc_of_counts(c: Counts) -> Array:
     "Accuracy",
     "right / n",
     proportion=_right,
-    intervals=(*PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
     difference_interval="newcombe_paired",
     test="mcnemar_midp",
     per_example=_right_labels,
@@ -84,7 +85,6 @@ def accuracy(margins: Array) -> Array:
     "wrong / n",
     greater_is_better=False,
     proportion=_wrong,
-    intervals=(*PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
     per_example=_wrong_labels,
     mean_over_pairs=_wrong_over_pairs,
     iso_slope="counts",
@@ -178,84 +178,71 @@ def scott_pi(margins: Array) -> Array:
     return _chance_corrected(accuracy(margins), chance)
 
 
-@binary_table(
-    "Precision",
-    "TP / (TP + FP)",
-    proportion=lambda c: (c.tp, c.tp + c.fp),
-    micro_is_accuracy=True,
-    one_sided=True,
-    undefined=Message("undefined.precision"),
-)
-def precision(c: Counts) -> Array:
+Parts = tuple[Array, Array]
+ShareOf = Callable[[Counts], Parts]
+
+
+def _share(label: str, formula: str, **fields: object) -> Callable[[ShareOf], Callable[[Counts], Array]]:
+    """Register a share of successes in trials, which the function gives; it counts one kind of error only."""
+
+    def _decorate(parts: ShareOf) -> Callable[[Counts], Array]:
+        def value(c: Counts) -> Array:
+            return ratio(*parts(c))
+
+        binary_table(label, formula, function=value, proportion=parts, **{"one_sided": True, **fields})(parts)
+        return value
+
+    return _decorate
+
+
+@_share("Precision", "TP / (TP + FP)", micro_is_accuracy=True, undefined=Message("undefined.precision"))
+def precision(c: Counts) -> Parts:
     """Share of the positive predictions that are right."""
-    return ratio(c.tp, c.tp + c.fp)
+    return c.tp, c.tp + c.fp
 
 
-@binary_table(
+@_share(
     "Recall",
     "TP / (TP + FN)",
-    proportion=lambda c: (c.tp, c.tp + c.fn),
     intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
     recall_slope=1.0,
     micro_is_accuracy=True,
-    one_sided=True,
     undefined=Message("undefined.recall"),
 )
-def recall(c: Counts) -> Array:
+def recall(c: Counts) -> Parts:
     """Share of the positive examples that are found (sensitivity, true positive rate)."""
-    return ratio(c.tp, c.tp + c.fn)
+    return c.tp, c.tp + c.fn
 
 
-@binary_table(
-    "Specificity",
-    "TN / (TN + FP)",
-    proportion=lambda c: (c.tn, c.tn + c.fp),
-    one_sided=True,
-    undefined=Message("undefined.specificity"),
-)
-def specificity(c: Counts) -> Array:
+@_share("Specificity", "TN / (TN + FP)", undefined=Message("undefined.specificity"))
+def specificity(c: Counts) -> Parts:
     """Share of the negative examples that are predicted negative (true negative rate)."""
-    return ratio(c.tn, c.tn + c.fp)
+    return c.tn, c.tn + c.fp
 
 
-@binary_table(
-    "NPV",
-    "TN / (TN + FN)",
-    proportion=lambda c: (c.tn, c.tn + c.fn),
-    one_sided=True,
-    undefined=Message("undefined.npv"),
-)
-def npv(c: Counts) -> Array:
+@_share("NPV", "TN / (TN + FN)", undefined=Message("undefined.npv"))
+def npv(c: Counts) -> Parts:
     """Share of the negative predictions that are right (negative predictive value)."""
-    return ratio(c.tn, c.tn + c.fn)
+    return c.tn, c.tn + c.fn
 
 
-@binary_table(
-    "False positive rate",
-    "FP / (FP + TN)",
-    greater_is_better=False,
-    proportion=lambda c: (c.fp, c.fp + c.tn),
-    one_sided=True,
-    undefined=Message("undefined.fpr"),
-)
-def fpr(c: Counts) -> Array:
+@_share("False positive rate", "FP / (FP + TN)", greater_is_better=False, undefined=Message("undefined.fpr"))
+def fpr(c: Counts) -> Parts:
     """Share of the negative examples that are predicted positive (fall-out, false acceptance rate)."""
-    return ratio(c.fp, c.fp + c.tn)
+    return c.fp, c.fp + c.tn
 
 
-@binary_table(
+@_share(
     "False negative rate",
     "FN / (FN + TP)",
     greater_is_better=False,
-    proportion=lambda c: (c.fn, c.fn + c.tp),
     intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
     recall_slope=-1.0,
-    one_sided=True,
     undefined=Message("undefined.fnr"),
 )
-def fnr(c: Counts) -> Array:
+def fnr(c: Counts) -> Parts:
     """Share of the positive examples that are missed (miss rate, false rejection rate)."""
-    return ratio(c.fn, c.fn + c.tp)
+    return c.fn, c.fn + c.tp
 
 
 def f_beta(c: Counts, *, beta: float | None = None, alpha: float | None = None) -> Array:
@@ -335,15 +322,10 @@ def f2(c: Counts) -> Array:
     return f_beta(c, beta=2.0)
 
 
-@binary_table(
-    "Jaccard index",
-    "TP / (TP + FP + FN)",
-    proportion=lambda c: (c.tp, c.tp + c.fp + c.fn),
-    undefined=Message("undefined.f1"),
-)
-def jaccard(c: Counts) -> Array:
+@_share("Jaccard index", "TP / (TP + FP + FN)", undefined=Message("undefined.f1"), one_sided=False)
+def jaccard(c: Counts) -> Parts:
     """Positives found, among those that are positive or predicted positive."""
-    return ratio(c.tp, c.tp + c.fp + c.fn)
+    return c.tp, c.tp + c.fp + c.fn
 
 
 TWO_CLASSES: Fields = {"tasks": ("binary",), "averages": ()}
@@ -390,45 +372,34 @@ def markedness(c: Counts) -> Array:
     return np.asarray(precision(c) + npv(c) - 1)
 
 
-@binary_table(
-    "Prevalence",
-    "(TP + FN) / n",
-    greater_is_better=None,
-    proportion=lambda c: (c.tp + c.fn, _n(c)),
-    one_sided=True,
-    **TWO_CLASSES,
-)
-def prevalence(c: Counts) -> Array:
+@_share("Prevalence", "(TP + FN) / n", greater_is_better=None, **TWO_CLASSES)
+def prevalence(c: Counts) -> Parts:
     """Share of the examples that are positive; the same for every model, and always defined."""
-    return ratio(c.tp + c.fn, _n(c))
+    return c.tp + c.fn, _n(c)
 
 
-@binary_table(
+@_share(
     "Rule support",
     "TP / n",
     greater_is_better=None,
-    proportion=lambda c: (c.tp, _n(c)),
-    one_sided=True,
     source="Agrawal, Imielinski and Swami (1993), SIGMOD, section 2",
     **TWO_CLASSES,
 )
-def rule_support(c: Counts) -> Array:
+def rule_support(c: Counts) -> Parts:
     """Support of the rule "predicted positive => positive": the share of the examples that are both."""
-    return ratio(c.tp, _n(c))
+    return c.tp, _n(c)
 
 
-@binary_table(
+@_share(
     "Rule confidence",
     "TP / (TP + FP)",
-    proportion=lambda c: (c.tp, c.tp + c.fp),
-    one_sided=True,
     undefined=Message("undefined.precision"),
     source="Agrawal, Imielinski and Swami (1993), SIGMOD, section 2",
     **TWO_CLASSES,
 )
-def rule_confidence(c: Counts) -> Array:
+def rule_confidence(c: Counts) -> Parts:
     """Confidence of the rule "predicted positive => positive": the precision under its name in rule mining."""
-    return np.asarray(precision(c))
+    return c.tp, c.tp + c.fp
 
 
 @binary_table(
@@ -453,11 +424,7 @@ def rule_lift(c: Counts) -> Array:
     return ratio(precision(c), prevalence(c))
 
 
-@table(
-    "Macro accuracy",
-    "mean over classes of (TP_k + TN_k) / n",
-    tasks=("multiclass",),
-)
+@table("Macro accuracy", "mean over classes of (TP_k + TN_k) / n", tasks=("multiclass",))
 def macro_accuracy(margins: Array) -> Array:
     """Mean of the one-vs-rest accuracies of the classes; equal to their micro average, and above the accuracy.
 

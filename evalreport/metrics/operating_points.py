@@ -13,11 +13,11 @@ from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import log
 from evalreport.engine.threads import mapped
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
+from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import (
     Coarse,
-    Floats,
     Replicate,
     ThresholdCounts,
     coarse,

@@ -1,4 +1,4 @@
-"""What probabilities of classes allow beside mean losses: the top k classes, the deviance, the soft AUC."""
+"""Mean losses, what probabilities of classes allow beside them (top k, deviance, soft AUC), and means over attempts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
     PROPORTION_INTERVALS,
     SMOOTH_INTERVALS,
+    Decorator,
     Fields,
+    Function,
     mean_loss,
     moments,
     rows,
 )
 from evalreport.texts import Message
 
-INFINITE = (0.0, float("inf"))
+INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))
 SQUARES = Message("losses.squared")
+VALUES: Fields = {"tasks": ("regression",), "needs": "values"}
+CLASS_PROBABILITIES: Fields = {"tasks": ("binary", "multiclass"), "needs": "probabilities"}
 CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
 
@@ -33,8 +37,7 @@ CLIP = 1e-15
 @mean_loss(
     "Log loss",
     "-mean ln p(true), p clipped to [1e-15, 1 - 1e-15]",
-    tasks=("binary", "multiclass"),
-    needs="probabilities",
+    **CLASS_PROBABILITIES,
     range=INFINITE,
     losses=Message("losses.logarithmic"),
     infinite_at="zero_probability",
@@ -56,8 +59,7 @@ def log_loss(view: ModelView) -> Floats:
 @mean_loss(
     "Brier score",
     "binary: mean (p - y)^2; several classes: mean sum_k (p_k - [y = k])^2",
-    tasks=("binary", "multiclass"),
-    needs="probabilities",
+    **CLASS_PROBABILITIES,
     range=(0.0, 2.0),
     binary_range=(0.0, 1.0),
     losses=Message("losses.probabilities"),
@@ -78,8 +80,7 @@ def brier(view: ModelView) -> Floats:
 @mean_loss(
     "Complement MSE",
     "mean (1 - p(true))^2",
-    tasks=("binary", "multiclass"),
-    needs="probabilities",
+    **CLASS_PROBABILITIES,
     range=(0.0, 1.0),
 )
 def complement_mse(view: ModelView) -> Floats:
@@ -98,8 +99,7 @@ def _squares_over_pairs(view: ModelView) -> float:
 @mean_loss(
     "MSE",
     "mean (prediction - truth)^2",
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     losses=SQUARES,
     less_moved="mae",
@@ -113,8 +113,7 @@ def mse(view: ModelView) -> Floats:
 @mean_loss(
     "MAE",
     "mean |prediction - truth|",
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     losses=Message("losses.absolute"),
     headline=True,
@@ -128,8 +127,7 @@ def mae(view: ModelView) -> Floats:
 @mean_loss(
     "MAPE",
     "mean |prediction - truth| / |truth|",
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     losses=Message("losses.relative"),
     infinite_at="zero_truth",
@@ -146,9 +144,8 @@ def mape(view: ModelView) -> Floats:
 @mean_loss(
     "Bias",
     "mean (prediction - truth)",
-    tasks=("regression",),
-    needs="values",
-    range=(-float("inf"), float("inf")),
+    **VALUES,
+    range=ANY_NUMBER,
     greater_is_better=None,
     intervals=("t", *SMOOTH_INTERVALS),
 )
@@ -162,7 +159,7 @@ def bias_error(view: ModelView) -> Floats:
     "mean of the outcomes",
     tasks=("outcome",),
     needs="outcomes",
-    range=(-float("inf"), float("inf")),
+    range=ANY_NUMBER,
     greater_is_better=True,
     intervals=("t", *PROPORTION_INTERVALS, *SMOOTH_INTERVALS),
     share_of_right=True,
@@ -180,7 +177,7 @@ def mean_outcome(view: ModelView) -> Floats:
     "mean of the values",
     tasks=("scores",),
     needs="outcomes",
-    range=(-float("inf"), float("inf")),
+    range=ANY_NUMBER,
     greater_is_better=True,
     intervals=("t", *SMOOTH_INTERVALS),
     turnable=True,
@@ -201,8 +198,7 @@ def _squared_errors(view: ModelView) -> Floats:
     "RMSE",
     "sqrt(mean (prediction - truth)^2)",
     columns=_squared_errors,
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=INFINITE,
     greater_is_better=False,
     intervals=("hall", *SMOOTH_INTERVALS),
@@ -231,8 +227,7 @@ def squared_errors_and_truth(view: ModelView) -> Floats:
     "R²",
     "1 - sum (truth - prediction)^2 / sum (truth - mean truth)^2",
     columns=squared_errors_and_truth,
-    tasks=("regression",),
-    needs="values",
+    **VALUES,
     range=(-float("inf"), 1.0),
     losses=SQUARES,
     less_moved="mae",
@@ -265,7 +260,7 @@ def _hits(view: ModelView, k: int) -> Floats:
     return np.asarray(np.clip((k - above) / tied, 0.0, 1.0))
 
 
-def _top_k(k: int) -> Callable[[Loss], Any]:
+def _top_k(k: int) -> Decorator:
     return mean_loss(
         f"Top-{k} accuracy",
         f"mean chance that the true class is among the first {k}, ties in random order",
@@ -313,7 +308,7 @@ VALUE_ONLY: Fields = {
     "-2 sum ln p(true), p clipped to [1e-15, 1 - 1e-15]",
     prepare=log_loss,
     tasks=("binary", "multiclass"),
-    range=(0.0, float("inf")),
+    range=INFINITE,
     greater_is_better=False,
     extensive=True,
     no_interval=Message("no_interval.deviance"),
@@ -410,3 +405,97 @@ def soft_auc(state: Forecasts, weights: Floats) -> Floats:
     return np.asarray(
         ratio(won, weighted_sums(weights, state.positive) * weighted_sums(weights, ~state.positive))
     )
+
+
+def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any) -> Decorator:
+    """Register the mean over questions of a function of their attempts, of those that passed, and of a number k.
+
+    The decorated function maps (n,) attempts, (n,) of them that passed, and k to (n,); nan where it is undefined.
+    """
+    given: Fields = {
+        "tasks": ("outcome",),
+        "needs": "passes",
+        "shown_with": "outcomes",
+        "intervals": ("t", *SMOOTH_INTERVALS),
+        "greater_is_better": True,
+        "numbered": numbered,
+        **fields,
+    }
+
+    def _decorate(function: Function) -> Function:
+        def of_number(k: int) -> Function:
+            return lambda view: function(*view.passes, k)
+
+        found = mean_loss(label, formula, per_example=of_number(1), of_number=of_number, **given)
+        return found(function)
+
+    return _decorate
+
+
+def _all_of(k: int, held: Floats, count: Floats) -> Floats:
+    """Return C(held, k) / C(count, k), (n,): the chance that k of the attempts, drawn at random, are all held ones.
+
+    nan where there are fewer than k attempts.
+    """
+    share = np.where(count >= k, 1.0, np.nan)
+    for i in range(min(k, int(count.max(initial=0)))):
+        share = share * np.maximum(held - i, 0) / np.maximum(count - i, 1)
+    return share
+
+
+@mean_over_attempts(
+    "pass@k",
+    "mean over questions of 1 - C(n - c, k) / C(n, k), with n attempts of which c passed",
+    numbered="pass@",
+    headline=True,
+    source="Chen et al. (2021), Evaluating Large Language Models Trained on Code, arXiv 2107.03374, section 2.1",
+)
+def pass_at_k(count: Floats, passed: Floats, k: int) -> Floats:
+    """Chance that at least one of k attempts at a question passes, without bias from the number of attempts.
+
+    pass@1 is the mean outcome. Undefined where a question has fewer than k attempts.
+
+    Parameters
+    ----------
+    count, passed
+        (n,) attempts at each question, and how many of them passed.
+    k
+        At least 1.
+
+    Examples
+    --------
+    Of four attempts two passed; one of the six pairs of attempts holds no pass.
+
+    >>> pass_at_k(np.array([4.0]), np.array([2.0]), 2).round(4).tolist()
+    [0.8333]
+    """
+    return np.asarray(1.0 - _all_of(k, count - passed, count))
+
+
+@mean_over_attempts(
+    "pass^k",
+    "mean over questions of C(c, k) / C(n, k), with n attempts of which c passed",
+    numbered="pass^",
+    headline=True,
+    source="Yao et al. (2024), tau-bench, arXiv 2406.12045",
+)
+def pass_hat_k(count: Floats, passed: Floats, k: int) -> Floats:
+    """Chance that all of k attempts at a question pass: how reliable a model is, not how lucky.
+
+    pass^1 is the mean outcome. Undefined where a question has fewer than k attempts.
+
+    Parameters
+    ----------
+    count, passed
+        (n,) attempts at each question, and how many of them passed.
+    k
+        At least 1.
+
+    Examples
+    --------
+    Of four attempts two passed; one of the six pairs of attempts passes twice.
+
+    >>> pass_hat_k(np.array([4.0]), np.array([2.0]), 2).round(4).tolist()
+    [0.1667]
+    """
+    return _all_of(k, passed, count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,18 @@ from evalreport.engine.counts import Climb, Steps, steps_of
 from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
-from evalreport.metrics.estimate import ModelView
-from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Fields, ranking, rows
+from evalreport.metrics.estimate import Floats, ModelView
+from evalreport.metrics.registry import (
+    PROPORTION_INTERVALS,
+    SMOOTH_INTERVALS,
+    Chosen,
+    Decorator,
+    Fields,
+    Function,
+    ranking,
+    rows,
+)
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 
 def _negatives_beaten(negatives: Array) -> Array:
@@ -333,29 +341,36 @@ FIRST_RANKED: Fields = {
 }
 
 
-@rows(
+def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
+    """Register a function of ``Climb``: of a ranking, and of bins, which are single groups wherever it may look."""
+
+    def _decorate(function: Callable[[Climb], Floats]) -> Function:
+        given = {
+            "function": lambda state, weights: function(state.climb(weights)),
+            "binned": lambda _, weights: function(Climb(weights.found, weights.wrong)),
+        }
+        return rows(label, formula, **{**FIRST_RANKED, **given, **fields})(function)
+
+    return _decorate
+
+
+@_at_corners(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
-    binned=lambda _, weights: _eer(Climb(weights.found, weights.wrong)),
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
-    **FIRST_RANKED,
 )
-def eer(state: Steps, weights: Floats) -> Floats:
+def eer(climb: Climb) -> Floats:
     """Error rate at the point of the ROC curve where positives and negatives are mistaken equally often.
 
     The point lies on the straight line between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
     truth holds one class only.
     """
-    return _eer(state.climb(weights))
-
-
-def _eer(climb: Climb) -> Floats:
-    """Return the error rate where FPR + TPR - 1, which rises from -1 to 1 along the curve, is 0."""
     p, n = climb.found[-1], climb.wrong[-1]
 
     def beyond(found: Floats, wrong: Floats) -> Floats:
+        """FPR + TPR - 1, which rises from -1 to 1 along the curve, and is 0 at the point."""
         return np.asarray(ratio(wrong, n) + ratio(found, p) - 1)
 
     (f0, w0), (f1, w1) = _corners(climb, lambda found, wrong: beyond(found, wrong) >= 0)
@@ -382,20 +397,20 @@ def _corners(
     return (before[0], before[1]), (climb.found[low, every], climb.wrong[low, every])
 
 
-@rows(
+@_at_corners(
     "Best accuracy",
     "max over thresholds t of the accuracy of score >= t",
     resampled=False,
     no_interval=Message("no_interval.max_accuracy"),
-    **FIRST_RANKED | {"intervals": ()},
+    binned=None,
+    intervals=(),
 )
-def max_accuracy(state: Steps, weights: Floats) -> Floats:
+def max_accuracy(climb: Climb) -> Floats:
     """Highest accuracy that any threshold reaches, all and no example predicted positive included.
 
     It is chosen on the data that it is measured on, so it flatters: the accuracy at a threshold fixed beforehand
     is lower.
     """
-    climb = state.climb(weights)
     right = np.maximum((climb.found - climb.wrong).max(axis=0), 0.0)
     return np.asarray((right + climb.wrong[-1]) / (climb.found[-1] + climb.wrong[-1]))
 
@@ -414,90 +429,62 @@ def _first_hits(climb: Climb) -> tuple[Floats, Floats]:
     return np.where(enough, hits, np.nan), climb.found[-1]
 
 
-def _precision_at_10(climb: Climb) -> Floats:
-    return np.asarray(_first_hits(climb)[0] / FIRST)
-
-
-def _recall_at_10(climb: Climb) -> Floats:
-    return ratio(*_first_hits(climb))
-
-
-def _f1_at_10(climb: Climb) -> Floats:
-    hits, positives = _first_hits(climb)
-    return ratio(2 * hits, FIRST + positives)
-
-
-def _r_precision(climb: Climb) -> Floats:
-    return ratio(_hits(climb, climb.found[-1]), climb.found[-1])
-
-
-def _of_bins(of_climb: Callable[[Climb], Floats]) -> Callable[[Bins, BinWeights], Floats]:
-    """Take a metric of corners at the ends of bins, which are single groups wherever it may look."""
-    return lambda _, weights: of_climb(Climb(weights.found, weights.wrong))
-
-
-@rows(
+@_at_corners(
     "Precision at 10",
     "positives among the 10 highest scores / 10",
-    binned=_of_bins(_precision_at_10),
     proportion=lambda state, weights: (_first_hits(state.climb(weights))[0][0], FIRST),
     undefined=Message("undefined.few_examples"),
     extensive=True,
-    **FIRST_RANKED | {"intervals": PROPORTION_INTERVALS},
+    intervals=PROPORTION_INTERVALS,
 )
-def precision_at_10(state: Steps, weights: Floats) -> Floats:
+def precision_at_10(climb: Climb) -> Floats:
     """Share of positives among the ten examples with the highest scores.
 
     Where ties straddle the cut it is the expected share over a random order of the tied examples. Undefined with
     fewer than ten examples. Its binomial interval is about the ten positions: how often what such scores rank
     first is positive.
     """
-    return _precision_at_10(state.climb(weights))
+    return np.asarray(_first_hits(climb)[0] / FIRST)
 
 
-@rows(
+@_at_corners(
     "Recall at 10",
     "positives among the 10 highest scores / positives",
-    binned=_of_bins(_recall_at_10),
     undefined=Message("undefined.recall_at_10"),
     extensive=True,
-    **FIRST_RANKED,
 )
-def recall_at_10(state: Steps, weights: Floats) -> Floats:
+def recall_at_10(climb: Climb) -> Floats:
     """Share of all positives that stand among the ten examples with the highest scores.
 
     At most 10 / P with P positives. Ties at the cut count by their expected share. Undefined without a positive
     or with fewer than ten examples.
     """
-    return _recall_at_10(state.climb(weights))
+    return ratio(*_first_hits(climb))
 
 
-@rows(
+@_at_corners(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
-    binned=_of_bins(_f1_at_10),
     undefined=Message("undefined.few_examples"),
     extensive=True,
-    **FIRST_RANKED,
 )
-def f1_at_10(state: Steps, weights: Floats) -> Floats:
+def f1_at_10(climb: Climb) -> Floats:
     """Harmonic mean of precision and recall at ten: F1 where the ten highest scores are predicted positive.
 
     Ties at the cut count by their expected share. Undefined with fewer than ten examples.
     """
-    return _f1_at_10(state.climb(weights))
+    hits, positives = _first_hits(climb)
+    return ratio(2 * hits, FIRST + positives)
 
 
-@rows(
+@_at_corners(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
-    binned=_of_bins(_r_precision),
     undefined=Message("undefined.no_positive"),
-    **FIRST_RANKED,
 )
-def r_precision(state: Steps, weights: Floats) -> Floats:
+def r_precision(climb: Climb) -> Floats:
     """Precision where as many examples are called as there are positives; it equals recall and F1 there.
 
     Ties at the cut count by their expected share. Undefined without a positive.
     """
-    return _r_precision(state.climb(weights))
+    return ratio(_hits(climb, climb.found[-1]), climb.found[-1])

@@ -346,23 +346,44 @@ def register(documented: Function, **fields: Any) -> Function:
     return documented
 
 
-def binary_table(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of ``Counts``, each (...), returning (...)."""
-    given = {"averages": ("macro", "micro", "weighted"), **LABELS, **fields}
-    if "proportion" in fields:
-        given = {"intervals": (*PROPORTION_INTERVALS, *SMOOTH_INTERVALS), **given}
-    return lambda function: register(function, label=label, formula=formula, family="binary_table", **given)
+def _family(family: Family, **usual: Any) -> Callable[..., Decorator]:
+    """Return the decorator ``(label, formula, **fields)`` of a family, with what usually holds for its metrics."""
+
+    def decorator(label: str, formula: str, **fields: Any) -> Decorator:
+        given = {**usual, **fields}
+        if "proportion" in given and family in ("binary_table", "table"):
+            given = {"intervals": (*PROPORTION_INTERVALS, *SMOOTH_INTERVALS), **given}
+        return lambda function: register(function, label=label, formula=formula, family=family, **given)
+
+    return decorator
 
 
-def table(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of margins (..., 3, K), returning (...)."""
-    given = {**LABELS, **fields}
-    return lambda function: register(function, label=label, formula=formula, family="table", **given)
+binary_table = _family("binary_table", averages=("macro", "micro", "weighted"), **LABELS)
+"""Register a function of ``Counts``, each (...), returning (...)."""
 
+table = _family("table", **LABELS)
+"""Register a function of margins (..., 3, K), returning (...)."""
 
-def moments(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of weighted sums (..., p) of ``columns``, returning (...)."""
-    return lambda function: register(function, label=label, formula=formula, family="moments", **fields)
+moments = _family("moments")
+"""Register a function of weighted sums (..., p) of ``columns``, returning (...)."""
+
+ranking = _family("ranking", tasks=("binary",), needs="scores")
+"""Register a function of (positives, negatives), the weights (g, ...) of each group of tied scores in order."""
+
+rows = _family("rows")
+"""Register a function of (state, weights), the weights (b, n), returning (b,); ``prepare`` makes the state."""
+
+contingency = _family(
+    "contingency", tasks=("clustering",), needs="groups", test="bootstrap_difference", filled="cells",
+    undefined=Message("undefined.one_group"),
+)  # fmt: skip
+"""Register a function of ``clustering.Overlap``."""
+
+judged = _family(
+    "judged", tasks=("outcome",), needs="gold", range=(-float("inf"), float("inf")), intervals=("ppi",),
+    difference_interval="ppi", test="ppi", resampled=False, share_of_right=True,
+)  # fmt: skip
+"""Register a function of (judge's outcomes, people's), each (n,), which estimates what people say of all rows."""
 
 
 def weighted_mean(sums: Array) -> Array:
@@ -383,59 +404,27 @@ def columns_of(loss: Function) -> Function:
     return columns
 
 
-def mean_loss(
-    label: str, formula: str, *, greater_is_better: bool | None = False, **fields: Any
-) -> Decorator:
-    """Register the mean of a per-example loss: the decorated function maps a ``ModelView`` to (n,)."""
+MEAN: Fields = {
+    "function": weighted_mean,
+    "intervals": ("hall", "t", *SMOOTH_INTERVALS),
+    "difference_interval": "t",
+    "test": "paired_t",
+    "greater_is_better": False,
+}
 
-    def _decorate(loss: Function) -> Function:
-        given = {
-            "intervals": ("hall", "t", *SMOOTH_INTERVALS),
-            "difference_interval": "t",
-            "test": "paired_t",
-            **fields,
-        }
-        return register(
-            loss,
-            function=weighted_mean,
-            label=label,
-            formula=formula,
-            family="moments",
-            columns=columns_of(loss),
-            per_example=loss,
-            greater_is_better=greater_is_better,
-            **given,
-        )
+
+def mean_loss(label: str, formula: str, *, per_example: Function | None = None, **fields: Any) -> Decorator:
+    """Register the mean of a per-example loss: the decorated function maps a ``ModelView`` to (n,).
+
+    Where the function has another form, ``per_example`` is the one of that form.
+    """
+
+    def _decorate(function: Function) -> Function:
+        loss = per_example or function
+        given = {**MEAN, "columns": columns_of(loss), "per_example": loss, **fields}
+        return moments(label, formula, **given)(function)
 
     return _decorate
-
-
-def ranking(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of (positives, negatives), the weights (g, ...) of each group of tied scores in order."""
-    given = {"tasks": ("binary",), "needs": "scores", **fields}
-    return lambda function: register(function, label=label, formula=formula, family="ranking", **given)
-
-
-def rows(label: str, formula: str, *, prepare: Function, **fields: Any) -> Decorator:
-    """Register a function of (state, weights), the weights (b, n), returning (b,)."""
-    given = {"prepare": prepare, **fields}
-    return lambda function: register(function, label=label, formula=formula, family="rows", **given)
-
-
-def judged(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of (judge's outcomes, people's), each (n,), which estimates what people say of all rows."""
-    given: Fields = {
-        "tasks": ("outcome",),
-        "needs": "gold",
-        "range": (-float("inf"), float("inf")),
-        "intervals": ("ppi",),
-        "difference_interval": "ppi",
-        "test": "ppi",
-        "resampled": False,
-        "share_of_right": True,
-        **fields,
-    }
-    return lambda function: register(function, label=label, formula=formula, family="judged", **given)
 
 
 def affine(label: str, formula: str, *, of: str, **fields: Any) -> Decorator:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.engine.derivative import Array, ratio
 from evalreport.engine.distributions import dot, weighted_sums
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
-from evalreport.metrics.estimate import ModelView
-from evalreport.metrics.probabilities import INFINITE, SQUARES, r2, squared_errors_and_truth
-from evalreport.metrics.registry import Fields, moments, rows
+from evalreport.metrics.estimate import Floats, ModelView
+from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth
+from evalreport.metrics.registry import moments, rows
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
-
-VALUES: Fields = {"tasks": ("regression",), "needs": "values"}
 NEARLY_ALL = 1e-12
 """A variation below this share of the sum of squares is rounding."""
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine.binned import (
@@ -24,13 +23,12 @@ from evalreport.engine.distributions import Columns, Whole, column_sums, dot, we
 from evalreport.engine.draws import Bytes
 from evalreport.engine.ranks import Order
 from evalreport.engine.threads import mapped
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.units import Layout, Units
 from evalreport.records import FoundRecord
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 MOST_EXACT_ROWS = 2_000
@@ -258,26 +256,21 @@ def shares_of_ranks(
     return found
 
 
-def said_of_bins(
-    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate], *, single: bool, many: bool
-) -> FoundRecord | None:
-    """Say how the rank metrics of many rows were resampled and what that leaves out.
+def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
+    """Say how the rank metrics of very many rows were resampled and how much of their variance that loses.
 
-    Parameters
-    ----------
-    single
-        Whether rows are drawn one by one and make one evaluation, so that shares are known and replicates completed.
-    many
-        Whether models that hardly differ in rank are resampled from bins as well, and not from the rows.
+    Shares are known, and replicates completed, where rows are drawn one by one and make one evaluation; models that
+    hardly differ in rank are resampled from bins as well where there are too many rows to be resampled themselves.
     """
+    bins = data.bins
     ranked = [key for key, e in estimates.items() if e.defined and _is_ranked(key, bins)]
     if not ranked:
         return None
     most = max(len(part.wins) for key in ranked for part in bins[key[0]])
     why = Message("bins.why", n=MOST_EXACT_ROWS)
-    if single:
+    if data.single:
         found = shares_of_ranks(bins, estimates)
-        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(found, named=many)))
+        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(found, named=data.many)))
     return FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why)
 
 
@@ -302,8 +295,3 @@ def _of_shares(found: Mapping[Share, float], *, named: bool) -> Iterator[Message
     if close:
         pairs = [Message("bins.pair", models=models, names=names) for models, names in close.items()]
         yield Message("bins.close", pairs=pairs)
-
-
-def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
-    """Say how the rank metrics of very many rows were resampled and how much of their variance that loses."""
-    return said_of_bins(data.bins, estimates, single=data.single, many=data.many)

@@ -9,25 +9,18 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.binned import bin_weights, by_row
 from evalreport.engine.derivative import gradient
-from evalreport.engine.distributions import (
-    Columns,
-    Pieces,
-    column_totals,
-    combined,
-    piece_sums,
-)
+from evalreport.engine.distributions import Columns, Pieces, column_totals, combined, piece_sums
 from evalreport.engine.draws import Bytes, in_floats, of_row_bytes
 from evalreport.engine.ranks import group_weights
 from evalreport.engine.threads import mapped
-from evalreport.metrics.estimate import Estimate, undefined, value_range
+from evalreport.metrics.estimate import Estimate, Floats, Indices, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.row_data import Floats, Key, RowData, binned
+from evalreport.metrics.row_data import Key, RowData, binned
 from evalreport.metrics.units import Layout, Parts, Units, by_seed
 from evalreport.texts import Message, Text
 
@@ -293,11 +286,7 @@ def _successes(key: Key, columns: Columns, data: RowData) -> dict[str, float | N
 
 
 def _of_ranks(
-    predictions: Predictions,
-    data: RowData,
-    model: str,
-    quantities: Sequence[Quantity],
-    rarest: float | None,
+    predictions: Predictions, data: RowData, model: str, quantities: Sequence[Quantity], rarest: float | None
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, places = data.orders[model], _places(data.layout.ranked)
@@ -342,7 +331,7 @@ def _rank_slopes(
     return slopes
 
 
-def _places(parts: Parts) -> Sequence[npt.NDArray[np.int64] | slice]:
+def _places(parts: Parts) -> Sequence[Indices | slice]:
     """Return the rows of each part; a single one holds all of them as they are."""
     return [slice(None)] if parts.count == 1 else parts.rows()
 

@@ -11,12 +11,13 @@ import numpy.typing as npt
 from evalreport.config import Average
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.binned import bins_of
+from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
 from evalreport.metrics.calibration import bin_of
-from evalreport.metrics.clustering_estimates import clustering_estimates
-from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
+from evalreport.metrics.clustering import clustering_estimates
+from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
@@ -25,7 +26,6 @@ from evalreport.metrics.row_estimates import row_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, Quantity]
 
 ONE_EXAMPLE = Message("undefined.fold_of_one")
@@ -80,13 +80,12 @@ class Sample:
         metric = definition(quantity)
         if metric.per_example is None:
             return None
-        if metric.needs == "labels" and self.tables is not None and self.tables.cells is not None:
-            cells, names = self.tables.cells, self.tables.models
-            if not set(models) <= set(names):
-                return None
-            said = [cells.predicted[names.index(name)] for name in models]
-            by_cell = [metric.per_example(ModelView(cells.true, labels, None, None, None)) for labels in said]
-            return Examples(np.column_stack(by_cell), cells.counts)
+        if metric.needs == "labels" and not set(models) <= set(self.label_models):
+            return None
+        cells = self.labels(models) if metric.needs == "labels" else None
+        if cells is not None:
+            views = [ModelView(cells.true, labels, None, None, None) for labels in cells.predicted]
+            return Examples(np.column_stack([metric.per_example(v) for v in views]), cells.counts)
         outputs = {m.name: m for m in self.predictions.models}
         by_row = [
             self.rows.columns[name, quantity][:, 1]
@@ -95,6 +94,13 @@ class Sample:
             for name in models
         ]
         return Examples(np.column_stack(by_row))
+
+    def labels(self, models: Sequence[str]) -> Cells | None:
+        """Count what these models said of each class; None where examples are not alike and independent."""
+        if self.tables is None or self.tables.cells is None:
+            return None
+        cells = self.tables.cells
+        return replace(cells, predicted=cells.predicted[[self.tables.models.index(name) for name in models]])
 
     @property
     def label_models(self) -> tuple[str, ...]:

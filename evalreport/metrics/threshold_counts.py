@@ -15,12 +15,9 @@ from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, running_weights
 from evalreport.engine.threads import mapped
-from evalreport.metrics.estimate import view
+from evalreport.metrics.estimate import Floats, Indices, view
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 MOST_CLASSES = 50
 """Curves of each class against the rest are computed for up to so many classes."""
@@ -89,7 +86,7 @@ class ThresholdCounts:
         return int(np.searchsorted(-self.thresholds, -threshold, side="right"))
 
 
-def hull_corners(found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
+def hull_corners(found: Floats, wrong: Floats) -> Indices:
     """Return the places of the upper hull's corners, from none to all.
 
     Parameters
@@ -120,7 +117,7 @@ def _kept(inner: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return np.concatenate([[True], inner, [True]])
 
 
-def _one_by_one(places: npt.NDArray[np.int64], found: Floats, wrong: Floats) -> npt.NDArray[np.int64]:
+def _one_by_one(places: Indices, found: Floats, wrong: Floats) -> Indices:
     """Go along the points and drop those before a turn to the left (Andrew 1979, Inf Process Lett 9:216)."""
     x, y = wrong[places].tolist(), found[places].tolist()
     kept: list[int] = []

@@ -52,12 +52,7 @@ class Look:
 
 
 # What is marked below the values, the gravest first: field of a look, marker.
-MARKED = (
-    ("failed", "X"),
-    ("undecided", "P"),
-    ("alarm", "v"),
-    ("data", "D"),
-)
+MARKED = (("failed", "X"), ("undecided", "P"), ("alarm", "v"), ("data", "D"))
 
 
 @chart

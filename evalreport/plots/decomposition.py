@@ -186,11 +186,7 @@ def replicate_predictions(
 
 @chart
 def bias_variance(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    loss: str | None = None,
-    names: Mapping[str, str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, loss: str | None = None, names: Mapping[str, str] | None = None
 ) -> None:
     """Draw every model's expected loss as a bar of bias and variance, one for each complexity or training size.
 
@@ -212,12 +208,7 @@ def bias_variance(
         if shown == "0-1"
         else (say("chart.bias_squared"), say("chart.variance"))
     )
-    stacked_parts(
-        bars,
-        ax,
-        axis_label=say("chart.expected_loss_in", metric=words(shown)),
-        names=terms,
-    )
+    stacked_parts(bars, ax, axis_label=say("chart.expected_loss_in", metric=words(shown)), names=terms)
 
 
 @chart

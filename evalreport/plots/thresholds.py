@@ -1,4 +1,4 @@
-"""Charts over a threshold: error rates, calibration, gain, lift and rejection."""
+"""Charts of scores, thresholds and values: error rates, calibration, gain, lift, rejection, residuals."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from evalreport.plots.curves import (
     label_lines,
     limits_of,
     mark_fifths,
+    name_of,
     own_id,
     place_of_model,
     prevalence_of,
@@ -23,10 +24,11 @@ from evalreport.plots.curves import (
 )
 from evalreport.plots.style import BEHIND, DASHED, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
-from evalreport.results import EQUAL_ERRORS, Results
+from evalreport.results import EQUAL_ERRORS, ResidualRecord, Results
 from evalreport.texts import say
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 DEPTH = 0.2
@@ -98,20 +100,30 @@ def _draw_counts(axes: Axes, x: Sequence[float], counts: Sequence[float]) -> Non
                   color=MUTED)  # fmt: skip
 
 
-def draw_curves(
+def _draw_curves(
     axes: Axes,
     results: Results,
     kind: str,
-    names: Mapping[str, str] | None,
-    highlight: Collection[str] | None,
-) -> list[ShownModel]:
-    """Draw a curve of every model that has one, and give the models; a sweep is one of probabilities, in steps."""
-    models, swept = shown_models(results, names, highlight, metric="roc_auc"), kind.startswith("sweep_")
+    shown: tuple[Mapping[str, str] | None, Collection[str] | None],
+    *,
+    labels: tuple[str, str],
+    y_limits: tuple[float, float | None] | None = None,
+    legend: bool,
+) -> None:
+    """Draw one kind of curve of every model; a sweep only of those that give probabilities, as steps.
+
+    ``shown``: the models' names as they are written, and which stand out.
+    """
+    models, swept = shown_models(results, *shown, metric="roc_auc"), kind.startswith("sweep_")
     for model in models:
         if not swept or curve_of(results, model.model, "reliability", None) is not None:
             curve = curve_of(results, model.model, kind, None)
             draw_curve(axes, curve, model, shape="steps-pre" if swept else "default")
-    return models
+    axes.set(xlim=(-0.01, 1.01), xlabel=labels[0], ylabel=labels[1])
+    if y_limits is not None:
+        axes.set_ylim(*y_limits)
+    if legend:
+        label_lines(axes, models)
 
 
 @chart
@@ -124,10 +136,8 @@ def accuracy_rejection(
     highlight: Collection[str] | None = None,
 ) -> None:
     """Draw the accuracy on what is kept when the least certain answers are rejected first."""
-    models = draw_curves(ax, results, "accuracy_rejection", names, highlight)
-    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.rejected"), ylabel=say("chart.accuracy_of_rest"))
-    if legend:
-        label_lines(ax, models)
+    labels = say("chart.rejected"), say("chart.accuracy_of_rest")
+    _draw_curves(ax, results, "accuracy_rejection", (names, highlight), labels=labels, legend=legend)
 
 
 SKEWED = 0.05
@@ -224,10 +234,8 @@ def sweep(
     metric
         One that is swept: accuracy, balanced_accuracy, f1 or mcc.
     """
-    models = draw_curves(ax, results, f"sweep_{metric}", names, highlight)
-    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.threshold"), ylabel=words(metric))
-    if legend:
-        label_lines(ax, models)
+    labels = say("chart.threshold"), words(metric)
+    _draw_curves(ax, results, f"sweep_{metric}", (names, highlight), labels=labels, legend=legend)
 
 
 @chart
@@ -247,12 +255,8 @@ def gain(
     prevalence = prevalence_of(results)
     if prevalence:
         ax.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
-    models = draw_curves(ax, results, "gain", names, highlight)
-    ax.set(
-        xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel=say("chart.called"), ylabel=say("chart.positives_found"),
-    )  # fmt: skip
-    if legend:
-        label_lines(ax, models)
+    labels, limits = (say("chart.called"), say("chart.positives_found")), (-0.01, 1.03)
+    _draw_curves(ax, results, "gain", (names, highlight), labels=labels, y_limits=limits, legend=legend)
 
 
 @chart
@@ -266,8 +270,113 @@ def lift(
 ) -> None:
     """Draw how many times as frequent positives are among the highest scores as among all examples."""
     ax.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
-    models = draw_curves(ax, results, "lift", names, highlight)
-    ax.set(xlim=(-0.01, 1.01), xlabel=say("chart.called"), ylabel=say("chart.lift"))
-    ax.set_ylim(bottom=0)
-    if legend:
-        label_lines(ax, models)
+    labels = say("chart.called"), say("chart.lift")
+    _draw_curves(ax, results, "lift", (names, highlight), labels=labels, y_limits=(0, None), legend=legend)
+
+
+@chart
+def score_histogram(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
+    """Draw how one model's scores are distributed in the two classes: the positive one above, the other below.
+
+    Bars are shares of their class, so that a rare class can be read beside a frequent one. The further apart the two
+    lie, the better the model ranks.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> from evalreport import plots
+    >>> scores = {"forest": {"p_1": [0.9, 0.2, 0.7, 0.4]}}
+    >>> results = er.evaluate(scores, truth=[1, 0, 1, 0], resamples=100)
+    >>> plots.score_histogram(results, "forest").get_xlabel()
+    'Probability of 1'
+    """
+    index = place_of_model(results, model)
+    mark = mark_of(index)
+    highest, label = 0.0, say("chart.score")
+    for record in (r for r in results.score_histograms if r.model == model):
+        side = 1 if record.positive else -1
+        shares = [side * number / record.n if record.n else 0.0 for number in record.counts]
+        highest = max(highest, *map(abs, shares))
+        area = ax.stairs(
+            shares, record.edges, fill=True, facecolor=mark.colour if record.positive else MUTED, edgecolor=PAPER,
+            alpha=0.75 if record.positive else 0.5, linewidth=0.6, hatch=None if record.positive else "////",
+        )  # fmt: skip
+        area.set_gid(own_id(ax, index, "positives" if record.positive else "negatives"))
+        ax.text(
+            0.99, 0.96 if record.positive else 0.04, f"{name_of(None, record.true)} (n = {count(record.n)})",
+            ha="right", va="top" if record.positive else "bottom", fontsize=8, color=INK, parse_math=False,
+            transform=ax.transAxes,
+        )  # fmt: skip
+        if record.scale == "probability" and record.positive:
+            label = say("chart.probability_of", label=name_of(None, record.true))
+    ax.axhline(0.0, color=MUTED, linewidth=0.8)
+    room = 1.3 * highest or 1.0
+    ax.set_ylim(-room, room)
+    ax.yaxis.set_major_formatter(lambda share, _: f"{abs(share):.3g}")
+    ax.set_xlabel(label, parse_math=False)
+    ax.set_ylabel(say("chart.share_of_class"))
+    write_title(ax, name, model)
+
+
+@chart
+def predicted_true(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
+    """Draw one model's predicted against the true values; on the dashed diagonal both agree.
+
+    Of many examples some are drawn: evenly along the predictions, and those with the largest errors.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> from evalreport import plots
+    >>> values = {"ridge": {"y_pred": [1.5, 2.0, 2.5, 4.5]}}
+    >>> results = er.evaluate(values, truth=[1.2, 2.2, 2.9, 4.1], task="regression", resamples=100)
+    >>> plots.predicted_true(results, "ridge").get_ylabel()
+    'Predicted'
+    """
+    record = _record(results, model)
+    if record is not None:
+        _points(ax, results, model, record.true, record.predicted)
+        draw_diagonal(ax, [*record.true, *record.predicted], zorder=1)
+    ax.set(xlabel=say("chart.true"), ylabel=say("chart.predicted"))
+    write_title(ax, name, model)
+
+
+@chart
+def residuals(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
+    """Draw one model's errors (predicted − true) against its predictions, with their mean in bins of equal size.
+
+    A mean that leaves 0 says that the model is wrong there on average; a funnel, that errors grow with the values.
+    """
+    record = _record(results, model)
+    ax.axhline(0.0, color=MUTED, linewidth=0.8, linestyle=DASHED, zorder=1)
+    if record is not None:
+        errors = [p - t for p, t in zip(record.predicted, record.true, strict=True)]
+        _points(ax, results, model, record.predicted, errors)
+        index = place_of_model(results, model)
+        means = [p - t for p, t in zip(record.bin_predicted, record.bin_true, strict=True)]
+        parts: list[Artist] = [*ax.plot(record.bin_predicted, means, color=INK, linewidth=1.4, zorder=4)]
+        limits = [
+            (p, p - high, p - low)
+            for p, low, high in zip(record.bin_predicted, record.bin_low, record.bin_high, strict=True)
+            if low is not None and high is not None
+        ]
+        if limits:
+            parts.append(ax.vlines(*zip(*limits, strict=True), color=INK, linewidth=1.1, zorder=4))
+        for part, number in zip(parts, ("mean", "limits"), strict=False):
+            part.set_gid(own_id(ax, index, number))
+    ax.set(xlabel=say("chart.predicted"), ylabel=say("chart.residual"))
+    write_title(ax, name, model)
+
+
+def _record(results: Results, model: str) -> ResidualRecord | None:
+    return next((r for r in results.residuals if r.model == model), None)
+
+
+def _points(axes: Axes, results: Results, model: str, x: Sequence[float], y: Sequence[float]) -> None:
+    index = place_of_model(results, model)
+    mark = mark_of(index)
+    points = axes.plot(
+        x, y, marker=mark.marker, color=mark.colour, linestyle="none", markersize=2.6, markeredgewidth=0,
+        alpha=0.55,
+    )[0]  # fmt: skip
+    points.set_gid(own_id(axes, index, "points"))

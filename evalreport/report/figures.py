@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.plots.pictures import Draw, panels
-from evalreport.plots.style import report_style
-from evalreport.plots.svg import to_svg
+from evalreport.plots.style import report_style, to_svg
 
 LEAST_WIDE = 5.5
 """Inches: a single panel below is shown at no more than about twice its size."""

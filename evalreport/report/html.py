@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalreport.plots.svg import inline
+from evalreport.plots.style import inline
 from evalreport.report.brand import brand_of, running_foot, with_colours
 from evalreport.report.page import (
     breakable,

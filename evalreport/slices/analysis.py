@@ -321,16 +321,7 @@ def _metric_records(
     why = Message("too_small.absent")
     found += [
         MetricRecord(
-            model=m.name,
-            metric=q.metric,
-            average=q.average,
-            label=q.label,
-            slice=group.name,
-            n=0,
-            reason=why,
-            intervals=(),
-            value=None,
-            standard_error=None,
+            model=m.name, metric=q.metric, average=q.average, label=q.label, slice=group.name, n=0, reason=why
         )
         for m in predictions.models
         if m.name not in held

@@ -212,24 +212,24 @@ def _against_others(
     value = side.whole_value
     if reference == "rest":
         value = side.both.proportions[1] if side.both is not None and side.both.n2 > 0 else side.rest_value
-    difference, ratio = _limits(side, reference, value, level)
-    p = None if tested is None else tested.p_adjusted
-    return _row(
-        side, reference, value, (difference, ratio), level,
-        test=None if tested is None else tested.test,
-        p_value=None if tested is None else tested.p_value,
-        p_adjusted=p,
-        correction=None if p is None else options.correction,
-        flagged=p is not None and p <= 1 - options.confidence,
-    )  # fmt: skip
+    row = _row(side, reference, value, _limits(side, reference, value, level), level)
+    if tested is None:
+        return row
+    p, row = tested.p_adjusted, replace(row, test=tested.test, p_value=tested.p_value)
+    if p is None:
+        return row
+    return replace(row, p_adjusted=p, correction=options.correction, flagged=p <= 1 - options.confidence)
+
+
+def _nothing(why: Text | None) -> tuple[Limits, Limits]:
+    """Return no limits of a difference and a ratio, with the reason."""
+    return Limits(None, None, None, why), Limits(None, None, None, why)
 
 
 def _limits(side: Side, reference: Reference, value: float, level: float) -> tuple[Limits, Limits]:
     """Return the limits of the difference from the rest or the whole, and of the ratio to it."""
     if not side.compared:
-        reason = None if side.estimate is None else side.estimate.reason
-        nothing = Limits(None, None, None, side.small or reason)
-        return nothing, nothing
+        return _nothing(side.small or (None if side.estimate is None else side.estimate.reason))
     if side.both is not None:
         return _of_proportions(side.both, reference, level)
     if side.small is not None:
@@ -239,8 +239,7 @@ def _limits(side: Side, reference: Reference, value: float, level: float) -> tup
 
 def _of_proportions(both: by.Successes, reference: Reference, level: float) -> tuple[Limits, Limits]:
     if both.n2 <= 0:
-        nothing = Limits(None, None, None, by.NO_OTHERS)
-        return nothing, nothing
+        return _nothing(by.NO_OTHERS)
     difference = by.proportions_difference(both, level)
     ratio = by.proportions_ratio(both, level)
     if reference == "rest":
@@ -249,13 +248,11 @@ def _of_proportions(both: by.Successes, reference: Reference, level: float) -> t
 
 
 def _of_influences(side: Side, shares: Shares | None, value: float, level: float) -> tuple[Limits, Limits]:
-    nothing = Limits(None, None, None, by.NOT_SMOOTH)
     if shares is None:
-        return nothing, nothing
+        return _nothing(by.NOT_SMOOTH)
     contrast = shares.contrast()
     if contrast is None or math.isnan(value):
-        nothing = Limits(None, None, None, by.NO_OTHERS)
-        return nothing, nothing
+        return _nothing(by.NO_OTHERS)
     difference = by.influence_difference(side.value - value, contrast, level)
     if not (side.value > 0 and value > 0 and has_ratio(side)):
         return difference, Limits(None, None)
@@ -266,8 +263,8 @@ def _of_influences(side: Side, shares: Shares | None, value: float, level: float
 
 def _against_best(side: Side, best: Side, level: float) -> DisparityRecord:
     """Return the row of a slice against the best one: limits at a level that holds for all pairs at once."""
-    difference, ratio = _limits_to_best(side, best, level)
-    return _row(side, "best", best.value, (difference, ratio), level, reference_value=best.name.value)
+    row = _row(side, "best", best.value, _limits_to_best(side, best, level), level)
+    return replace(row, reference_value=best.name.value)
 
 
 def _limits_to_best(side: Side, best: Side, level: float) -> tuple[Limits, Limits]:
@@ -298,18 +295,7 @@ def has_ratio(side: Side) -> bool:
 
 
 def _row(
-    side: Side,
-    reference: Reference,
-    value: float,
-    found: tuple[Limits, Limits],
-    level: float,
-    *,
-    reference_value: str | None = None,
-    test: str | None = None,
-    p_value: float | None = None,
-    p_adjusted: float | None = None,
-    correction: str | None = None,
-    flagged: bool = False,
+    side: Side, reference: Reference, value: float, found: tuple[Limits, Limits], level: float
 ) -> DisparityRecord:
     difference, ratio = found
     known = side.compared and not math.isnan(value)
@@ -321,7 +307,6 @@ def _row(
         label=side.quantity.label,
         slice=side.name,
         reference=reference,
-        reference_value=reference_value,
         difference=side.value - value if known else None,
         low=difference.low,
         high=difference.high,
@@ -330,14 +315,8 @@ def _row(
         ratio_high=ratio.high if divisible else None,
         level=level,
         method=difference.method,
-        test=test,
-        p_value=p_value,
-        p_adjusted=p_adjusted,
-        correction=correction,
-        flagged=flagged,
         n=0 if side.estimate is None else side.estimate.n,
         reason=side.small or difference.reason or (ratio.reason if divisible else None),
-        text=None,
     )
 
 

@@ -20,14 +20,11 @@ from evalreport.engine.distributions import dot, exp, log_choose
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
 from evalreport.intervals.registry import INTERVALS
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, Floats, Indices
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.texts import Message, Text
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ def shares_of_whole(
     if own.derivative is None or other.derivative is None:
         return None
     if _by_cells(part, own) and _by_cells(whole, other):
-        return _from_cells(part, whole, model, quantity)
+        return _of_tables(part, whole, model, quantity, within=True)
     units, n_units = unit_codes(whole, other)
     mine = _in_units(part, own, units[places], n_units)
     reference = by_row(whole, other) if _by_cells(whole, other) else other.derivative
@@ -142,12 +139,7 @@ def shares_of_whole(
 
 
 def shares_of_rest(
-    part: Sample,
-    rest: Sample,
-    whole: Sample,
-    places: tuple[Indices, Indices],
-    model: str,
-    quantity: Quantity,
+    part: Sample, rest: Sample, whole: Sample, places: tuple[Indices, Indices], model: str, quantity: Quantity
 ) -> Shares | None:
     """Sum the influence values of a slice and of the examples outside it.
 
@@ -161,7 +153,7 @@ def shares_of_rest(
         return None
     of_all = whole.estimates[model, quantity]
     if _by_cells(part, own) and _by_cells(rest, other):
-        return _of_two_tables(part, rest, model, quantity)
+        return _of_tables(part, rest, model, quantity, within=False)
     units, n_units = unit_codes(whole, of_all)
     mine = _in_units(part, own, units[places[0]], n_units)
     theirs = _in_units(rest, other, units[places[1]], n_units)
@@ -266,40 +258,21 @@ def _matrix(sample: Sample, estimate: Estimate) -> Floats:
     return found
 
 
-def _of_two_tables(part: Sample, rest: Sample, model: str, quantity: Quantity) -> Shares:
-    """Sum over the cells of the tables of a slice and of the examples outside it, which share no example."""
-    own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
-    mine, theirs = _matrix(part, own), _matrix(rest, other)
+def _of_tables(part: Sample, other: Sample, model: str, quantity: Quantity, *, within: bool) -> Shares:
+    """Sum over the cells of two tables: of a slice and of the rest, or of all examples, the slice ``within`` them."""
+    own, reference = part.estimates[model, quantity], other.estimates[model, quantity]
+    mine, theirs = _matrix(part, own), _matrix(other, reference)
     assert own.table is not None
-    assert other.table is not None
-    n, others = part.predictions.n_examples, rest.predictions.n_examples
+    assert reference.table is not None
+    shared = own.table if within else np.zeros_like(own.table)
+    n = part.predictions.n_examples
+    others = other.predictions.n_examples - (n if within else 0)
     factor, factor_outside = (u / (u - 1) if u > 1 else 1.0 for u in (n, others))
     return Shares(
         own=factor * float((own.table * mine * mine).sum()),
-        shared=0.0,
-        inside=0.0,
-        outside=factor_outside * float((other.table * theirs * theirs).sum()),
-        df=n - 1 if n > 1 else None,
-        df_outside=others - 1 if others > 1 else None,
-        apart=True,
-    )
-
-
-def _from_cells(part: Sample, whole: Sample, model: str, quantity: Quantity) -> Shares:
-    """Sum over the cells of the model's own table: examples of one cell have the same influence."""
-    own, other = part.estimates[model, quantity], whole.estimates[model, quantity]
-    mine, theirs = _matrix(part, own), _matrix(whole, other)
-    counts, all_counts = own.table, other.table
-    assert counts is not None
-    assert all_counts is not None
-    n = part.predictions.n_examples
-    others = whole.predictions.n_examples - n
-    factor, factor_outside = (u / (u - 1) if u > 1 else 1.0 for u in (n, others))
-    return Shares(
-        own=factor * float((counts * mine * mine).sum()),
-        shared=factor * float((counts * mine * theirs).sum()),
-        inside=factor * float((counts * theirs * theirs).sum()),
-        outside=factor_outside * float(((all_counts - counts) * theirs * theirs).sum()),
+        shared=factor * float((shared * mine * theirs).sum()),
+        inside=factor * float((shared * theirs * theirs).sum()),
+        outside=factor_outside * float(((reference.table - shared) * theirs * theirs).sum()),
         df=n - 1 if n > 1 else None,
         df_outside=others - 1 if others > 1 else None,
         apart=True,
@@ -448,13 +421,13 @@ def smallest_fisher(both: Successes, *, ties: float = HALF) -> float:
     return _rarer(log_p, float(log_p.min()), ties)
 
 
-def _rarer(log_p: npt.NDArray[np.float64], observed: float, ties: float) -> float:
+def _rarer(log_p: Floats, observed: float, ties: float) -> float:
     equal = np.abs(log_p - observed) <= EQUAL
     rarer = (log_p < observed) & ~equal
     return probability(float(exp(log_p[rarer]).sum() + ties * exp(log_p[equal]).sum()))
 
 
-def _log_hypergeometric(x: Array, n1: int, n2: int, successes: int) -> npt.NDArray[np.float64]:
+def _log_hypergeometric(x: Array, n1: int, n2: int, successes: int) -> Floats:
     """Return the logarithm of the chance that x of the successes are among the first n1."""
     return log_choose(n1, x) + log_choose(n2, successes - x) - log_choose(n1 + n2, successes)
 

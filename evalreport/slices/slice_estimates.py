@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.conditions import Term, terms_of
 from evalreport.config import Options
@@ -14,10 +13,10 @@ from evalreport.data.predictions import TASK, Predictions
 from evalreport.data.selection import subset
 from evalreport.data.slicing import Division, divide, divisions, read_slicing
 from evalreport.errors import UsageError
-from evalreport.intervals.choice import leading, table_function
+from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile
-from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.label_estimates import table_function as of_margins
+from evalreport.metrics.estimate import Estimate, Indices
+from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
@@ -93,7 +92,6 @@ def quantities_within(
     return tuple(q for q in quantities if q.label is None or q in named)
 
 
-Indices = npt.NDArray[np.int64]
 Sampler = Callable[[Predictions, Sequence[Quantity], int], Sequence[Sample]]
 """Makes the samples of a table: predictions, quantities, bootstrap replicates -> one sample, or one a model."""
 
@@ -110,7 +108,6 @@ class Group:
         One of all models; with test sets apart one a model that has examples in the slice.
     """
 
-    division: Division
     name: Slice
     rows: Indices
     samples: tuple[Sample, ...]
@@ -144,7 +141,7 @@ def group_of(
 ) -> Group:
     """Estimate every quantity on some rows alone."""
     samples = sampled_alone(predictions, rows, quantities, sampler, n_resamples)
-    return Group(division, Slice(column=division.column, value=value), rows, samples)
+    return Group(Slice(column=division.column, value=value), rows, samples)
 
 
 def sampled_alone(
@@ -421,10 +418,7 @@ def _at_the_edge(
     shares: Shares, estimate: Estimate, reference: float, part: Sample, options: Options
 ) -> Shares:
     """Let the slice's recommended interval stand for its spread where nothing varies in it, as at F1 = 0."""
-    value_of = None
-    if estimate.table is not None:
-        value_of = table_function(of_margins(estimate.quantity, part.predictions))
-    interval = leading(estimate, options.confidence, value_of)
+    interval = leading(estimate, options.confidence, of_tables(estimate, part.predictions))
     if interval.low is None or interval.high is None:
         return shares
     towards = interval.high - estimate.value if reference > estimate.value else estimate.value - interval.low

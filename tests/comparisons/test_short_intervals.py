@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from evalreport.intervals.registry import INTERVALS, Shortfall, shortfall_of, sh
 from evalreport.pipeline import evaluate
 from evalreport.records import WarningRecord
 from evalreport.results import Results
-from studies.designs import every_design
+from studies.designs import Design, every_design
 from studies.rows import Row, read
 from studies.shortfalls import ANY, size_of
 from studies.tally import LEADING
@@ -28,11 +29,19 @@ def given(results: Results, code: str) -> list[WarningRecord]:
     return [w for w in results.warnings if w.code == code]
 
 
+@cache
+def study() -> tuple[list[Row], dict[str, Design]]:
+    """Read the study's rows, and what draws its designs, once."""
+    return [row for row in read(DOCS / "coverage.csv") if row.method == LEADING], {
+        d.name: d for d in every_design()
+    }
+
+
 def worst_cell(one: Shortfall) -> Row:
     """Return the cell of the study in which a situation was measured at its worst."""
     (row,) = [
-        row for row in read(DOCS / "coverage.csv")
-        if row.method == LEADING and row.sets and row.coverage == one.lowest and size_of(row) <= one.most
+        row for row in study()[0]
+        if row.sets and row.coverage == one.lowest and size_of(row) <= one.most
         and (row.kind, row.metric, row.leader) == (one.kind, one.metric, one.method)
         and (row.rarest > 0) == (one.by == "rarest")
     ][:1]  # fmt: skip
@@ -46,7 +55,7 @@ SITUATIONS = [one for one in shortfalls().values() if one.by != "losses" and one
 def test_a_test_set_of_the_worst_cell_is_warned_of(one: Shortfall) -> None:
     """A test set as the study drew it where a situation was worst carries the warning, with the measured share."""
     cell = worst_cell(one)
-    (design,) = [d for d in every_design() if d.name == cell.design]
+    design = study()[1][cell.design]
     rarest = None
     for seed in range(20):
         predictions, _ = design.draw(np.random.default_rng([7, seed]), cell.size)

@@ -15,7 +15,7 @@ import evalreport
 from evalreport.errors import UsageError
 from evalreport.metrics.curves import CURVES
 from evalreport.plots import curves, thresholds
-from evalreport.plots.svg import to_svg
+from evalreport.plots.style import to_svg
 from evalreport.report import render
 from evalreport.report.sections import curves as curves_section
 from evalreport.report.sections import describe

@@ -14,7 +14,7 @@ from evalreport.comparisons.attempt_variance import components
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.errors import InputError, UsageError
-from evalreport.metrics.attempts import pass_at_k, pass_hat_k
+from evalreport.metrics.probabilities import pass_at_k, pass_hat_k
 from evalreport.records import MetricRecord
 from evalreport.results import Results, to_json
 from tests.reference.second_round import agrees, each

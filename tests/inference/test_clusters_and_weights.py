@@ -14,11 +14,11 @@ import statsmodels.api as sm
 from scipy import stats
 from scipy.linalg import sqrtm
 
+from evalreport.comparisons.pairs import difference
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.engine.counts import kish
 from evalreport.intervals import INTERVALS
-from evalreport.metrics.differences import difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all

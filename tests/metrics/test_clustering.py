@@ -16,8 +16,7 @@ from sklearn import metrics as sk
 import evalreport
 from evalreport.cli.program import main
 from evalreport.errors import InputError, UsageError
-from evalreport.metrics.clustering import Overlap, expected_mutual_information
-from evalreport.metrics.clustering_estimates import GroupTable
+from evalreport.metrics.clustering import GroupTable, Overlap, expected_mutual_information
 from evalreport.metrics.registry import METRICS
 from evalreport.results import Results
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evalreport.plots.pictures import panels
-from evalreport.plots.svg import to_svg
+from evalreport.plots.style import to_svg
 
 
 def far_apart(ax: Any) -> None:

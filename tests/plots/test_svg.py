@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ET
 
 from matplotlib.figure import Figure as Canvas
 
-from evalreport.plots.style import MARKS
-from evalreport.plots.svg import SVG, inline, to_svg
+from evalreport.plots.style import MARKS, SVG, inline, to_svg
 
 
 def drawing() -> str:

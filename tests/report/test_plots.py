@@ -9,10 +9,8 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport.plots.curves import precision_recall, prevalence_of, roc
-from evalreport.plots.pairs import forest
-from evalreport.plots.slices import confusion
-from evalreport.plots.style import MARKS
-from evalreport.plots.svg import to_svg
+from evalreport.plots.pairs import confusion, forest
+from evalreport.plots.style import MARKS, to_svg
 from evalreport.records import ConfusionRecord
 from evalreport.report.figures import drawn
 from evalreport.report.sections import metrics as confusion_section

@@ -20,14 +20,16 @@ from evalreport.plots.curves import (
     prevalence_of,
     roc,
 )
-from evalreport.plots.distributions import predicted_true, residuals, score_histogram
 from evalreport.plots.thresholds import (
     accuracy_rejection,
     error_rates,
     gain,
     lift,
+    predicted_true,
     reliability,
     reliable,
+    residuals,
+    score_histogram,
     sweep,
 )
 from evalreport.report.characters import distinct_names, shorten, visible

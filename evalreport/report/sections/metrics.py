@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.slices import confusion
+from evalreport.plots.pairs import confusion
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.figures import Figure
