@@ -71,7 +71,7 @@ def test_metrics_without_any_value_are_one_sentence(simulate: Simulate) -> None:
     section = metrics.describe(view_of(dataclasses.replace(found, metrics=without)))
     assert section is not None
     assert section.missing == ("Not computed for any model: Log loss; no probabilities.",)
-    assert "log_loss" not in [g.name for family in section.families for g in family.groups]
+    assert "Log loss ↓" not in [row.label for family in section.families for row in family.rows]
 
 
 @pytest.mark.parametrize(
