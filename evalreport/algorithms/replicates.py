@@ -128,7 +128,7 @@ def part_is(predictions: Predictions, part: str) -> npt.NDArray[np.bool_]:
 
 
 def _placed(example: Rows, rows: Rows, examples: Rows) -> Rows | None:
-    """Return the row of each of the examples; None where one is missing or stands twice."""
+    """Return the row of each of the examples; None where one is missing or appears twice."""
     order = np.argsort(example, kind="stable")
     if not np.array_equal(example[order], examples):
         return None

@@ -74,7 +74,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         GOOD + "a,1,1\n",
         5,
         "id",
-        "'a' stands twice for the model 'm'",
+        "'a' appears twice for the model 'm'",
         "remove one of the rows",
     ),
     "truth disagrees": (
@@ -308,7 +308,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,fold,y_true,y_pred\na,1,1,1\na,1,1,1\nb,2,0,1\n",
         3,
         "id",
-        "'a' stands twice",
+        "'a' appears twice",
         "repeat, fold",
     ),
 }

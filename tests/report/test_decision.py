@@ -14,7 +14,7 @@ from evalreport.report.characters import short_names
 from evalreport.report.markdown import oneliner, summary_markdown
 from evalreport.report.sections import cases, decision, failures, leaderboard
 from evalreport.report.view import difference_decimals, verdict_between, view_of
-from evalreport.results import Results
+from evalreport.results import DominanceRecord, Results
 
 Simulate = Callable[..., Results]
 
@@ -189,6 +189,23 @@ def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simula
     assert said.more_cautions == 1
     other = dataclasses.replace(found, primary_metric="f1")
     assert "About the majority." not in decision.describe(view_of(other)).cautions
+
+
+def test_curves_of_models_that_are_behind_may_cross_unsaid(simulate: Simulate) -> None:
+    """Curves that cross are a caution where both models lead; where one is clearly behind they are none."""
+    found = simulate(warnings=(WarningRecord(code="curves_cross", text="Curves cross."),))
+    ranks = [m.id for m in view_of(found).models]
+    tied = decided(found, {v.about: "undecided" for v in found.verdicts if ranks[-1] not in v.about})
+
+    def cautions(a: str, b: str) -> tuple[str, ...]:
+        crossing = DominanceRecord(
+            a=a, b=b, curve="roc", label=None, relation="crosses", crossings=(0.1,), a_most=0.1, a_most_at=0.05,
+            b_most=0.1, b_most_at=0.5, clear=True, text="They cross.", beyond_bands=True,
+        )  # fmt: skip
+        return decision.describe(view_of(dataclasses.replace(tied, dominance=(crossing,)))).cautions
+
+    assert cautions(ranks[0], ranks[1]) == ("Curves cross.",)
+    assert cautions(ranks[0], ranks[-1]) == ()
 
 
 def test_gates_stand_first_in_the_order_of_failures(simulate: Simulate) -> None:

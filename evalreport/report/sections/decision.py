@@ -369,6 +369,10 @@ def _cautions(view: View) -> list[str]:
             continue  # the verdict is not about that metric
         if warning.code == "majority_class" and metric is not None and not metric.share_of_right:
             continue  # it says that other metrics than the share of right answers tell more
+        if warning.code == "curves_cross" and not any(
+            r.clear and {r.a, r.b} <= contenders for r in view.results.dominance
+        ):
+            continue  # the curves of others cross
         if warning.code == "metrics_disagree" and differ:
             continue  # the headline says it
         texts.setdefault(warning.code, text_of(view, warning.text))
