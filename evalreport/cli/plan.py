@@ -152,8 +152,8 @@ the others are written, and failures.md beside them holds the tracebacks.
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Fits at once (default: the plan's, else 1)."
 )
 @click.option("--backend", type=click.Choice(["sequential", "threads", "loky", "dask"]),
-              help="Where fits run: this process, its threads, other processes, a Dask cluster (default: the plan's, else"
-              " loky); the predictions are the same bytes.")  # fmt: skip
+              help="Where fits run: this process, its threads, other processes, a Dask cluster"
+                    " (default: the plan's, else loky); the predictions are the same bytes.")  # fmt: skip
 @click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://127.0.0.1:8786.")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Over the plan's seed (default 0).")
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors and failures.")

@@ -15,7 +15,7 @@ from evalreport.plots.pictures import count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of
+from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of, test_in_words
 from evalreport.report.sections import attempts
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
@@ -223,7 +223,9 @@ def describe(view: View) -> Methods:
             parts.append(_deciding(view, test, second.words, len(results.second_verdicts)))
     if results.suite:
         parts.append(_of_suite(view))
-    parts.append(attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional")))
+    parts.append(
+        attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional"), n=len(view.models))
+    )
     known = entry("metric", view.primary.metric)
     if known is not None and known.family == "judged" and results.judge_agreement:
         parts.append(_of_people(view))
@@ -259,7 +261,7 @@ def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
     if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):
         adjusted = say("methods.adjusted", correction=named("correction", correction), n=n_pairs)
     why = named("reasons.why", test) if has(f"reasons.why.{test}") else ""
-    text = say("methods.decided_by", n=n_pairs, metric=metric, test=label_of("test", test), adjusted=adjusted)
+    text = say("methods.decided_by", n=n_pairs, metric=metric, test=test_in_words(test), adjusted=adjusted)
     return text + (f" {why[:1].upper()}{why[1:]}." if why else "")
 
 

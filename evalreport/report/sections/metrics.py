@@ -202,17 +202,17 @@ def _cell(view: View, label: str, record: MetricRecord | None, decimals: int) ->
     if record is None:
         return MetricCell(numbers.MISSING, "", (), "", "")
     value = numbers.number(record.value, decimals)
-    limits = {label_of("interval", i.method): _limits(i, decimals) for i in record.intervals}
+    limits = [(label_of("interval", i.method), _limits(i, decimals)) for i in record.intervals]
     every = [
         say("metrics.interval_by", method=method, interval=found or numbers.MISSING)
-        for method, found in limits.items()
+        for method, found in limits
     ]
     error = numbers.number(record.standard_error, decimals + 1)
     formula = f"{label} = {record.formula} = {value}" if record.formula else f"{label} = {value}"
     about = [formula, *every, say("metrics.error_and_n", error=error, n=record.n)]
     return MetricCell(
         value=value,
-        interval=next(iter(limits.values()), ""),
+        interval=limits[0][1] if limits else "",
         asked=tuple(every[1:]) if view.results.options.get("intervals") else (),
         note=text_of(view, record.reason or ""),
         about="; ".join(about) if record.value is not None else "",

@@ -60,9 +60,10 @@ def describe(view: View) -> Thresholds | None:
     known = {(p.model, p.criterion, p.at, p.metric if p.criterion == "best" else ""): p for p in points}
     keys = [key for key in COMPARED if any(own[1:] == key for own in known)]
     models = [m for m in view.models if any(p.model == m.id for p in points)]
-    given = {m.id: _as_given(view, m) for m in models}
+    decided = bool(view.results.confusion)
+    given = {m.id: (_as_given(view, m),) if decided else () for m in models}
     rows = tuple(
-        FoundRow(m, (given[m.id], *(_found(known.get((m.id, *key))) for key in keys))) for m in models
+        FoundRow(m, (*given[m.id], *(_found(known.get((m.id, *key))) for key in keys))) for m in models
     )
     first = points[0]
     positives, negatives = first.tp + first.fn, first.fp + first.tn
@@ -70,9 +71,14 @@ def describe(view: View) -> Thresholds | None:
     fixed = {m: p for (m, *key), p in known.items() if tuple(key) == READ}
     return Thresholds(
         heading=_heading_of(view, fixed),
-        heads=(say("evidence.as_given"), *(_heading(key) for key in keys)),
+        heads=(*((say("evidence.as_given"),) if decided else ()), *(_heading(key) for key in keys)),
         rows=rows,
-        note=say("evidence.thresholds", label=label, positives=round(positives), negatives=round(negatives)),
+        note=say(
+            "evidence.thresholds" if decided else "evidence.thresholds_chosen",
+            label=label,
+            positives=round(positives),
+            negatives=round(negatives),
+        ),
         models=tuple(models),
         every=_every(view, models),
         every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
