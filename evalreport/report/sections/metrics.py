@@ -33,11 +33,12 @@ from evalreport.report.view import (
     overall_keys,
     text_of,
 )
-from evalreport.texts import has, named, say
+from evalreport.texts import coded, has, joined, named, say
 
 MOST_PAPER_CLASSES = 60
 """Rows of single classes that the PDF has room for; a page shows all."""
 MOST_TEST_ROWS = 300
+OF_POSTERIORS = frozenset({"reason.posterior", "reason.posterior_of_margin"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,10 @@ class TestRow:
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """Tests side by side, a row for each pair, or for each pair and metric."""
+    """Tests side by side, each with what it is, and a row for each pair, or for each pair and metric."""
 
     title: str
-    heads: tuple[str, ...]
+    heads: tuple[tuple[str, str], ...]
     rows: tuple[TestRow, ...]
     note: str
     with_metric: bool
@@ -254,7 +255,7 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
         note += f" {say('metrics.more_tests', n=left)}"
     return Tests(
         title=title,
-        heads=tuple(label_of("test", name) for name in names),
+        heads=tuple((label_of("test", name), _about_test(view, records, name)) for name in names),
         rows=tuple(_test_row(view, own, names) for own in pairs[:MOST_TEST_ROWS]),
         note=note,
         with_metric=len({key_of(r) for r in records}) > 1,
@@ -274,7 +275,8 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> Test
     key = key_of(first)
     decimals = difference_decimals(view, key)
     by_name = {r.test: r for r in own}
-    cells = tuple(_test_cell(view, by_name.get(name)) for name in names)
+    first_of_row = min(filter(None, (first.a, first.b)), key=lambda name: models[name].index)
+    cells = tuple(_test_cell(view, by_name.get(name), first_of_row) for name in names)
     if first.b is None:
         limits = numbers.interval(first.low, first.high, decimals)
         return TestRow(
@@ -294,14 +296,31 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> Test
     return TestRow(a, b, metric_label(key), difference, cells)
 
 
-def _test_cell(view: View, record: ComparisonRecord | None) -> Cell:
+def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:
+    """Give a p-value with its statistic; of a Bayesian test the posterior probabilities, of the first model's side."""
     if record is None:
         return Cell(numbers.MISSING)
+    code, params = coded(record.reason or "")
+    if code in OF_POSTERIORS:
+        better, worse = params["a_better"], params["b_better"]
+        if record.a != first:
+            better, worse = worse, better
+        text = say("metrics.posterior", better=better, within=params["within"], worse=worse)
+        return Cell(numbers.MISSING, text)
     degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
     statistic = "" if record.statistic is None else numbers.statistic(abs(record.statistic)) + degrees
     return Cell(
         numbers.p_value(record.p_value), statistic, record.p_value, text_of(view, record.reason or "")
     )
+
+
+def _about_test(view: View, records: list[ComparisonRecord], name: str) -> str:
+    """Say what a test is, and what is to be known of it that holds for every pair."""
+    own = [r for r in records if r.test == name]
+    parts = [{str(part): part for part in joined(r.caution or "") if part} for r in own]
+    shared = [part for text, part in parts[0].items() if all(text in others for others in parts)]
+    told = [text_of(view, part) for part in shared if coded(part)[0] != "caution.exploratory"]
+    return " ".join([summary_of("test", name), *(f"{text[:1].upper()}{text[1:]}." for text in told)])
 
 
 MOST_CLASSES_IN_TABLE = 15
