@@ -75,7 +75,10 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
     columns = list(dict.fromkeys((r.effect, r.unit) for r in shown))
     known = {m.id: m for m in view.models}
     rows = []
-    for (a, b), records in groupby(map(partial(_better_first, known), shown), key=lambda r: (r.a, r.b)):
+    turned = sorted(
+        map(partial(_better_first, known), shown), key=lambda r: (known[r.a].index, known[r.b].index)
+    )
+    for (a, b), records in groupby(turned, key=lambda r: (r.a, r.b)):
         by_column = {(r.effect, r.unit): r for r in records}
         cells = tuple(_cell(view, by_column.get(column)) for column in columns)
         first, second = known[a], known[b]

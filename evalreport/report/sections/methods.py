@@ -35,7 +35,7 @@ def why_chosen(view: View, test: str) -> str:
         return named("reasons.why", test, say("reasons.leads"))
     if test in view.results.options.get("tests", ()):
         return say("reasons.asked")
-    return named("reasons.why_beside", test, named("reasons.why", test, say("reasons.beside")))
+    return named("reasons.why_beside", test, say("reasons.beside"))
 
 
 def deciding(view: View) -> frozenset[str]:

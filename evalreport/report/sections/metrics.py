@@ -246,10 +246,12 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
     for record in records:
         found.setdefault((key_of(record), record.a, record.b), []).append(record)
     place = {model.id: i for i, model in enumerate(view.models)}
-    pairs = sorted(
-        found.values(),
-        key=lambda own: (_metric_order(view, own[0]), place[own[0].a], place.get(own[0].b or "", 0)),
-    )
+
+    def order(own: list[ComparisonRecord]) -> tuple[tuple[bool, int], list[int]]:
+        """Order metrics as in the table of all, pairs by the ranks of both models."""
+        return _metric_order(view, own[0]), sorted(place.get(name or "", 0) for name in (own[0].a, own[0].b))
+
+    pairs = sorted(found.values(), key=order)
     left = len(pairs) - MOST_TEST_ROWS
     if left > 0:
         note += f" {say('metrics.more_tests', n=left)}"
