@@ -82,7 +82,7 @@ def test_a_click_on_a_heading_sorts_the_table_and_a_second_one_turns_it_round(op
     """Pairs by name: the alphabet, then backwards; a number the greatest first; anywhere on the heading will do."""
     page = opened(DESK).page
     unfold(page)
-    table = page.locator("#differences table.sizes")
+    table = page.locator("#differences table.sizes").first
     heading = table.locator("thead th").first
     names = "rows => rows.map(row => row.cells[0].innerText.trim().toLowerCase())"
     heading.click(position={"x": 2, "y": 2})
