@@ -147,7 +147,7 @@ def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> Non
 
 
 def test_right_is_better_also_for_a_loss() -> None:
-    """On an error the model with the larger one stands left of the best, and the head says which way is better."""
+    """On an error the model with the larger one stands left of the best; summary.md and the chat line agree."""
     truth = [float(i % 7) for i in range(60)]
     models = {"near": [t + 0.1 * (i % 3) for i, t in enumerate(truth)], "far": [t + 2.0 for t in truth]}
     view = view_of(er.evaluate(models, truth=truth, metrics=["mae"], resamples=50))
@@ -159,6 +159,9 @@ def test_right_is_better_also_for_a_loss() -> None:
     assert behind.at is not None
     assert behind.at < best.at
     assert board.heading == "MAE ↓"
+    assert "near over far +1.9" in oneliner(view.results)
+    assert "| far | 2.0" in summary_markdown(view)
+    assert " −1.9" in summary_markdown(view).split("| far |")[1].splitlines()[0]
 
 
 def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
