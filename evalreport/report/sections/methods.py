@@ -278,9 +278,9 @@ def describe_glossary(view: View) -> Glossary:
     metrics = dict.fromkeys(r.metric for r in results.metrics if r.value is not None)
     intervals = dict.fromkeys(r.intervals[0].method for r in results.metrics if r.intervals)
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
-    shown = [r for r in results.comparisons if key_of(r) == view.primary or results.options.get("tests")]
-    decide = deciding(view)
-    tests = dict.fromkeys([*decide, *(r.test for r in shown), *(r.test for r in results.omnibus)])
+    decide, every = deciding(view), bool(results.options.get("tests"))
+    shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
+    tests = dict.fromkeys(r.test for r in (*shown, *results.omnibus))
     overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
     return Glossary(
         principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
