@@ -280,7 +280,7 @@ def describe_glossary(view: View) -> Glossary:
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     decide, every = deciding(view), bool(results.options.get("tests"))
     shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
-    tests = dict.fromkeys(r.test for r in (*shown, *results.omnibus))
+    tests = dict.fromkeys([*(r.test for r in shown), *(r.test for r in results.omnibus)])
     overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
     return Glossary(
         principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
