@@ -53,7 +53,7 @@ PROMISES = (
     "**Files of the user's are never touched**, whatever stands in the output folder.",
     "**A history loses no run and holds no half one**, whoever is killed, however many write, when the"
     " server restarts, and when the clock is wrong. A run is recorded once.",
-    "**A full or read-only disk is said** (exit 2 or 4), and what stood there before is as it was.",
+    "**A full or read-only disk is said** (exit 2 or 4), and the files that were there are unchanged.",
     "**An interrupted command says what is true**: what it says was written stands there, and the rest does not.",
     "**Wrong input ends with words**: exit code 2 and one line, or 4; no traceback, no endless wait, no secret.",
     "**Names are text**, in every output: they run nothing, ask for nothing and change no mark-up.",

@@ -37,7 +37,7 @@ def content_of(path: str | Path) -> bytes:
     Raises
     ------
     OSError
-        There is none that this user may read, it is no regular file (a pipe would be waited for without end), or it
+        There is none that this user may read, it is not a regular file (a pipe would be waited for without end), or it
         is larger than ``MOST_BYTES``.
     """
     # Without O_NONBLOCK the call itself waits until somebody writes to the pipe.
@@ -47,7 +47,7 @@ def content_of(path: str | Path) -> bytes:
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
+            raise OSError(errno.EINVAL, "it is not a regular file")
         if found.st_size > MOST_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES // 10**6} MB")
         return stream.read(MOST_BYTES)
@@ -275,7 +275,7 @@ def check_way(folder: Path, names: Collection[str]) -> None:
         above = path.parent
         if above != folder and os.path.lexists(above) and not _is_folder(above):
             raise UsageError(
-                f"{above}: is no folder, where one must stand; move it away, or name another with -o"
+                f"{above}: is not a folder, and a folder is needed there; move it away, or name another with -o"
             )
         if _is_folder(path):
             raise UsageError(
@@ -298,7 +298,7 @@ def recover(target: Path) -> None:
                 _bring_to_its_end(folder)
         except OSError as error:
             raise OutputError(
-                f"{target}: a run was killed while it moved its files in, and this user cannot bring that to its end:"
+                f"{target}: a run was killed while it moved its files in, and this user cannot finish that:"
                 f" {error.strerror or error}"
             ) from error
 
@@ -473,7 +473,7 @@ def _bring_to_its_end(folder: Path) -> None:
     except (OSError, UsageError) as error:
         raise OutputError(
             f"{folder}: files that a run was moving in are not all in their places ({error}); the next run into this"
-            " folder brings that to its end"
+            " folder finishes that"
         ) from error
     _remove(part)
 

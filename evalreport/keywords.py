@@ -14,10 +14,10 @@ class RunKeywords(TypedDict, total=False):
     """The options of a run.
 
     task : ["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
-        Kind of task, no column of the files (default: found from the data, and said; clustering only if
+        Kind of task, not a column (default: inferred from the data and reported; clustering only if
         named).
     positive : str
-        Positive class of a binary task (default: found, and said).
+        Positive class of a binary task (default: inferred and reported).
     threshold : float
         Positive where p >= X, for models without y_pred (default 0.5 on probabilities, none on scores).
     join : ["error", "intersect", "independent"]
@@ -27,17 +27,17 @@ class RunKeywords(TypedDict, total=False):
         Empty outcomes and predictions: refuse them (default), drop the example for every model, or
         count them as wrong (a 0/1 outcome: 0; a label: one outside all classes).
     average : ["tasks", "examples"]
-        Of a suite (column task): the mean of the tasks' values, each counting the same (default), or
+        For a suite (column task): the mean of the tasks' values, each counting the same (default), or
         over all examples.
     outcome : str
-        Column of outcomes judged elsewhere, 0/1 or any number.
+        Column of outcomes graded elsewhere, 0/1 or any number.
     value : str
         Column of scores, one a row for a model on a data set.
     lower_is_better : bool
         Smaller outcomes or values are better.
     gold_sampled : bool
         The answers that people judged (column gold) were drawn at random: do not withhold the verdict
-        where they look chosen.
+        where they look selected.
     baseline : str
         Compare every model with this one (default: every pair of models).
     metrics : str | Sequence[str]
@@ -77,15 +77,15 @@ class RunKeywords(TypedDict, total=False):
     against : float
         Accuracy that binomial_exact tests against (default: that of the most frequent class).
     cost_ratio : float
-        Cost of a false negative over that of a false positive; the cheapest threshold is then found.
+        Cost of a false negative over that of a false positive; also finds the cheapest threshold.
     what_if_threshold : float
         Say how many cases would change sides at this threshold.
     noise : float
-        Variance of the noise in the true values, so that bias and noise are told apart (regression).
+        Variance of the noise in the true values, to separate bias from noise (regression).
     same_input : str
-        Column that is equal for repeated measurements of one input: their spread is the noise.
+        Column with the same value for repeated measurements of one input: their spread is the noise.
     kohavi_wolpert : bool
-        Split 0-1 loss after Kohavi and Wolpert as well (always: after Domingos).
+        Also decompose 0-1 loss after Kohavi and Wolpert (always: after Domingos).
     """
 
     task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
@@ -127,7 +127,7 @@ class ReportKeywords(TypedDict, total=False):
     formats : str | Sequence[str]
         Any of html,pdf,json,md, separated by commas (default: all).
     detail : ["brief", "full"]
-        How much stands in the PDF (default brief).
+        Level of detail of the PDF (default brief).
     templates : str | PathLike[str]
         Folder searched before the built-in templates.
     template_time : int

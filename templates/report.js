@@ -208,7 +208,7 @@
   function bodyRows(table) {
     return Array.from(table.tBodies).flatMap(function (body) { return Array.from(body.rows); });
   }
-  function isData(row) { return !row.matches(".group, .fixed"); }
+  function isData(row) { return !row.matches(".group"); }
 
   // --- Sorting: the heading of a column becomes a button; parts of a table are sorted each by itself.
   var collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -234,14 +234,13 @@
     heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
     Array.from(table.tBodies).forEach(function (body) {
       var rows = Array.from(body.rows).filter(isData);
-      var after = Array.from(body.rows).find(function (row) { return row.matches(".fixed"); }) || null;
       rows.sort(function (a, b) {
         var x = order(a, column), y = order(b, column);
         // A dash says that there is nothing: it stands last either way.
         if (x === "–" || y === "–") return (x === "–") - (y === "–");
         return descending ? -compared(x, y) : compared(x, y);
       });
-      rows.forEach(function (row) { body.insertBefore(row, after); });
+      rows.forEach(function (row) { body.appendChild(row); });
     });
   }
   document.querySelectorAll("table.sortable").forEach(function (table) {
@@ -312,7 +311,7 @@
         texts.push(main);
         if (!halves[k]) return;
         var beside = Array.from(cell.querySelectorAll("small"), function (small) { return textOf(small, true); });
-        texts.push(isHead ? main + ", " + (table.dataset.beside || said("beside")) : tidy(beside.join(" ")));
+        texts.push(isHead ? main + ", " + (cell.dataset.beside || said("beside")) : tidy(beside.join(" ")));
       });
       return texts;
     }

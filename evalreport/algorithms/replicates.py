@@ -133,7 +133,7 @@ def clusters_of(predictions: Predictions, rows: Indices, options: Options) -> In
 
 
 def _placed(example: Indices, rows: Indices, examples: Indices) -> Indices | None:
-    """Return the row of each of the examples; None where one is missing or stands twice."""
+    """Return the row of each of the examples; None where one is missing or appears twice."""
     order = np.argsort(example, kind="stable")
     if not np.array_equal(example[order], examples):
         return None

@@ -287,13 +287,13 @@ def open_history(url: str, *, create: bool = False) -> History:
     name = redacted(parsed.render_as_string()).replace("postgresql+psycopg:", "postgresql:")
     if path is not None and not create and not path.is_file():
         raise HistoryError(
-            f"{name}: no such file; `evalreport audit MODELS --history {name}` begins a history"
+            f"{name}: no such file; `evalreport audit MODELS --history {name}` starts a history"
         )
     history = History(_engine(parsed), name, path)
     with reading(history) as connection:
         version = found_version(connection)
     if version == 0 and not create:
-        raise HistoryError(f"{name}: holds no history; `evalreport audit MODELS --history {name}` begins one")
+        raise HistoryError(f"{name}: holds no history; `evalreport audit MODELS --history {name}` starts one")
     if version < VERSION:
         with writing(history, lock=MIGRATION_LOCK) as connection:
             migrate(connection)
@@ -393,7 +393,7 @@ def _parsed(url: str) -> URL:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         # The text is not repeated: it may hold a password.
-        raise UsageError(f"--history: that is no URL of a database; expected {EXAMPLES}") from None
+        raise UsageError(f"--history: not the URL of a database; expected {EXAMPLES}") from None
     backend = parsed.get_backend_name()
     rest = url.partition("://")[2]
     if backend != "sqlite" and "@" in re.sub("^[^/?#@]*@", "", rest):
@@ -413,7 +413,7 @@ def _parsed(url: str) -> URL:
             raise UsageError("--history sqlite: a history is a file; expected sqlite:///audits.db")
         return parsed
     if backend not in ("postgresql", "postgres"):
-        raise UsageError(f"--history: {backend} is not served; expected {EXAMPLES}")
+        raise UsageError(f"--history: {backend} is not supported; expected {EXAMPLES}")
     try:
         import psycopg  # noqa: F401 - asked for here, so that the message can say what to install
     except ImportError:

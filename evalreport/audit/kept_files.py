@@ -284,9 +284,7 @@ def parsed(data: bytes, name: str) -> JsonObject:
         content = json.loads(data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         # Besides syntax: bytes that are no UTF-8, digits without end, brackets without end.
-        raise InputError(
-            f"is no JSON that can be read ({str(error)[:160]})", file=name, expected=_EXPECTED
-        ) from None
+        raise InputError(f"is not valid JSON ({str(error)[:160]})", file=name, expected=_EXPECTED) from None
     if not isinstance(content, dict) or content.get("schema") not in (SCHEMA, EARLIER):
         said = content.get("schema") if isinstance(content, dict) else type(content).__name__
         raise InputError(f"has the schema {str(said)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}")
@@ -341,7 +339,7 @@ def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number in JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 # --- the shape of results -------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def review_of(environment: Mapping[str, str], *, number: int | None = None) -> R
     if environment.get("GITHUB_REPOSITORY"):
         return _github(environment, number)
     raise UsageError(
-        "no review is known here: set GITHUB_REPOSITORY, GITHUB_TOKEN and --number (GitHub), or GITLAB_CI,"
+        "no pull or merge request was found: set GITHUB_REPOSITORY, GITHUB_TOKEN and --number (GitHub), or GITLAB_CI,"
         " CI_API_V4_URL, CI_PROJECT_ID, GITLAB_TOKEN and --number (GitLab)"
     )
 
@@ -234,7 +234,7 @@ def _root(environment: Mapping[str, str], name: str, otherwise: str = "") -> str
         right = False
     if not right or not re.fullmatch("[!-~]+", address) or set(address) & set("@?#\\"):
         raise UsageError(
-            f"{name} is no address of an interface; expected https://HOST/PATH, without user, password or parameters"
+            f"{name} is not the address of an API; expected https://HOST/PATH, without user, password or parameters"
         )
     return address.rstrip("/")
 
@@ -273,7 +273,7 @@ def _id_of(comment: Any) -> int:
 
 
 def _not_understood(why: str) -> OutputError:
-    return OutputError(f"the host's answer is not understood: {why}; is it the address of its interface?")
+    return OutputError(f"unexpected answer from the host: {why}; is this the address of its API?")
 
 
 def _call(review: Review, method: str, address: str, content: Mapping[str, str] | None = None) -> Any:

@@ -33,7 +33,7 @@ ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
 @click.option("--series", default="default", show_default=True, metavar="NAME",
               help="Keeps suites that share a history apart: runs are compared within a series.")  # fmt: skip
 @click.option("--wait", type=click.FloatRange(min=0), default=WAIT, show_default=True, metavar="SECONDS",
-              help="How long to wait for another audit of the series; 0: leave at once.")  # fmt: skip
+              help="How long to wait for another audit of the series; 0: exit at once.")  # fmt: skip
 @run_options
 @click.pass_context
 def audit_command(
@@ -146,7 +146,7 @@ NOT_MADE = "**evalreport made no report**\n\n"
 @click.option("--number", type=click.IntRange(min=1), metavar="N",
               help="Of the pull or merge request (default: that of the pipeline's event).")  # fmt: skip
 @click.option("--failed", metavar="TEXT",
-              help="There is no report: say so, and why, in the place of the summary. Needs --key.")  # fmt: skip
+              help="No report was made: comment with this reason instead of the summary. Needs --key.")  # fmt: skip
 @click.option("--base", type=click.Path(path_type=Path), metavar="RESULTS",
               help="The base branch's results.json or output folder: the comment says what changed since.")  # fmt: skip
 @click.option("--inputs", nargs=2, type=click.Path(path_type=Path), metavar="BASE_DIR NEW_DIR",
@@ -167,8 +167,7 @@ def comment_command(
     The text is summary.md of the folder OUTPUT, for the pull request or merge request of this pipeline. It is found
     again by a hidden marker, so there is one however often it runs. GitHub: GITHUB_REPOSITORY, GITHUB_TOKEN and the
     event's file; GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID and GITLAB_TOKEN. Outside of a review
-    nothing is done. Exit code 4: no comment was written, for what the pipeline's variables, its event or the host's
-    answers hold.
+    nothing is done. Exit code 4: no comment could be written; the message says why.
     """
     from evalreport.audit.reviews import body_of, links_of, publish, review_of, with_part
 

@@ -324,7 +324,7 @@ def _value_of(key: Key, value: object, *, path: Path, confined: bool) -> object:
         return _path_of(key, str(value), path=path, confined=confined)
     if confined and key.field == "engine" and "=" in str(value):
         raise UsageError(
-            f"{place}: {value!r} names a cluster in a file that was only found; to trust it, name the file:"
+            f"{place}: {value!r} names a cluster, and you did not name this file; if you trust it, pass"
             f" --config {path}"
         )
     if key.kind == "choice" and value not in key.choices:
@@ -343,8 +343,8 @@ def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:
     """Resolve a path of the file against its folder."""
     if confined and (Path(value).is_absolute() or ".." in Path(value).parts):
         raise UsageError(
-            f"{path}: key {key.name!r}: {value!r} leads out of the folder of a file that was only found;"
-            f" to trust it, name the file: --config {path}"
+            f"{path}: key {key.name!r}: {value!r} leads out of this file's folder, and you did not name the file;"
+            f" if you trust it, pass --config {path}"
         )
     if key.name == "output" and value == "-":
         return STANDARD_OUTPUT

@@ -242,7 +242,7 @@ def prune_runs(
 @url_option
 @series_option(help="Only this series (default: all).")
 @click.option("--reports", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
-              help="Where the audits' output folders lie, to link to their reports.")  # fmt: skip
+              help="Folder with the audits' output folders, to link their reports.")  # fmt: skip
 @click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder searched before the built-in templates.")  # fmt: skip
 @click.option("--template-time", type=click.IntRange(min=1), default=TEMPLATE_TIME, show_default=True,

@@ -39,7 +39,7 @@ def shared_options(function: F) -> F:
 def import_command() -> None:
     """Turn other tools' logs into predictions.
 
-    Read are JSON and databases of SQLite, for reading only; nothing is unpickled or run.
+    Reads JSON and SQLite databases, read-only; nothing is unpickled or run.
     """
 
 

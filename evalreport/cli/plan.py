@@ -116,7 +116,7 @@ def _require_finite(values: Mapping[str, object]) -> None:
     """Refuse nan and inf, which pass every range."""
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
-            raise UsageError(f"--{name.replace('_', '-')}: {value} is no finite number")
+            raise UsageError(f"--{name.replace('_', '-')}: {value} is not a finite number")
 
 
 def _as_json(found: tuple[Answer, ...]) -> str:
@@ -152,11 +152,11 @@ the others are written, and failures.md beside them holds the tracebacks.
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Fits at once (default: the plan's, else 1)."
 )
 @click.option("--backend", type=click.Choice(["sequential", "threads", "loky", "dask"]),
-              help="Who fits: this process, its threads, other processes, a Dask cluster (default: the plan's, else"
-              " loky); the predictions are the same bytes.")  # fmt: skip
+              help="Where fits run: this process, its threads, other processes, a Dask cluster"
+                    " (default: the plan's, else loky); the predictions are the same bytes.")  # fmt: skip
 @click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://127.0.0.1:8786.")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Over the plan's seed (default 0).")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors and failures.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors and failures.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the traceback of every fit that failed.")
 @click.pass_context
 def resample_command(

@@ -57,7 +57,7 @@ def list_tests() -> None:
 
 @list_command.command("curves")
 def list_curves() -> None:
-    """List the curves that stand in results.json."""
+    """List the curves in results.json."""
     from evalreport.metrics.curves import CURVES
 
     rows = [(entry.name, entry.label, entry.summary) for entry in CURVES.values()]
@@ -92,7 +92,7 @@ def _print_rows(rows: Iterable[Sequence[str]]) -> None:
 def init_command(folder: Path) -> int:
     """Write a commented evalreport.toml.
 
-    It is written into DIR (default: the current folder) and never over a file that is there.
+    Written into DIR (default: the current folder); an existing file is never overwritten.
     """
     path = folder / CONFIG_NAME
     try:
@@ -102,7 +102,7 @@ def init_command(folder: Path) -> int:
             file.write(starter())
     except FileExistsError:
         existing = path if path.exists() else folder
-        raise UsageError(f"{existing}: is there already and stays as it is; name another folder") from None
+        raise UsageError(f"{existing}: already exists and was left as it is; name another folder") from None
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}); name another folder") from None
     tell(str(path))

@@ -142,7 +142,7 @@ def _smallest(enough: Callable[[int], bool], least: int = 1) -> int:
     while not enough(high):
         high *= 2
         if high > MOST_EXAMPLES:
-            raise UsageError("more than a million million examples would be needed: ask for less")
+            raise UsageError("this would take more than a trillion examples: ask for less")
     low = max(least - 1, high // 2)
     while high - low > 1:
         middle = (low + high) // 2
@@ -223,7 +223,7 @@ def examples_against_value(value: float, expected: float, alpha: float, power: f
 
 def _nonzero(difference: float) -> float:
     if difference == 0:
-        raise UsageError("a difference of 0 cannot be found with any number of examples: state a difference")
+        raise UsageError("no number of examples shows a difference of 0: state a difference")
     return difference
 
 

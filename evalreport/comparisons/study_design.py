@@ -430,7 +430,7 @@ def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
     Raises
     ------
     UsageError
-        Results without a judge whose word people checked.
+        Results without a judge that people checked.
     """
     found = [
         JudgeFigures(
@@ -446,7 +446,7 @@ def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
     ]
     if not found:
         raise UsageError(
-            "the results hold no judge whose word people checked: run a pilot with outcome and gold, or state"
+            "the results hold no judge that people checked: run a pilot with outcome and gold, or state"
             " --judge-correlation"
         )
     return tuple(found)

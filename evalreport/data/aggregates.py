@@ -304,7 +304,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _no_manifest(folder: Path) -> InputError:
     return InputError(
-        "it is no manifest that this version reads",
+        "this version cannot read this manifest",
         file=str(folder / MANIFEST),
         expected=f"the schema {SCHEMA}, as `evalreport aggregate` writes it",
         remedy="aggregate the predictions anew",

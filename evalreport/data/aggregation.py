@@ -80,7 +80,7 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     Raises
     ------
     InputError
-        Where a run would refuse the rows: ids that only some models have or that stand twice, true values that
+        Where a run would refuse the rows: ids that only some models have or that appear twice, true values that
         disagree, columns that are missing; and where there are no labels to count.
     UsageError
         An option that counts cannot serve, or a slice of too many values.
@@ -359,7 +359,7 @@ def _stands_twice(codes: _Codes, plan: _Plan, twice: npt.NDArray[np.bool_]) -> I
     model = plan.models[giver]
     whose = "among the true values" if model is None else f"for the model {quoted(model)}"
     return InputError(
-        f"the id {quoted(example)} stands twice {whose}{_of(codes, twice)}",
+        f"the id {quoted(example)} appears twice {whose}{_of(codes, twice)}",
         file=plan.files[giver],
         column="id",
         expected="one row for each model and id",

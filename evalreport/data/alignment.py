@@ -281,7 +281,7 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
         rows,
         row,
         "dataset" if rows.ids is None else "id",
-        f"the {what}{name} stands twice for the model {quoted(rows.models[rows.model[row]])}"
+        f"the {what}{name} appears twice for the model {quoted(rows.models[rows.model[row]])}"
         f" (before: {place_of(rows, before)})",
         expected="one row for each model, id, attempt, repeat, fold, replicate and seed",
         remedy=remedy,

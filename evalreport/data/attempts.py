@@ -73,7 +73,7 @@ def settle_attempts(
     Raises
     ------
     InputError
-        Where an attempt stands twice, the column of an option differs between the attempts of a question, or labels or
+        Where an attempt appears twice, the column of an option differs between the attempts of a question, or labels or
         numbers have unlike numbers of attempts or stand in another design than one test set.
     """
     if ATTEMPT not in rows.columns:
@@ -147,7 +147,7 @@ def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32])
         rows,
         row,
         ATTEMPT,
-        f"the id {rows.quoted_id(row)} stands twice for the model {quoted(rows.models[rows.model[row]])} with {which}"
+        f"the id {rows.quoted_id(row)} appears twice for the model {quoted(rows.models[rows.model[row]])} with {which}"
         f" (before: {place_of(rows, int(first[inverse[row]]))})",
         expected="each attempt of a model at a question once",
         remedy="number the attempts of each question, 1, 2, 3 ..., or remove one of the rows",

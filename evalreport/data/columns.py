@@ -141,7 +141,7 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     Raises
     ------
     InputError
-        Where a header stands twice, a column that an option names is missing, several metrics could be
+        Where a header appears twice, a column that an option names is missing, several metrics could be
         the value, or no column can be used.
     """
     stripped = {name.strip(): name for name in names}
@@ -222,7 +222,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
 
 
 def refuse_twice(names: Sequence[str], file: str) -> None:
-    """Refuse headers of which one stands twice."""
+    """Refuse headers of which one appears twice."""
     seen: set[str] = set()
     for name in (name.strip() for name in names):
         if name and name in seen:

@@ -43,7 +43,7 @@ def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Rol
     Raises
     ------
     InputError
-        Where a header stands twice, there is no count or no truth, or a column of answers names no model.
+        Where a header appears twice, there is not a count or no truth, or a column of answers names no model.
     """
     refuse_twice(names, file)
     stripped = {name.strip(): name for name in names if name.strip()}
@@ -165,7 +165,7 @@ def _lines(table: Table) -> _Lines:
         row = int(np.argmax(wrong))
         line, cell = table.read.locate(row, header)
         raise InputError(
-            "the count is empty" if empty[row] else f"{quoted(cell)} is no count",
+            "the count is empty" if empty[row] else f"{quoted(cell)} is not a count",
             file=table.name,
             line=line,
             column=header,

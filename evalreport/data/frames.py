@@ -236,7 +236,7 @@ def _part(source: object, name: str, model: str) -> _Part:
     frame, index = _frame(source, name)
     columns = {field: frame.column(place) for place, field in enumerate(frame.schema.names)}
     if len(columns) < frame.num_columns:
-        raise _unreadable(name, "a column's name stands twice")
+        raise _unreadable(name, "a column's name appears twice")
     labelled = index is not None and _is_labelled(index)
     return _Part(name, model, columns, None if index is None else _texts(index), labelled)
 
@@ -293,7 +293,7 @@ def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, s
     Raises
     ------
     InputError
-        Where a label stands twice, or in one of the two only.
+        Where a label appears twice, or in one of the two only.
     """
     import pyarrow.compute as pc
 
@@ -302,7 +302,7 @@ def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, s
         twice = counts.filter(pc.greater(counts.field("counts"), 1))
         if len(twice):
             raise InputError(
-                f"the label {quoted(twice[0]['values'].as_py())} stands twice in the index",
+                f"the label {quoted(twice[0]['values'].as_py())} appears twice in the index",
                 file=name,
                 column=header,
                 expected="each label once, since columns are aligned by their labels",

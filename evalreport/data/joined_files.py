@@ -150,7 +150,7 @@ def _refuse_wrong(rows: Rows, name: str, wrong: npt.NDArray[np.bool_]) -> None:
         wrong,
         rows,
         name,
-        "{cell} is no finite number that this column can hold",
+        "{cell} is not a finite number that this column can hold",
         expected="a finite number (a weight: 0 or more)",
         remedy="correct the value, or leave the cell empty",
     )
@@ -392,7 +392,7 @@ def _twice(table: Table, ids: pa.ChunkedArray, codes: Indices) -> InputError:
     row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
     line, _ = table.read.locate(row, None)
     return InputError(
-        f"the id {quoted(ids[row].as_py())} stands twice",
+        f"the id {quoted(ids[row].as_py())} appears twice",
         file=table.name,
         line=line,
         column="id",

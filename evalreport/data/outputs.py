@@ -38,7 +38,7 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
     Raises
     ------
     InputError
-        Where a cell is no finite number, or a probability lies outside [0, 1].
+        Where a cell is not a finite number, or a probability lies outside [0, 1].
     """
     if task.task in ("outcome", "scores"):
         column = "outcome" if task.task == "outcome" else "value"
@@ -83,7 +83,7 @@ def label_numbers(rows: Rows, column: str) -> Floats | None:
     Raises
     ------
     InputError
-        Where a cell is no finite number.
+        Where a cell is not a finite number.
     """
     array = rows.labels(column)
     if array is None:
@@ -332,7 +332,7 @@ def _refuse_wrong(rows: Rows, column: str, wrong: npt.NDArray[np.bool_]) -> None
         wrong,
         rows,
         column,
-        "{cell} is no finite number",
+        "{cell} is not a finite number",
         expected="a finite number with a decimal point and without thousands separators",
         remedy="correct the value, or leave the cell empty where no person judged"
         if column == "gold"

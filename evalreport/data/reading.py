@@ -31,7 +31,7 @@ Locate = Callable[[int, str | None], tuple[int | None, str]]
 class Columns:
     """What was read: Arrow arrays, whole or in chunks, by header (string, dictionary of strings, or double).
 
-    In a double array nan stands for a cell that is no finite number, null for an empty one.
+    In a double array nan stands for a cell that is not a finite number, null for an empty one.
     """
 
     names: tuple[str, ...]

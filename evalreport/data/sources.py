@@ -350,7 +350,7 @@ def _refuse_special(path: Path) -> None:
     """Refuse a pipe, a socket or a device: reading one would wait without end."""
     if _holds(path.exists) and not path.is_dir():
         raise InputError(
-            "it is no regular file",
+            "it is not a regular file",
             file=str(path),
             expected="a file, not a pipe, a socket or a device",
             remedy="write the predictions into a file",

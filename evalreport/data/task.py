@@ -73,7 +73,7 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
     Raises
     ------
     InputError
-        Where the task contradicts the columns, a label is no finite number, or there are over 1,000 classes.
+        Where the task contradicts the columns, a label is not a finite number, or there are over 1,000 classes.
     UsageError
         Where the positive class is none of the classes.
     """
@@ -247,7 +247,7 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
         rows,
         int(hits[0]),
         column,
-        f"{quoted(texts[codes[hits[0]]])} is no finite number",
+        f"{quoted(texts[codes[hits[0]]])} is not a finite number",
         expected="a finite number with a decimal point and without thousands separators, as in the other rows",
         remedy="correct the value, or remove the row; if these are labels, pass --task multiclass",
         count=len(hits),

@@ -224,7 +224,7 @@ def _unzipped(path: Path) -> dict[str, object]:
     """Read what is needed of a zip: the header, and the summaries of the samples, else the samples themselves."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise InputError("it is no regular file", file=str(path), expected=_EXPECTED)
+            raise InputError("it is not a regular file", file=str(path), expected=_EXPECTED)
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             if len(archive.namelist()) > MOST_MEMBERS:
                 raise InputError(f"it has more than {MOST_MEMBERS} parts", file=str(path), expected=_EXPECTED)

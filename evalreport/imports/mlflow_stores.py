@@ -259,7 +259,9 @@ def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[tuple
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA query_only = ON")
             for (name,) in connection.execute(_ENDLESS):
-                raise InputError(f"{name} is no plain table", file=str(path), expected="a database of MLflow")
+                raise InputError(
+                    f"{name} is not a plain table", file=str(path), expected="a database of MLflow"
+                )
             rows = list(_bounded(connection.execute(sql, parameters), path))
     except sqlite3.Error as error:
         raise InputError(

@@ -88,7 +88,7 @@ def mce(sums: Array) -> Array:
     One bin with few examples can decide it.
     """
     gaps, counts = np.abs(sums[..., 1 : 1 + BINS]), sums[..., 1 + BINS :]
-    # Weights are 0 or more, and an empty bin has no gap; what subtraction leaves of an empty bin is no count.
+    # Weights are 0 or more, and an empty bin has no gap; what subtraction leaves of an empty bin is not a count.
     held = counts > 1e-9 * sums[..., :1]
     return np.asarray(np.where(held, gaps / np.where(held, counts, 1), 0).max(-1))
 

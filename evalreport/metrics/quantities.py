@@ -118,7 +118,7 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
     if label is not None and label not in classes:
         raise UsageError(
-            f"metric {text!r}: {label!r} is no class of these data; classes: {', '.join(classes[:20])}"
+            f"metric {text!r}: {label!r} is not a class of these data; classes: {', '.join(classes[:20])}"
         )
     if (label is not None or average is not None) and (task != "multiclass" or not metric.averages):
         raise UsageError(

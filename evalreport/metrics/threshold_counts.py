@@ -252,7 +252,7 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
         return looked_at[visible_points(x[looked_at], y[looked_at], most)]
     moves = (np.diff(x) != 0) | (np.diff(y) != 0)
     if not moves.all() and moves.any():
-        # A point that stands twice would seem to lie on a straight run, both times.
+        # A point that appears twice would seem to lie on a straight run, both times.
         places = np.flatnonzero(np.concatenate([[True], moves]))
         found = places[visible_points(x[places], y[places], most)]
         found[-1] = len(x) - 1

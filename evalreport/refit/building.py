@@ -234,7 +234,7 @@ def _check_import(path: str, place: str) -> None:
             raise UsageError(f"{place}: {module} has no {name!r}; {hint}")
         found = getattr(found, part)
     if not callable(found):
-        raise UsageError(f"{place}: {path} is no class or function that makes an estimator")
+        raise UsageError(f"{place}: {path} is not a class or function that makes an estimator")
 
 
 def _check_known(made: Model, estimator: Estimator, candidate: Table, place: str) -> None:

@@ -85,7 +85,7 @@ def read_target(read: Columns, source: DataSource, name: str) -> tuple[Target, M
             wrong,
             read,
             (name, header),
-            f"{quoted(labels[codes[np.argmax(wrong)]])} is no finite number",
+            f"{quoted(labels[codes[np.argmax(wrong)]])} is not a finite number",
             expected="a finite number (the task is regression)",
             remedy="correct the value, or set [data] task",
         )
@@ -232,7 +232,7 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
     Raises
     ------
     InputError
-        Where the file cannot be read, a column is missing, an id or a target is empty or stands twice, or the
+        Where the file cannot be read, a column is missing, an id or a target is empty or appears twice, or the
         target does not suit the task.
     UsageError
         Where the positive class is none of the classes, or pandas is needed and missing.
@@ -384,7 +384,7 @@ def _ids(read: Columns, header: str | None, name: str) -> tuple[str, ...]:
     seen: dict[str, int] = {}
     for row, value in enumerate(ids):
         if not value or value in seen:
-            problem = "the id is empty" if not value else f"the id {quoted(value)} stands twice"
+            problem = "the id is empty" if not value else f"the id {quoted(value)} appears twice"
             raise InputError(
                 problem,
                 file=name,

@@ -306,7 +306,7 @@ def _says(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold
     if examples.values is None:
         numbers = predicted.astype(np.float64)
         if not np.isfinite(numbers).all():
-            raise ValueError("predict returned a value that is no finite number")
+            raise ValueError("predict returned a value that is not a finite number")
         return Said(part=part, inner_fold=inner_fold, rows=rows, y_pred=numbers, proba=None, score=None)
     codes = _codes(predicted, examples)
     proba = _probabilities(model, features, examples, len(rows))
@@ -348,7 +348,7 @@ def _probabilities(model: Model, features: Features, examples: Examples, n: int)
     if given.shape != (n, len(known)):
         raise ValueError(f"predict_proba returned an array of shape {given.shape} for {n} examples")
     if not np.isfinite(given).all() or given.min(initial=0.0) < 0 or given.max(initial=0.0) > 1 + 1e-9:
-        raise ValueError("predict_proba returned a value that is no probability")
+        raise ValueError("predict_proba returned a value that is not a probability")
     proba = np.zeros((n, len(examples.classes)))
     proba[:, known] = np.minimum(given, 1.0)
     return proba

@@ -301,7 +301,7 @@ def _check_estimators(estimators: tuple[Estimator, ...], scheme: Scheme) -> None
         if not estimator.name or not estimator.name.isprintable() or estimator.name != estimator.name.strip():
             raise UsageError(f"{place}: a name is printable text without spaces around it")
         if estimator.name in seen:
-            raise UsageError(f"{place}: the name stands twice; give each estimator its own")
+            raise UsageError(f"{place}: the name appears twice; give each estimator its own")
         seen.add(estimator.name)
         for path in estimator.factory or ("",):
             module, _, name = path.partition(":")
@@ -333,7 +333,7 @@ def _check_searched(estimator: Estimator, scheme: Scheme, place: str) -> None:
             f"{place}: complexity: {len(varied.values)} values, but {len(varied.complexity)} complexities"
         )
     if len(set(axis(varied))) < len(varied.values):
-        raise UsageError(f"{place}: complexity: the same complexity stands twice")
+        raise UsageError(f"{place}: complexity: the same complexity appears twice")
     if varied.parameter in estimator.grid:
         raise UsageError(f"{place}: {varied.parameter!r} cannot be both searched and varied")
 

@@ -160,7 +160,7 @@ def _check_output(output: Path) -> None:
     if output.is_dir() and named_as_file:
         raise UsageError(f"{output}: is a folder; name another output with -o")
     if output.exists() and not output.is_dir() and not named_as_file:
-        raise UsageError(f"{output}: is a file, where a folder is to be; name another with -o")
+        raise UsageError(f"{output}: is a file, where a folder is needed; name another with -o")
     place = output
     while not place.exists() and place != place.parent:
         place = place.parent

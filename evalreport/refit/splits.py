@@ -30,7 +30,7 @@ class Fit:
     keys
         ``repeat``, ``fold``, ``replicate``, ``seed``: what tells this fit from the others, each counted from 1.
     train
-        (m,) rows to train on; a row that a bootstrap sample drew twice stands twice.
+        (m,) rows to train on; a row that a bootstrap sample drew twice appears twice.
     test
         Rows to predict.
     part

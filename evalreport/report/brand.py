@@ -68,7 +68,7 @@ def brand_of(templates: Path | None) -> Brand:
     name = _text(found, "name", path, "evalreport")
     language = _text(found, "language", path, "en")
     if not LANGUAGE.fullmatch(language):
-        raise TemplateError(f"{path}: language = {language!r} is no language tag such as 'en' or 'de-AT'")
+        raise TemplateError(f"{path}: language = {language!r} is not a language tag such as 'en' or 'de-AT'")
     logo = _logo(path, _text(found, "logo", path, ""))
     return Brand(
         name=name,
@@ -233,7 +233,7 @@ def catalogue_of(templates: Path | None) -> Catalogue:
     try:
         given = dict(flat(found))
     except RecursionError as error:
-        raise TemplateError(f"{path}: tables inside tables without end") from error
+        raise TemplateError(f"{path}: tables are nested too deeply") from error
     return {**english(), **{key: _checked(path, key, entry, shipped) for key, entry in given.items()}}
 
 

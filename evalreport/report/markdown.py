@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import numbers
+from evalreport.records import ComparisonRecord
 from evalreport.report.characters import visible
 from evalreport.report.naming import level_of_pairs
 from evalreport.report.sections import decision, leaderboard, methods, slices, tasks
@@ -125,13 +126,19 @@ def _against(view: View) -> str:
         return ""
     leader = view.models[0]
     other = view.models[1] if view.results.baseline is None else view.model(view.results.baseline)
-    record = None if other is leader else comparison_between(view, view.primary, leader.id, other.id)
+    record = None if other is leader else _ahead(view, leader.id, other.id)
     if record is None or record.difference is None or record.low is None:
         return ""
     decimals = difference_decimals(view, view.primary)
     difference = numbers.number(record.difference, decimals, signed=True)
     limits = interval_of(view, record, decimals)
     return say("summary.versus", leader=leader.name, other=other.name, difference=difference, interval=limits)
+
+
+def _ahead(view: View, a: str, b: str) -> ComparisonRecord | None:
+    """Give the comparison in which a positive difference says that a is better: a - b, of a loss b - a."""
+    first, second = (a, b) if view.greater_is_better else (b, a)
+    return comparison_between(view, view.primary, first, second)
 
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
@@ -219,7 +226,7 @@ def _lines(view: View, board: leaderboard.Leaderboard) -> list[Line]:
         difference = p = ""
         record = None
         if reference is not None and row.model is not reference:
-            record = comparison_between(view, view.primary, row.model.id, reference.id)
+            record = _ahead(view, row.model.id, reference.id)
         if reference is not None and row.model is reference:
             difference = say("leaderboard.reference")
         if record is not None:

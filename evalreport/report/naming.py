@@ -57,6 +57,11 @@ def label_of(kind: str, name: str | None) -> str:
     return spoken(f"label.{kind}.{name}", str(known.label))
 
 
+def test_in_words(name: str) -> str:
+    """Name a test within a sentence: ``McNemar’s mid-p test``."""
+    return named("test_in_words", name, say("test_in_words.other", label=label_of("test", name)))
+
+
 def summary_of(kind: str, name: str) -> str:
     """Give the sentence that says what a metric, an interval or a test is; nothing where it is not known."""
     known = entry(kind, name)

@@ -93,9 +93,9 @@ def _weasyprint() -> Any:
             import weasyprint
             from weasyprint.text.ffi import harfbuzz_subset
     except (OSError, ImportError) as error:
-        raise OutputError(f"the PDF needs Pango, which is not there; {REMEDY}") from error
+        raise OutputError(f"the PDF needs Pango, which is missing; {REMEDY}") from error
     if harfbuzz_subset is None:
-        raise OutputError(f"the PDF needs HarfBuzz's subsetting library, which is not there; {REMEDY}")
+        raise OutputError(f"the PDF needs HarfBuzz's subsetting library, which is missing; {REMEDY}")
     for name in ("weasyprint", "fontTools", "fontTools.subset"):
         logging.getLogger(name).setLevel(logging.ERROR)
     return weasyprint

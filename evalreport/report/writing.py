@@ -274,7 +274,7 @@ def render(
         )
     except OSError as error:
         raise OutputError(
-            f"cannot write to {target}: {error.strerror or error}; what stood there before is as it was."
+            f"cannot write to {target}: {error.strerror or error}; the files that were there are unchanged."
             " Make room or name another folder with -o"
         ) from error
     paths = tuple(target / name for name in files)

@@ -300,7 +300,7 @@ def english() -> Catalogue:
     for path in sorted(ENGLISH.glob("*.toml")):
         entries = dict(flat(tomllib.loads(path.read_text(encoding="utf-8"))))
         if twice := found.keys() & entries.keys():
-            raise ValueError(f"{path.name}: {min(twice)} stands in another file as well")
+            raise ValueError(f"{path.name}: {min(twice)} is also in another file")
         found |= entries
     return found
 

@@ -184,8 +184,8 @@ def faulty(frames: dict[str, pd.DataFrame], folder: Path, fault: str) -> None:
 @pytest.mark.parametrize(
     "fault, said",
     [
-        ("twice", r"logreg\.parquet.*'e104' stands twice for the model 'logreg'"),
-        ("moved", r"logreg\.parquet.*'e105' stands twice for the model 'logreg'"),
+        ("twice", r"logreg\.parquet.*'e104' appears twice for the model 'logreg'"),
+        ("moved", r"logreg\.parquet.*'e105' appears twice for the model 'logreg'"),
         (
             "lacking",
             r"logreg\.parquet.*'logreg' lacks 2 of 500 ids of the others, for example 'e10[45]'.*498 are",

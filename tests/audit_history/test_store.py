@@ -187,8 +187,8 @@ def test_damage_is_found_before_it_is_believed(history):
 @pytest.mark.parametrize(
     "url, message",
     [
-        ("audits.db", "no URL of a database"),
-        ("mysql://me:secret@host/db", "mysql is not served"),
+        ("audits.db", "not the URL of a database"),
+        ("mysql://me:secret@host/db", "mysql is not supported"),
         ("sqlite://", "a history is a file"),
         ("sqlite:///:memory:", "a history is a file"),
         ("sqlite:///a%00b.db", "a history is a file"),

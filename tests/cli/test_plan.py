@@ -71,7 +71,7 @@ def test_results_without_a_judge_plan_nothing(run, tmp_path):
     er.render(er.evaluate({"a": {"outcome": [0, 1, 1]}}, resamples=10), tmp_path / "run", formats=["json"])
     done = run("plan", "--results", str(tmp_path / "run"))
     assert done.code == 2
-    assert "no judge whose word people checked" in done.err
+    assert "no judge that people checked" in done.err
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_init_never_overwrites(run):
     assert outcome.code == 2
     assert (
         outcome.err
-        == "evalreport: evalreport.toml: is there already and stays as it is; name another folder\n"
+        == "evalreport: evalreport.toml: already exists and was left as it is; name another folder\n"
     )
     assert Path("evalreport.toml").read_text() == "mine"
     for folder in ("evalreport.toml", "evalreport.toml/below"):

@@ -340,7 +340,7 @@ def test_many_models_are_cut_and_said():
     assert [text.get_text() for text in axes.texts][-1] == "10 others"
     assert "grey: the others" in roc.caption
     assert len(sections["thresholds"].curves) == 13
-    assert sections["thresholds"].curves[-1] == "79 more stand in results.json."
+    assert sections["thresholds"].curves[-1] == "79 more are in results.json."
 
 
 def test_records_are_flat():

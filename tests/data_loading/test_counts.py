@@ -212,9 +212,9 @@ GOOD = "count,y_true,y_pred.a,y_pred.b,site\n3,x,x,y,1\n2,y,y,y,2\n"
 @pytest.mark.parametrize(
     ("was", "now", "said"),
     [
-        ("\n2,", "\n-2,", r"line 3, column 'count': '-2' is no count"),
-        ("\n2,", "\n2.5,", r"line 3, column 'count': '2.5' is no count"),
-        ("\n2,", "\nmany,", r"line 3, column 'count': 'many' is no count"),
+        ("\n2,", "\n-2,", r"line 3, column 'count': '-2' is not a count"),
+        ("\n2,", "\n2.5,", r"line 3, column 'count': '2.5' is not a count"),
+        ("\n2,", "\nmany,", r"line 3, column 'count': 'many' is not a count"),
         ("\n2,", "\n,", r"line 3, column 'count': the count is empty"),
         ("\n2,", "\n99999999999999999,", r"column 'count': the counts add up to 1e\+17"),
         ("count,", "number,", r"there is no column 'count'.*docs/counts.md"),

@@ -201,7 +201,7 @@ def test_null_is_empty_and_nan_is_not(tmp_path: Path) -> None:
     pq.write_table(pa.table(table), tmp_path / "m.parquet")
     assert load(tmp_path / "m.parquet").models[0].score is None
     pq.write_table(pa.table(table | {"score": [1.0, float("nan")]}), tmp_path / "m.parquet")
-    with pytest.raises(InputError, match="'nan' is no finite number"):
+    with pytest.raises(InputError, match="'nan' is not a finite number"):
         load(tmp_path / "m.parquet")
 
 

@@ -101,8 +101,8 @@ def test_levels_that_are_columns_of_ours_become_columns() -> None:
         ({"m": pd.Series(RIGHT)}, TRUTH, r"default one.*40 of its labels.*X_test.index"),
         ({"m": shuffled(RIGHT).iloc[1:]}, TRUTH.iloc[:-1], "no true value"),
         ({"m": shuffled(RIGHT).iloc[1:], "n": RIGHT}, TRUTH, "the model 'm' lacks 1 of 40 ids"),
-        ({"m": pd.Series(RIGHT, index=[*ROWS[1:], 101])}, TRUTH, "the id '101' stands twice"),
-        ({"m": RIGHT}, pd.Series(RIGHT, index=[*ROWS[1:], 101]), "stands twice"),
+        ({"m": pd.Series(RIGHT, index=[*ROWS[1:], 101])}, TRUTH, "the id '101' appears twice"),
+        ({"m": RIGHT}, pd.Series(RIGHT, index=[*ROWS[1:], 101]), "appears twice"),
         ({"m": RIGHT[1:]}, TRUTH, "39 values without labels.*has 40"),
         ({"m": shuffled(RIGHT), "n": TRUTH, "o": RIGHT}, TRUTH.to_numpy(), "no index.*different orders"),
         ({"m": {"y_pred": shuffled(RIGHT), "x": TRUTH, "z": RIGHT}}, TRUTH, "no index.*different orders"),
@@ -110,7 +110,7 @@ def test_levels_that_are_columns_of_ours_become_columns() -> None:
         (
             {"m": {"y_pred": shuffled(RIGHT), "x": pd.Series(RIGHT, index=[*ROWS[1:], 101])}},
             TRUTH,
-            "stands twice",
+            "appears twice",
         ),
     ],
 )

@@ -83,7 +83,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         GOOD + "a,1,1\n",
         5,
         "id",
-        "'a' stands twice for the model 'm'",
+        "'a' appears twice for the model 'm'",
         "remove one of the rows",
     ),
     "truth disagrees": (
@@ -108,7 +108,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,0.5\nb,0,nan\n",
         3,
         "score",
-        "'nan' is no finite",
+        "'nan' is not a finite",
         "correct",
     ),
     "score inf": (
@@ -116,7 +116,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,0.5\nb,0,-inf\n",
         3,
         "score",
-        "'-inf' is no finite",
+        "'-inf' is not a finite",
         "correct",
     ),
     "score overflows": (
@@ -124,7 +124,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,1e999\nb,0,1\n",
         2,
         "score",
-        "'1e999' is no finite",
+        "'1e999' is not a finite",
         "correct",
     ),
     "score text": (
@@ -132,7 +132,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,0.5\nb,0,high\n",
         3,
         "score",
-        "'high' is no finite",
+        "'high' is not a finite",
         "correct",
     ),
     "score hexadecimal": (
@@ -140,7 +140,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,0x1p3\nb,0,1\n",
         2,
         "score",
-        "is no finite",
+        "is not a finite",
         "correct",
     ),
     "score behind a control character": (
@@ -148,7 +148,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,\x1c1\nb,0,2\n",
         2,
         "score",
-        "'\\x1c1' is no finite",
+        "'\\x1c1' is not a finite",
         "correct",
     ),
     "score in other digits": (
@@ -156,7 +156,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,\u0661\nb,0,2\n",
         2,
         "score",
-        "no finite",
+        "not a finite",
         "correct",
     ),
     "thousands": (
@@ -164,7 +164,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         'id,y_true,score\na,1,"1,000"\nb,0,2\n',
         2,
         "score",
-        "'1,000' is no finite",
+        "'1,000' is not a finite",
         "correct",
     ),
     "underscore": (
@@ -172,7 +172,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,score\na,1,1_000\nb,0,2\n",
         2,
         "score",
-        "'1_000' is no finite",
+        "'1_000' is not a finite",
         "correct",
     ),
     "decimal comma": (
@@ -180,7 +180,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         'id,y_true,p_1\na,1,"0,5"\nb,0,0.1\n',
         2,
         "p_1",
-        "'0,5' is no finite",
+        "'0,5' is not a finite",
         "correct",
     ),
     "p too large": (
@@ -212,7 +212,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,y_pred\na,1,1\nb,nan,1\n",
         3,
         "y_true",
-        "'nan' is no finite",
+        "'nan' is not a finite",
         "correct",
     ),
     "y_true text among decimals": (
@@ -220,7 +220,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,y_pred\na,1.5,1\nb,2.5,1\nc,n.a.,1\n",
         4,
         "y_true",
-        "'n.a.' is no finite",
+        "'n.a.' is not a finite",
         "--task multiclass",
     ),
     "y_pred text for numbers": (
@@ -228,7 +228,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,y_true,y_pred\na,1.5,1\nb,2.5,low\n",
         3,
         "y_pred",
-        "'low' is no finite",
+        "'low' is not a finite",
         "correct",
     ),
     "y_pred missing": (
@@ -279,13 +279,20 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "names a key twice",
         "one object a line",
     ),
-    "outcome text": ("m.csv", "id,outcome\na,1\nb,maybe\n", 3, "outcome", "'maybe' is no finite", "correct"),
+    "outcome text": (
+        "m.csv",
+        "id,outcome\na,1\nb,maybe\n",
+        3,
+        "outcome",
+        "'maybe' is not a finite",
+        "correct",
+    ),
     "value nan": (
         "m.csv",
         "dataset,model,value\nd,k,1\nd,l,nan\n",
         3,
         "value",
-        "'nan' is no finite",
+        "'nan' is not a finite",
         "correct",
     ),
     "two values": (
@@ -309,7 +316,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,replicate,inbag,y_true,y_pred\na,1,x,1,1\nb,1,0,0,1\n",
         2,
         "inbag",
-        "'x' is no finite",
+        "'x' is not a finite",
         "correct",
     ),
     "fold twice": (
@@ -317,7 +324,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "id,fold,y_true,y_pred\na,1,1,1\na,1,1,1\nb,2,0,1\n",
         3,
         "id",
-        "'a' stands twice",
+        "'a' appears twice",
         "repeat, fold",
     ),
 }

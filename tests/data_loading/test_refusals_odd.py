@@ -121,7 +121,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, how: str) -> None:
     pipe = tmp_path / "truth.csv"
     os.mkfifo(pipe)
     source = [tmp_path / "m.csv", pipe] if how == "by its name" else tmp_path / "m.csv"
-    with pytest.raises(InputError, match="no regular file") as caught:
+    with pytest.raises(InputError, match="not a regular file") as caught:
         load(
             tmp_path if how == "in the folder" else source,
             options=Options(truth=str(pipe) if how == "by --truth" else None),

@@ -177,7 +177,7 @@ def test_what_is_no_results_json_is_refused(made, tmp_path, capsys):
     good = (made / "base-out/results.json").read_text(encoding="utf-8")
     cases = {
         "{}": "has the schema 'None'",
-        "[" * 50_000: "is no JSON that can be read",
+        "[" * 50_000: "is not valid JSON",
         good.replace('"n": 120', '"n": "120"', 1): "metrics[0].n must be a whole number",
         good.replace('"n": 120', '"n": 120, "n": 121', 1): "an object names a key twice",
         good.replace('"value": 0.8', '"value": 1e999, "x": 0.8', 1): "value must be a number, not inf",

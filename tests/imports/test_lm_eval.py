@@ -176,7 +176,7 @@ def test_several_runs_of_a_model_are_chosen_from_or_taken_as_samples(imported, l
 
 
 def test_equal_documents_of_a_task_stay_apart(imported, logs):
-    """A question that stands twice in a data set is two examples, in both models' logs."""
+    """A question that appears twice in a data set is two examples, in both models' logs."""
     for model in ("careful", "hasty"):
         path = log(logs, model, "even")
         twin = json.loads(path.read_text(encoding="utf-8").splitlines()[0]) | {"doc_id": 24}

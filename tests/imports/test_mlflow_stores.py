@@ -222,7 +222,7 @@ def test_a_database_without_end_is_refused(imported, changed, monkeypatch):
     change(changed, "CREATE VIEW runs AS " + endless)
     code, said, _ = imported(changed, *JUDGED)
     assert code == 2
-    assert "runs is no plain table" in said
+    assert "runs is not a plain table" in said
 
 
 def test_a_password_is_sent_and_never_shown(imported, server, monkeypatch):

@@ -43,7 +43,7 @@ def test_a_model_without_gold_stands_beside_others(tmp_path: Path) -> None:
 def test_a_cell_of_gold_that_is_no_number_is_refused(tmp_path: Path) -> None:
     """With file, line and column, and that an empty cell means nobody judged it."""
     said = told("id,outcome,gold\nx,1,1\ny,0,maybe\n", tmp_path)
-    assert "line 3, column 'gold': 'maybe' is no finite number" in said
+    assert "line 3, column 'gold': 'maybe' is not a finite number" in said
     assert "leave the cell empty where no person judged" in said
 
 

@@ -65,7 +65,7 @@ def refused(plan: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
             "there is no module 'sklearn.trees'",
         ),
         ('name = "kfold"', TREE.replace(":", "."), "import must be 'module:name'"),
-        ('name = "kfold"', TREE + TREE, "estimator 'tree': the name stands twice"),
+        ('name = "kfold"', TREE + TREE, "estimator 'tree': the name appears twice"),
         (
             'name = "kfold"',
             TREE + "parameters = {max_dept = 3}\n",
@@ -79,7 +79,7 @@ def refused(plan: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (
             'name = "holdout"',
             TREE + "complexity = {parameter = 'max_depth', values = [1, 1]}\n",
-            "the same complexity stands twice",
+            "the same complexity appears twice",
         ),
         ('name = "complexity-curve"', TREE, "varies a parameter: add a table [estimator.complexity]"),
         (
@@ -117,11 +117,11 @@ def test_a_bad_scheme_or_estimator_is_named(plan: Write, capsys, scheme, estimat
         ('target = "label"\ngroups = "ward"', "[data]: unknown key 'groups'; did you mean group?"),
         ('target = "label"\ngroup = "town"', "there is no column 'town'"),
         ('target = "label"\ntime = "day"', "in the scheme kfold time would run backwards"),
-        ('target = "label"\ntask = "regression"', "'yes' is no finite number"),
+        ('target = "label"\ntask = "regression"', "'yes' is not a finite number"),
         ('target = "ward"\ntask = "binary"', "the target holds 6 classes"),
         ('target = "label"\npositive = "maybe"', "positive 'maybe' is none of the classes no, yes"),
         ('target = "label"\ntask = "ranking"', "unknown task 'ranking'"),
-        ('target = "label"\nid = "ward"', "the id 'w0' stands twice"),
+        ('target = "label"\nid = "ward"', "the id 'w0' appears twice"),
         ('target = "label"\nfeatures = ["id"]', "'id' names the examples, so it is no feature"),
         ('target = "value"\npositive = "yes"', "only a binary task has a positive class"),
         ('target = "ward"\npositive = "w1"', "only a binary task has a positive class"),
@@ -142,7 +142,7 @@ def test_bad_data_are_named(plan: Write, capsys, data, message):
             "def model():\n    raise ValueError('bad day')\n",
             "cannot be made: ValueError: bad day (failing_{n}.py",
         ),
-        ("model = 3\n", "failing_{n}:model is no class or function that makes an estimator"),
+        ("model = 3\n", "failing_{n}:model is not a class or function that makes an estimator"),
     ],
 )
 def test_the_users_own_module_that_fails_is_named(folder, plan: Write, capsys, code, message):

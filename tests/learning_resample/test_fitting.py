@@ -217,7 +217,7 @@ def test_held_out_rows_reach_no_search(folder: Path, plan: Write):
             "def predict(self, X): return np.array(['yes'] * len(X))\n"
             "    classes_ = ['no', 'yes']\n"
             "    def predict_proba(self, X): return np.full((len(X), 2), np.nan)",
-            "no probability",
+            "not a probability",
         ),
         ("def predict(self, X): raise RuntimeError('out of luck')", "out of luck"),
     ],

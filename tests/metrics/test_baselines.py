@@ -89,7 +89,7 @@ def test_mean_of_the_truth() -> None:
 
 
 def test_baselines_are_weighted_and_written() -> None:
-    """Example weights enter the class shares; the list stands in results.json, sorted as the metrics are."""
+    """Example weights enter the class shares; the list is in results.json, sorted as the metrics are."""
     rows = binary_rows(1) | {"w": [3.0 if t == "1" else 1.0 for t in binary_rows(1)["y_true"]]}
     results = evaluate("binary", rows, weight="w")
     w, positive = np.array(rows["w"]), np.array(rows["y_true"]) == "1"

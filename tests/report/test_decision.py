@@ -14,7 +14,7 @@ from evalreport.report.characters import short_names
 from evalreport.report.markdown import oneliner, summary_markdown
 from evalreport.report.sections import cases, decision, failures, leaderboard
 from evalreport.report.view import difference_decimals, verdict_between, view_of
-from evalreport.results import Results
+from evalreport.results import DominanceRecord, Results
 
 Simulate = Callable[..., Results]
 
@@ -147,7 +147,7 @@ def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> Non
 
 
 def test_right_is_better_also_for_a_loss() -> None:
-    """On an error the model with the larger one stands left of the best, and the head says which way is better."""
+    """On an error the model with the larger one stands left of the best; summary.md and the chat line agree."""
     truth = [float(i % 7) for i in range(60)]
     models = {"near": [t + 0.1 * (i % 3) for i, t in enumerate(truth)], "far": [t + 2.0 for t in truth]}
     view = view_of(er.evaluate(models, truth=truth, metrics=["mae"], resamples=50))
@@ -159,6 +159,9 @@ def test_right_is_better_also_for_a_loss() -> None:
     assert behind.at is not None
     assert behind.at < best.at
     assert board.heading == "MAE ↓"
+    assert "near over far +1.9" in oneliner(view.results)
+    assert "| far | 2.0" in summary_markdown(view)
+    assert " −1.9" in summary_markdown(view).split("| far |")[1].splitlines()[0]
 
 
 def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
@@ -189,6 +192,23 @@ def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simula
     assert said.more_cautions == 1
     other = dataclasses.replace(found, primary_metric="f1")
     assert "About the majority." not in decision.describe(view_of(other)).cautions
+
+
+def test_curves_of_models_that_are_behind_may_cross_unsaid(simulate: Simulate) -> None:
+    """Curves that cross are a caution where both models lead; where one is clearly behind they are none."""
+    found = simulate(warnings=(WarningRecord(code="curves_cross", text="Curves cross."),))
+    ranks = [m.id for m in view_of(found).models]
+    tied = decided(found, {v.about: "undecided" for v in found.verdicts if ranks[-1] not in v.about})
+
+    def cautions(a: str, b: str) -> tuple[str, ...]:
+        crossing = DominanceRecord(
+            a=a, b=b, curve="roc", label=None, relation="crosses", crossings=(0.1,), a_most=0.1, a_most_at=0.05,
+            b_most=0.1, b_most_at=0.5, clear=True, text="They cross.", beyond_bands=True,
+        )  # fmt: skip
+        return decision.describe(view_of(dataclasses.replace(tied, dominance=(crossing,)))).cautions
+
+    assert cautions(ranks[0], ranks[1]) == ("Curves cross.",)
+    assert cautions(ranks[0], ranks[-1]) == ()
 
 
 def test_gates_stand_first_in_the_order_of_failures(simulate: Simulate) -> None:

@@ -102,7 +102,7 @@ def test_the_brand_changes_name_logo_colours_footer_and_language(
         ("name = Bank", "line 1"),
         ("nmae = 'Bank'", "unknown key 'nmae'"),
         ("name = 3", "name must be a text"),
-        ("language = 'en us'", "no language tag"),
+        ("language = 'en us'", "not a language tag"),
         ("logo = 'none.png'", "No such file"),
         ("logo = '../secret.png'", "outside the folder"),
         ("logo = 'logo.txt'", "neither an SVG nor a PNG nor a JPEG"),

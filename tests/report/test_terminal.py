@@ -65,7 +65,7 @@ def test_chat_line_says_the_state_of_the_gates(simulate: Callable[..., Results])
     for outcome, state in states.items():
         line = oneliner(gated(simulate(), outcome))
         assert line.startswith(f"[evalreport {state}] forest and boosting lead and cannot be told apart; ")
-        assert re.search(r"forest minus boosting \+0\.003 \[−0\.0\d+, \+0\.0\d+\], n = 1,200\.$", line)
+        assert re.search(r"forest over boosting \+0\.003 \[−0\.0\d+, \+0\.0\d+\], n = 1,200\.$", line)
     assert "forest leads on accuracy: 0.21 ahead of tree" in oneliner(simulate({"forest": 1.85, "tree": 0.6}))
     assert " only reaches accuracy " in oneliner(simulate({"only": 1.0}))
 

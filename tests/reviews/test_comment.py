@@ -174,10 +174,13 @@ def test_links_are_addresses_and_nothing_else():
 @pytest.mark.parametrize(
     "environment, message",
     [
-        ({}, "no review is known here"),
+        ({}, "no pull or merge request was found"),
         ({"GITHUB_REPOSITORY": "a/b"}, "no token to comment with: set GITHUB_TOKEN"),
         ({"GITHUB_REPOSITORY": "a/b/../c", "GITHUB_TOKEN": "t"}, "expected OWNER/NAME"),
-        ({"GITHUB_REPOSITORY": "a/b", "GITHUB_TOKEN": "t", "GITHUB_API_URL": "file:///etc"}, "no address"),
+        (
+            {"GITHUB_REPOSITORY": "a/b", "GITHUB_TOKEN": "t", "GITHUB_API_URL": "file:///etc"},
+            "not the address of an API",
+        ),
     ],
 )
 def test_what_is_missing_is_named(environment, message):

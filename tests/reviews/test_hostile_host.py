@@ -123,7 +123,7 @@ def test_a_pipe_as_event_is_not_waited_for(
     """Nobody will write to it."""
     os.mkfifo(report / "event.json")
     monkeypatch.setenv("GITHUB_EVENT_PATH", str(report / "event.json"))
-    assert "no regular file" in ends_in_one_line(capsys, str(report))
+    assert "not a regular file" in ends_in_one_line(capsys, str(report))
     assert host.calls == []
 
 

@@ -49,7 +49,7 @@ def test_an_id_that_stands_twice_in_a_task_is_refused_with_its_line(tmp_path: Pa
     """The same id in two tasks is two examples, twice in one task a mistake."""
     columns = two_tasks()
     columns["id"][1] = "1"
-    with pytest.raises(InputError, match="line 3.*stands twice"):
+    with pytest.raises(InputError, match="line 3.*appears twice"):
         load(write(tmp_path / "m", {"a": columns}))
 
 

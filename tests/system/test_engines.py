@@ -123,14 +123,14 @@ def test_spark_gives_the_same_bytes(models: Path, here: dict[str, bytes], tmp_pa
 
 @pytest.mark.usefixtures("spark")
 def test_spark_names_a_fault(models: Path, tmp_path: Path) -> None:
-    """An id that stands twice is the error of a run, on Spark too."""
+    """An id that appears twice is the error of a run, on Spark too."""
     table = pq.read_table(models / "m0.parquet")
     pq.write_table(pa.concat_tables([table, table.slice(7, 1)]), tmp_path / "m0.parquet")
     done = evalreport(
         "aggregate", tmp_path, "-o", tmp_path / "counts", "--engine", "spark=local[2]", cwd=tmp_path
     )
     assert done.returncode == 2
-    assert "stands twice for the model 'm0'" in done.stderr
+    assert "appears twice for the model 'm0'" in done.stderr
     assert "Traceback" not in done.stderr
 
 

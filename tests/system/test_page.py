@@ -82,7 +82,7 @@ def test_a_click_on_a_heading_sorts_the_table_and_a_second_one_turns_it_round(op
     """Pairs by name: the alphabet, then backwards; a number the greatest first; anywhere on the heading will do."""
     page = opened(DESK).page
     unfold(page)
-    table = page.locator("#differences table.sizes")
+    table = page.locator("#differences table.sizes").first
     heading = table.locator("thead th").first
     names = "rows => rows.map(row => row.cells[0].innerText.trim().toLowerCase())"
     heading.click(position={"x": 2, "y": 2})
@@ -157,31 +157,38 @@ def test_the_legend_reaches_every_chart_and_table_that_shows_models(opened):
         assert page.locator(f"svg .{key}").evaluate_all(drawn) == 0
 
 
-def test_metrics_are_sorted_each_by_itself(opened):
-    """The column of values sorts the models of each metric; what closes a block stays at its end."""
+def test_a_column_of_tests_is_sorted_best_first(opened):
+    """The column of differences sorts the pairs, the greatest first, and back."""
     page = opened(DESK).page
     unfold(page)
-    table = page.locator("table.metrics").first
+    table = page.locator("table.every-test").first
     heading = table.locator("thead th").nth(1)
-    heading.locator("button").click()
-    for body in table.locator("tbody").all():
-        values = body.locator("tr:not(.group):not(.fixed) td:nth-child(2)").evaluate_all(
-            "cells => cells.map(cell => Number(cell.dataset.order))"
-        )
-        assert values == sorted(values, reverse=True)
-        assert body.locator("tr").last.get_attribute("class").startswith("fixed")
-        assert body.locator("tr").first.get_attribute("class") == "group"
+    values = "cells => cells.map(cell => Number(cell.textContent.replace('\u2212', '-').match(/^[+-]?[\\d.]+/)[0]))"
+    for descending in (True, False):
+        heading.locator("button").click()
+        found = table.locator("tbody td:nth-child(2)").evaluate_all(values)
+        assert len(found) == 10
+        assert found == sorted(found, reverse=descending)
+
+
+def test_the_example_stays_within_its_number_of_words(opened):
+    """What a reader meets: at most 2,500 words as the page opens, 9,000 with everything unfolded."""
+    page = opened(DESK).page
+    words = "document.body.innerText.split(/\\s+/).filter(Boolean).length"
+    assert 500 < page.evaluate(words) <= 2500
+    unfold(page)
+    assert 4000 < page.evaluate(words) <= 9000
 
 
 def test_the_filter_keeps_the_rows_with_every_word(opened):
-    """Of the metrics' table the rows of one model in one metric are left, the count is said, and all come back."""
+    """Of the metrics' table the row of one metric is left, the count is said, and all come back."""
     page = opened(DESK).page
     unfold(page)
     region = page.locator("#metrics .tools.wide").first
     table = page.locator("#metrics .tools.wide + .scroll table").first
-    rows = "tbody tr:not(.group):not(.fixed):visible"
+    rows = "tbody tr:not(.group):visible"
     before = table.locator(rows).count()
-    region.locator("input").fill("jaccard knn15")
+    region.locator("input").fill("decisions jaccard index")
     assert table.locator(rows).count() == 1
     assert table.locator("tr.group:visible").count() == 1
     assert region.locator(".found").inner_text() == f"1 of {before} rows"
@@ -222,14 +229,16 @@ def test_a_table_is_copied_as_csv(opened):
 
 
 def test_a_table_is_copied_as_markdown(opened):
-    """One line a row, the same number of cells in each, the metric's name before its models."""
+    """One line a row, the same number of cells in each, the metric's family before its name."""
     page = opened(DESK).page
     unfold(page)
     lines = copied(page, "#metrics", "Markdown").splitlines()
-    assert lines[0].startswith("| Metric | Model | Value |")
+    assert lines[0].startswith(
+        "| Given by | Metric | Metric, interval | hist\\_gboost | hist\\_gboost, interval |"
+    )
     assert set(lines[1]) == {"|", "-"}
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {lines[1].count("|")}
-    assert lines[2].startswith("| Accuracy | hist\\_gboost | 0.97")
+    assert lines[2].startswith("| Decisions | Accuracy | Wilson | 0.97")
 
 
 def test_a_copy_goes_to_the_clipboard_where_that_is_allowed(opened):
@@ -253,7 +262,7 @@ def test_an_explanation_shows_on_hover_focus_and_touch(opened):
     value = page.locator("#metrics .tip", has_text=re.compile(r"^0\.\d+$")).first
     box = page.locator("#tip")
     value.hover()
-    assert re.fullmatch(r"Accuracy = [\d,]+ / 3000 = 0\.\d+", box.inner_text())
+    assert re.match(r"Accuracy = [\d,]+ / 3000 = 0\.\d+; Wilson \[0\.\d+, 0\.\d+\]; ", box.inner_text())
     assert value.get_attribute("aria-describedby") == "tip"
     page.keyboard.press("Escape")
     assert not box.is_visible()
@@ -302,15 +311,14 @@ def test_a_link_shows_on_hover_and_focus(opened):
 
 
 def test_the_browser_prints_the_whole_report_in_light_colours(opened, tmp_path: Path):
-    """From the dark theme too: nothing folded but one long table, no control, the formulas with their counts."""
+    """From the dark theme too: nothing folded but what is long, no control, the definitions."""
     page = opened(DESK, "dark").page
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".button:visible, .tools:visible, .toolbar:visible, .anchor:visible").count() == 0
     assert page.locator("details:not([open]):not(.long)").count() == 0
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(25, 28, 32)"
-    formulas = page.locator("#metrics .formulas:visible").all_inner_texts()
-    assert any("2*35 / (2*35 + 11 + 65)" in text for text in formulas)
+    assert "2 TP / (2 TP + FP + FN)" in page.locator("#glossary").inner_text()
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.locator("details:not([open])").count() > 0
 

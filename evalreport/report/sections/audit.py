@@ -88,7 +88,6 @@ class Audit:
     """What the section shows: how many alarms there are, the tables, how to read them."""
 
     heading: str
-    figure: Figure | None
     tables: tuple[Table, ...]
     note: str
 
@@ -109,13 +108,12 @@ def describe_audit(view: View) -> Audit | None:
     )
     return Audit(
         heading=say("audit.found", of_models=of_models, of_data=of_data),
-        figure=_figure(view),
         tables=tuple(table for table in tables if table.lines),
         note=say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"]))),
     )
 
 
-def _figure(view: View) -> Figure | None:
+def describe_nights(view: View) -> Figure | None:
     """Draw the values of the accepted runs and of those since; nothing where there are fewer than three."""
     models = [
         Nights(model.name, model.index, record.values_accepted, record.values_since)

@@ -9,8 +9,9 @@ from itertools import combinations
 
 from evalreport import numbers
 from evalreport.records import VerdictRecord, WarningRecord
+from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, find_key, listed
-from evalreport.report.sections import change
+from evalreport.report.sections import audit, change
 from evalreport.report.sections.attempts import at_each
 from evalreport.report.sections.leaderboard import (
     Conflict,
@@ -77,7 +78,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the first screen says; ``tone`` is the kind that a frame is coloured by: alarm, quiet, or nothing."""
+    """What the first screen says; ``tone`` is the kind that a frame is coloured by: alarm, quiet, or nothing.
+
+    An audit shows its series as ``figure``, and of one model no board.
+    """
 
     headline: str
     about: str
@@ -86,6 +90,7 @@ class Decision:
     passed: int
     cautions: tuple[str, ...]
     more_cautions: int
+    figure: Figure | None
     board: Leaderboard | None
     settle: str
 
@@ -100,6 +105,7 @@ def describe(view: View) -> Decision:
     gates = gates_of(view)
     passes = [gate for gate in gates if gate.outcome == "pass"]
     few = len(gates) <= MOST_PASSES
+    figure = audit.describe_nights(view)
     cautions = [] if changed is not None and not changed.alarm else _cautions(view)
     return Decision(
         headline=headline,
@@ -109,7 +115,8 @@ def describe(view: View) -> Decision:
         passed=0 if few else len(passes),
         cautions=tuple(cautions[:MOST_CAUTIONS]),
         more_cautions=max(len(cautions) - MOST_CAUTIONS, 0),
-        board=describe_board(view),
+        figure=figure,
+        board=None if figure is not None and len(view.models) == 1 else describe_board(view),
         settle=_settle(view) if changed is None or changed.alarm else "",
     )
 
@@ -381,6 +388,10 @@ def _cautions(view: View) -> list[str]:
             continue  # the verdict is not about that metric
         if warning.code == "majority_class" and metric is not None and not metric.share_of_right:
             continue  # it says that other metrics than the share of right answers tell more
+        if warning.code == "curves_cross" and not any(
+            r.clear and {r.a, r.b} <= contenders for r in view.results.dominance
+        ):
+            continue  # the curves of others cross
         if warning.code == "metrics_disagree" and differ:
             continue  # the headline says it
         texts.setdefault(warning.code, text_of(view, warning.text))

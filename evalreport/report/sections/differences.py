@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, groupby
@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 
 from evalreport import numbers
 from evalreport.plots.pairs import Strip, strip
-from evalreport.records import AgreementRecord, EffectRecord
+from evalreport.records import EffectRecord
 from evalreport.report.figures import Figure
 from evalreport.report.naming import entry
 from evalreport.report.view import Cell, Model, Row, View, metric_decimals, text_of
@@ -19,18 +19,7 @@ from evalreport.texts import group_of, has, named, say
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
 SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap"})
 """Designs whose fits share training data."""
-MOST_PAIRS, MOST_TABLES, MOST_STRIPS = 45, 15, 15
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """One pair's 2 x 2 table: rows are the first model right or wrong, columns the second."""
-
-    a: Model
-    b: Model
-    words: tuple[str, str]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str
+MOST_PAIRS, MOST_STRIPS = 100, 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +30,9 @@ class Differences:
     size_heads: tuple[str, ...]
     sizes: tuple[Row, ...]
     size_note: str
-    agreement: tuple[Agreement, ...]
+    agreement_heads: tuple[str, ...]
+    agreement: tuple[Row, ...]
+    cut: bool
     figure: Figure | None
     fit_title: str
     fit_heads: tuple[str, ...]
@@ -58,9 +49,11 @@ def describe(view: View) -> Differences | None:
     return Differences(
         heading=say("heading.differences" if len(view.models) > 1 else "heading.fits"),
         size_heads=heads,
-        sizes=sizes,
+        sizes=sizes[:MOST_PAIRS],
         size_note=_size_note(effects),
-        agreement=tuple(_agreement(view)),
+        agreement_heads=_agreement_heads(view),
+        agreement=_agreement(view)[:MOST_PAIRS],
+        cut=max(len(sizes), len(view.results.agreement)) > MOST_PAIRS,
         figure=_figure(view, kind),
         fit_title=say("differences.fits_title", kind=kind),
         fit_heads=fit_heads,
@@ -82,14 +75,17 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
     columns = list(dict.fromkeys((r.effect, r.unit) for r in shown))
     known = {m.id: m for m in view.models}
     rows = []
-    for (a, b), records in groupby(map(partial(_better_first, known), shown), key=lambda r: (r.a, r.b)):
+    turned = sorted(
+        map(partial(_better_first, known), shown), key=lambda r: (known[r.a].index, known[r.b].index)
+    )
+    for (a, b), records in groupby(turned, key=lambda r: (r.a, r.b)):
         by_column = {(r.effect, r.unit): r for r in records}
         cells = tuple(_cell(view, by_column.get(column)) for column in columns)
         first, second = known[a], known[b]
         label = f"{first.name} \u2212 {second.name}"
         rows.append(Row(None, cells, label, f"{first.key} {second.key}"))
     effects = list(dict.fromkeys(effect for effect, _ in columns))
-    return effects, tuple(_head(*column) for column in columns), tuple(rows[:MOST_PAIRS])
+    return effects, tuple(_head(*column) for column in columns), tuple(rows)
 
 
 def _better_first(known: Mapping[str, Model], record: EffectRecord) -> EffectRecord:
@@ -137,32 +133,27 @@ def _cell(view: View, record: EffectRecord | None) -> Cell:
 # --- agreement ------------------------------------------------------------------------------------------------------
 
 
-def _agreement(view: View) -> Iterator[Agreement]:
-    """Yield the 2 x 2 tables; of very many pairs those with the leader."""
-    records = list(view.results.agreement)
-    if len(records) > MOST_TABLES:
-        leader = view.models[0].id
-        records = [r for r in records if leader in (r.a, r.b)][:MOST_TABLES]
+def _agreement_heads(view: View) -> tuple[str, ...]:
+    known = entry("metric", view.results.agreement[0].metric) if view.results.agreement else None
+    labels = known is not None and known.needs == "labels"
+    word = say("differences.right" if labels else "differences.outcome_1")
+    ways = ("only_first", "only_second", "neither")
+    return (say("differences.both", word=word), *(say(f"differences.{way}") for way in ways))
+
+
+def _agreement(view: View) -> tuple[Row, ...]:
+    """Count the examples that both models of a pair get right, only one, or neither, better model first."""
     known = {m.id: m for m in view.models}
-    for record in records:
-        yield _table(known[record.a], known[record.b], record)
-
-
-def _table(a: Model, b: Model, record: AgreementRecord) -> Agreement:
-    n = record.both + record.only_a + record.only_b + record.neither
-    counts = ((record.both, record.only_a), (record.only_b, record.neither))
-    rows = tuple(tuple(Cell(numbers.count(c), numbers.share(c, n)) for c in row) for row in counts)
-    known = entry("metric", record.metric)
-    if known is not None and known.needs == "labels":
-        words = (say("differences.right"), say("differences.wrong"))
-    else:
-        words = (say("differences.outcome_1"), say("differences.outcome_0"))
-    only_a, only_b = numbers.count(record.only_a), numbers.count(record.only_b)
-    note = say("differences.where", only_a=only_a, a=a.name, only_b=only_b, b=b.name)
-    if record.only_a and record.only_b:
-        odds = numbers.number(record.only_a / record.only_b, 2)
-        note = say("differences.where_odds", only_a=only_a, a=a.name, only_b=only_b, b=b.name, odds=odds)
-    return Agreement(a, b, words, rows, note)
+    rows = []
+    for record in view.results.agreement:
+        a, b, only_a, only_b = known[record.a], known[record.b], record.only_a, record.only_b
+        if b.index < a.index:
+            a, b, only_a, only_b = b, a, only_b, only_a
+        counts = (record.both, only_a, only_b, record.neither)
+        cells = tuple(Cell(numbers.count(count), numbers.share(count, sum(counts))) for count in counts)
+        label = say("differences.pair", a=a.name, b=b.name)
+        rows.append((a.index, b.index, Row(None, cells, label, f"{a.key} {b.key}")))
+    return tuple(row for *_, row in sorted(rows, key=lambda found: found[:2]))
 
 
 # --- single fits ----------------------------------------------------------------------------------------------------

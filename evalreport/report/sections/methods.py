@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -15,9 +15,9 @@ from evalreport.plots.pictures import count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
 from evalreport.report.characters import shorten, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of
+from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of, test_in_words
 from evalreport.report.sections import attempts
-from evalreport.report.sections.leaderboard import conflict, key_metrics
+from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, text_of
 from evalreport.texts import coded, has, in_words, joined, named, say
@@ -30,17 +30,19 @@ FEW_CLUSTERS = 10
 
 
 def why_chosen(view: View, test: str) -> str:
-    """Say why a test leads here, or why it is shown; nothing where there is no more to say than its summary."""
-    if any(r.recommended and r.test == test for r in view.results.comparisons):
-        metrics = {key_of(r) for r in view.results.comparisons if r.recommended and r.test == test}
-        here = view.primary in metrics
-        if not has(f"reasons.why.{test}"):
-            return say("reasons.leads" if here else "reasons.leads_elsewhere")
-        why = named("reasons.why", test)
-        return say("reasons.leads_why" if here else "reasons.leads_elsewhere_why", why=why)
+    """Say why a test decides here, or why it is shown; nothing where there is no more to say than its summary."""
+    if test in deciding(view):
+        return named("reasons.why", test, say("reasons.leads"))
     if test in view.results.options.get("tests", ()):
         return say("reasons.asked")
     return named("reasons.why_beside", test, say("reasons.beside"))
+
+
+def deciding(view: View) -> frozenset[str]:
+    """Name the tests that lead on the primary metric and on the one that the headline adds."""
+    second = conflict(view)
+    keys = {view.primary} | ({second.key} if second is not None else set())
+    return frozenset(r.test for r in view.results.comparisons if r.recommended and key_of(r) in keys)
 
 
 def holds_here(view: View, test: str) -> str:
@@ -134,12 +136,11 @@ def _of_cautions(view: View, records: list[ComparisonRecord]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One metric, interval or test: its label, what it is, further lines; ``is_key``: in a brief report too."""
+    """One metric, interval or test: its label, what it is in one line, and of what decides further lines."""
 
     label: str
     summary: str
-    lines: tuple[tuple[str, str], ...]
-    is_key: bool = True
+    lines: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,9 @@ def describe(view: View) -> Methods:
             parts.append(_deciding(view, test, second.words, len(results.second_verdicts)))
     if results.suite:
         parts.append(_of_suite(view))
-    parts.append(attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional")))
+    parts.append(
+        attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional"), n=len(view.models))
+    )
     known = entry("metric", view.primary.metric)
     if known is not None and known.family == "judged" and results.judge_agreement:
         parts.append(_of_people(view))
@@ -258,7 +261,7 @@ def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
     if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):
         adjusted = say("methods.adjusted", correction=named("correction", correction), n=n_pairs)
     why = named("reasons.why", test) if has(f"reasons.why.{test}") else ""
-    text = say("methods.decided_by", n=n_pairs, metric=metric, test=label_of("test", test), adjusted=adjusted)
+    text = say("methods.decided_by", n=n_pairs, metric=metric, test=test_in_words(test), adjusted=adjusted)
     return text + (f" {why[:1].upper()}{why[1:]}." if why else "")
 
 
@@ -272,17 +275,20 @@ def describe_cautions(view: View) -> Cautions | None:
 def describe_glossary(view: View) -> Glossary:
     """Describe every method that a number of this report was made by."""
     results = view.results
-    metrics = dict.fromkeys(r.metric for r in results.metrics)
-    intervals = dict.fromkeys(i.method for r in results.metrics for i in r.intervals)
+    metrics = dict.fromkeys(r.metric for r in results.metrics if r.value is not None)
+    intervals = dict.fromkeys(r.intervals[0].method for r in results.metrics if r.intervals)
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
-    tests = dict.fromkeys([*(r.test for r in results.comparisons), *(r.test for r in results.omnibus)])
-    short = {key.metric for key in key_metrics(view)}
+    decide, every = deciding(view), bool(results.options.get("tests"))
+    shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
+    tests = dict.fromkeys([*(r.test for r in shown), *(r.test for r in results.omnibus)])
     overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
     return Glossary(
         principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
-        metrics=tuple(_method("metric", name, ("formula", "source"), name in short) for name in metrics),
-        intervals=tuple(_method("interval", name, ("formula", "source")) for name in intervals),
-        tests=tuple(_test(view, name) for name in tests),
+        metrics=tuple(_method("metric", name, "formula") for name in metrics),
+        intervals=tuple(_method("interval", name, "source") for name in intervals),
+        tests=tuple(
+            _test(view, name, name in decide) for name in sorted(tests, key=lambda n: n not in decide)
+        ),
         figures=_pictures(view),
     )
 
@@ -315,23 +321,27 @@ def _called(what: str) -> str:
     return named("found_what", what.replace(" ", "_"), what)
 
 
-def _method(kind: str, name: str, attributes: tuple[str, ...], is_key: bool = True) -> Method:
-    known = entry(kind, name)
-    if known is None:
-        return Method(label_of(kind, name), "", (), is_key)
-    lines = tuple((say(f"methods.{a}"), str(getattr(known, a, "") or "")) for a in attributes)
-    return Method(
-        label_of(kind, name), summary_of(kind, name), tuple(line for line in lines if line[1]), is_key
-    )
+def _method(kind: str, name: str, attribute: str) -> Method:
+    """Define a metric or an interval in one line: its summary, and its formula or its source."""
+    text = str(getattr(entry(kind, name), attribute, "") or "")
+    line = ((say(f"methods.{attribute}"), text),) if text else ()
+    return Method(label_of(kind, name), summary_of(kind, name), line)
 
 
-def _test(view: View, name: str) -> Method:
-    """Describe a test, why it is here and what is known of its assumptions on these data."""
-    method = _method("test", name, ("null_hypothesis", "assumptions", "source"))
-    here = [(say("methods.why"), why_chosen(view, name)), (say("methods.here"), holds_here(view, name))]
-    last = [line for line in method.lines if line[0] == say("methods.source")]
-    first = [line for line in method.lines if line not in last]
-    return replace(method, lines=(*first, *(line for line in here if line[1]), *last))
+def _test(view: View, name: str, decides: bool) -> Method:
+    """Describe a test and why it is here; of one that decides, what is known of its assumptions on these data."""
+    why, known = why_chosen(view, name), entry("test", name)
+    if not decides or known is None:
+        return Method(label_of("test", name), f"{summary_of('test', name)} {why[:1].upper()}{why[1:]}.")
+    lines = [
+        ("null_hypothesis", str(known.null_hypothesis)),
+        ("assumptions", str(known.assumptions)),
+        ("why", why),
+        ("here", holds_here(view, name)),
+        ("source", str(known.source)),
+    ]
+    found = tuple((say(f"methods.{title}"), text) for title, text in lines if text)
+    return Method(label_of("test", name), summary_of("test", name), found)
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:

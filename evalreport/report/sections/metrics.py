@@ -1,18 +1,28 @@
-"""All metrics by family, each with its intervals by every method, single classes, and every test that was made."""
+"""All metrics, models side by side, single classes, and every test that was made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.pairs import confusion
-from evalreport.records import ComparisonRecord, MetricRecord
+from evalreport.records import ComparisonRecord, Interval, MetricRecord
 from evalreport.report.characters import distinct_names, visible
 from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, entry, label_of, listed, metric_label, registry, summary_of
+from evalreport.report.naming import (
+    MetricKey,
+    entry,
+    greater_is_better,
+    label_of,
+    listed,
+    metric_label,
+    summary_of,
+)
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import (
+    Cell,
     Model,
     View,
     comparison_between,
@@ -23,61 +33,38 @@ from evalreport.report.view import (
     overall_keys,
     text_of,
 )
-from evalreport.texts import has, named, say
+from evalreport.texts import coded, has, joined, named, say
 
-MOST_TEST_ROWS = 1500
-# What a PDF in full detail prints of each table, so that twelve models stay readable; a page shows the whole.
-MOST_PAPER_ROWS = 500
-MOST_PAPER_ROWS_OF_CLASSES = 150
-OTHERS = ("normal", "bootstrap_percentile", "bootstrap_bca")
+MOST_PAPER_CLASSES = 60
+"""Rows of single classes that the PDF has room for; a page shows all."""
+MOST_TEST_ROWS = 300
+OF_POSTERIORS = frozenset({"reason.posterior", "reason.posterior_of_margin"})
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalCell:
-    """One interval's text; ``method`` only where it is not its column's or block's, ``note`` says why there is none."""
+class MetricCell:
+    """One model's value with its interval; ``asked`` are further intervals, ``about`` says what it was made of."""
 
-    text: str
-    method: str
+    value: str
+    interval: str
+    asked: tuple[str, ...]
     note: str
+    about: str
 
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One model's value with its intervals: the recommended one, then one for each further column.
+    """One metric: a cell for each model, and what each rule reaches that needs no model.
 
-    ``formula`` is the definition with this model's counts filled in; ``order`` is what a sorted table goes by.
+    ``by`` names the intervals' method, ``about`` is the definition; a brief report keeps those that ``is_key``.
     """
 
-    model: Model
-    value: str
-    order: float | None
-    intervals: tuple[IntervalCell, ...]
-    standard_error: str
-    n: str
-    note: str
-    formula: str
-
-
-@dataclass(frozen=True, slots=True)
-class MetricGroup:
-    """One metric with all models.
-
-    ``is_key`` where a brief report keeps it, ``is_open`` where a page shows it open, ``on_paper`` where there is
-    room for it in the PDF's full detail. ``method`` is the recommended interval's; ``baselines`` is what rules
-    reach that need no model, in one line.
-    """
-
-    name: str
-    average: str
     label: str
-    summary: str
-    definition: str
-    method: str
-    rows: tuple[MetricRow, ...]
-    baselines: str
+    by: str
+    about: str
+    cells: tuple[MetricCell, ...]
+    rules: tuple[str, ...]
     is_key: bool
-    is_open: bool
-    on_paper: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +73,42 @@ class Family:
 
     title: str
     note: str
-    groups: tuple[MetricGroup, ...]
-    rest_title: str
+    rows: tuple[MetricRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestRow:
+    """One pair on one metric: the difference with its interval, and each test's p-value with its statistic."""
+
+    a: Model
+    b: Model | None
+    metric: str
+    difference: Cell
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """Tests side by side, each with what it is, and a row for each pair, or for each pair and metric."""
+
+    title: str
+    heads: tuple[tuple[str, str], ...]
+    rows: tuple[TestRow, ...]
+    note: str
+    with_metric: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What the section shows; ``methods`` heads the further interval columns.
+    """What the section shows; ``rules`` heads the columns of the baselines, ``missing`` says what has no value."""
 
-    ``missing`` says what has no value, ``cut`` what the PDF leaves out for want of room.
-    """
-
-    level: str
-    methods: tuple[str, ...]
     families: tuple[Family, ...]
-    classes: tuple[MetricGroup, ...]
-    primary_tests: tuple[TestRow, ...]
-    other_tests: tuple[TestRow, ...]
-    primary_on_paper: tuple[TestRow, ...]
-    other_on_paper: tuple[TestRow, ...]
-    notes: tuple[str, ...]
-    tests_note: str
-    missing: tuple[str, ...] = ()
-    cut: str = ""
+    classes: Family | None
+    rules: tuple[str, ...]
+    tests: tuple[Tests, ...]
+    note: str
+    missing: tuple[str, ...]
+    most_on_paper: int = MOST_PAPER_CLASSES
 
 
 def describe(view: View) -> Metrics | None:
@@ -116,84 +116,42 @@ def describe(view: View) -> Metrics | None:
     keys = overall_keys(view.results)
     if not keys:
         return None
-    others = _other_methods(view)
-    labelled = [r for r in view.results.metrics if r.label is not None and r.slice is None]
-    class_keys = list(dict.fromkeys(key_of(r) for r in labelled))
-    headlines = frozenset(name for name, metric in registry("metric").items() if metric.headline)
-    primary, other = tests_of(view, headlines)
-    # Exploratory rows are hundreds, and decide nothing: they are shown where tests were asked for.
-    asked = bool(view.results.options.get("tests"))
-    untold = say("metrics.exploratory_elsewhere") if other and not asked else ""
-    other, shared = without_shared_remark(other if asked else ())
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
-    families = _families(view, [key for key in keys if key in valued], others)
-    families, cut = _with_room(families)
-    classes = _fitting(tuple(_group(view, key, others) for key in class_keys), MOST_PAPER_ROWS_OF_CLASSES)
-    cut += [group.label for group in classes if not group.on_paper]
+    rules = tuple(dict.fromkeys(r.name for r in view.results.baselines))
+    labelled = dict.fromkeys(
+        key_of(r) for r in view.results.metrics if r.label is not None and r.slice is None
+    )
+    notes = [say("metrics.note", level=numbers.percent(view.confidence)), _rules(view)]
     return Metrics(
-        level=numbers.percent(view.confidence),
-        methods=tuple(label_of("interval", name) for name in others),
-        families=families,
-        classes=classes,
-        primary_tests=primary,
-        other_tests=other[:MOST_TEST_ROWS],
-        primary_on_paper=fitting(primary),
-        other_on_paper=fitting(tuple(row for row in other if row.recommended)),
-        notes=tuple(filter(None, (say("metrics.limits"), _rules(view), untold))),
-        tests_note=" ".join(
-            [say("methods.exploratory"), *([say("metrics.unless_said", remark=shared)] if shared else [])]
-        ),
+        families=_families(view, [key for key in keys if key in valued], rules),
+        classes=Family("", "", tuple(_row(view, key, rules) for key in labelled)) if labelled else None,
+        rules=tuple(named("metrics.rule", name, visible(name)) for name in rules),
+        tests=tuple(_all_tests(view)),
+        note=" ".join(filter(None, notes)),
         missing=_missing(view, [key for key in keys if key not in valued]),
-        cut=f"{say('report.left_out', names=', '.join(cut))} {say('report.cut')}" if cut else "",
     )
 
 
-def _families(view: View, keys: list[MetricKey], others: tuple[str, ...]) -> tuple[Family, ...]:
-    """Group the metrics by what they are given; the primary metric's family stands first."""
-    members: dict[str, list[MetricGroup]] = {}
+def _families(view: View, keys: list[MetricKey], rules: tuple[str, ...]) -> tuple[Family, ...]:
+    """Group the metrics by what they are given, the primary metric's family first, headline metrics before others."""
+    found: dict[str, list[MetricKey]] = {}
     for key in keys:
-        members.setdefault(_family_of(key), []).append(_group(view, key, others))
-    return tuple(_family(name, groups) for name, groups in members.items())
-
-
-def _family(name: str, groups: list[MetricGroup]) -> Family:
-    known = name if has(f"metrics.family.{name}") else "other"
-    title, note = say(f"metrics.family.{known}"), say(f"metrics.family_note.{known}")
-    if not any(group.is_open for group in groups):
-        return Family(title, note, tuple(groups), _rest_title(groups))
-    # The headline metrics stand first, in the order of the registry, as do the others below them.
-    ordered = tuple(sorted(groups, key=lambda group: not group.is_open))
-    return Family(title, note, ordered, _rest_title([group for group in ordered if not group.is_open]))
-
-
-def _with_room(families: tuple[Family, ...]) -> tuple[tuple[Family, ...], list[str]]:
-    """Mark what the PDF has room for, headline metrics first, and name what it has not."""
-    # One budget for all families, so that a long first one takes nothing from the headlines of the next.
-    every = [group for family in families for group in family.groups]
-    ordered = tuple(sorted(every, key=lambda group: (not group.is_open, group.average not in ("", "macro"))))
-    kept = {id(g): f.on_paper for g, f in zip(ordered, _fitting(ordered, MOST_PAPER_ROWS), strict=True)}
-    marked = tuple(
-        replace(f, groups=tuple(replace(g, on_paper=kept[id(g)]) for g in f.groups)) for f in families
+        known = entry("metric", key.metric)
+        name = "other" if known is None else str(known.heading)
+        found.setdefault(name if has(f"metrics.family.{name}") else "other", []).append(key)
+    return tuple(
+        Family(
+            say(f"metrics.family.{name}"),
+            say(f"metrics.family_note.{name}"),
+            tuple(_row(view, key, rules) for key in sorted(own, key=lambda key: not _is_headline(key))),
+        )
+        for name, own in found.items()
     )
-    return marked, [group.label for group in every if not kept[id(group)]]
 
 
-def _fitting(groups: tuple[MetricGroup, ...], most_rows: int) -> tuple[MetricGroup, ...]:
-    """Mark the groups that fit into a number of rows, in their order; a headline metric always does."""
-    marked, used = [], 0
-    for group in groups:
-        used += len(group.rows)
-        marked.append(replace(group, on_paper=group.is_open or used <= most_rows))
-    return tuple(marked)
-
-
-def _rest_title(groups: list[MetricGroup]) -> str:
-    return say("metrics.more", n=len(groups), names=", ".join(group.label for group in groups))
-
-
-def _family_of(key: MetricKey) -> str:
+def _is_headline(key: MetricKey) -> bool:
     known = entry("metric", key.metric)
-    return "other" if known is None else str(known.heading)
+    return known is not None and bool(known.headline) and key.average in (None, "macro")
 
 
 def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
@@ -219,175 +177,152 @@ def _rules(view: View) -> str:
     return say("metrics.rules", rules="; ".join(said)) if said else ""
 
 
-def _other_methods(view: View) -> tuple[str, ...]:
-    """Give the methods that get a column: those of nearly every metric; special ones stand first in their row."""
-    seen = {i.method for r in view.results.metrics for i in r.intervals}
-    asked = tuple(str(name) for name in view.results.options.get("intervals") or ())
-    special = {name for name in seen if (known := entry("interval", name)) and known.of_one_metric}
-    wanted = tuple(sorted(seen - special)) if asked else OTHERS
-    return tuple(name for name in wanted if name in seen)
-
-
-def _group(view: View, key: MetricKey, others: tuple[str, ...]) -> MetricGroup:
+def _row(view: View, key: MetricKey, rules: tuple[str, ...]) -> MetricRow:
     known = entry("metric", key.metric)
     decimals = metric_decimals(view, key)
+    label = metric_label(key)
     by_model = {r.model: r for r in view.results.metrics if key_of(r) == key and r.slice is None}
-    first = [r.intervals[0].method for r in by_model.values() if r.intervals]
-    # What most rows share is said once; a row that differs (at the edge of the range) says so itself.
-    usual = max(first, key=first.count, default=None)
-    rows = tuple(
-        _row(view, model, by_model[model.id], others, usual=usual, decimals=decimals)
-        for model in view.models
-        if model.id in by_model
+    of_rule = {
+        r.name: r.value for r in view.results.baselines if MetricKey(r.metric, r.average, r.label) == key
+    }
+    leading = dict.fromkeys(
+        r.intervals[0].method for r in by_model.values() if r.intervals and _limits(r.intervals[0], decimals)
     )
-    is_key = key in key_metrics(view)
-    named = bool(view.results.options.get("metrics"))
-    headline = known is not None and known.headline and key.average in (None, "macro")
-    return MetricGroup(
-        name=key.metric,
-        average=key.average or "",
-        label=metric_label(key),
-        summary=summary_of("metric", key.metric),
-        definition="" if known is None else str(known.formula),
-        method=label_of("interval", usual),
-        rows=rows,
-        baselines=_baselines(view, key, decimals),
-        is_key=is_key,
-        is_open=key.label is None and (is_key or named or headline),
-    )
-
-
-def _baselines(view: View, key: MetricKey, decimals: int) -> str:
-    return " · ".join(
-        f"{named('metrics.rule', r.name, visible(r.name))} {numbers.number(r.value, decimals)}"
-        for r in view.results.baselines
-        if MetricKey(r.metric, r.average, r.label) == key
-    )
-
-
-def _row(
-    view: View,
-    model: Model,
-    record: MetricRecord,
-    others: tuple[str, ...],
-    *,
-    usual: str | None,
-    decimals: int,
-) -> MetricRow:
-    first = record.intervals[0].method if record.intervals else None
-    leading = _interval_cell(record, first, decimals, said=usual)
-    value = numbers.number(record.value, decimals)
+    definition = [] if known is None else [summary_of("metric", key.metric), str(known.formula)]
     return MetricRow(
-        model=model,
+        label=label + ("" if greater_is_better(key) else " ↓"),
+        by=", ".join(label_of("interval", method) for method in leading),
+        about=" ".join(filter(None, definition)),
+        cells=tuple(_cell(view, label, by_model.get(model.id), decimals) for model in view.models),
+        rules=tuple(numbers.number(of_rule.get(name), decimals) for name in rules),
+        is_key=key in key_metrics(view),
+    )
+
+
+def _cell(view: View, label: str, record: MetricRecord | None, decimals: int) -> MetricCell:
+    if record is None:
+        return MetricCell(numbers.MISSING, "", (), "", "")
+    value = numbers.number(record.value, decimals)
+    limits = [(label_of("interval", i.method), _limits(i, decimals)) for i in record.intervals]
+    every = [
+        say("metrics.interval_by", method=method, interval=found or numbers.MISSING)
+        for method, found in limits
+    ]
+    error = numbers.number(record.standard_error, decimals + 1)
+    formula = f"{label} = {record.formula} = {value}" if record.formula else f"{label} = {value}"
+    about = [formula, *every, say("metrics.error_and_n", error=error, n=record.n)]
+    return MetricCell(
         value=value,
-        order=record.value,
-        intervals=(leading, *(_interval_cell(record, name, decimals, said=name) for name in others)),
-        standard_error=numbers.number(record.standard_error, decimals + 1),
-        n=numbers.count(record.n),
+        interval=limits[0][1] if limits else "",
+        asked=tuple(every[1:]) if view.results.options.get("intervals") else (),
         note=text_of(view, record.reason or ""),
-        formula=f"{record.formula} = {value}" if record.formula else "",
+        about="; ".join(about) if record.value is not None else "",
     )
 
 
-def _interval_cell(
-    record: MetricRecord, method: str | None, decimals: int, *, said: str | None
-) -> IntervalCell:
-    found = next((i for i in record.intervals if i.method == method), None)
-    if found is None or method is None:
-        return IntervalCell(numbers.MISSING, "", "")
-    text = numbers.interval(found.low, found.high, decimals) or numbers.MISSING
-    return IntervalCell(
-        text, "" if method == said else label_of("interval", method), visible(found.reason or "")
+def _limits(interval: Interval, decimals: int) -> str:
+    return numbers.interval(interval.low, interval.high, decimals)
+
+
+def _all_tests(view: View) -> Iterable[Tests]:
+    """Yield the tests of the primary metric and, where tests were asked for, those of the others."""
+    records = [r for r in view.results.comparisons if r.slice is None]
+    primary = [r for r in records if key_of(r) == view.primary]
+    others = [r for r in records if key_of(r) != view.primary]
+    if primary:
+        asked = bool(view.results.options.get("tests"))
+        untold = say("metrics.exploratory_elsewhere") if others and not asked else ""
+        title = say("metrics.tests", metric=view.primary_words)
+        yield _tests(view, primary, title, " ".join(filter(None, (say("metrics.tests_note"), untold))))
+        if others and asked:
+            yield _tests(view, others, say("metrics.other_tests"), say("methods.exploratory"))
+
+
+def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -> Tests:
+    """Lay out tests side by side, those that lead on a metric first."""
+    names = list(dict.fromkeys(r.test for r in sorted(records, key=lambda r: not r.recommended)))
+
+    found: dict[tuple[MetricKey, str, str | None], list[ComparisonRecord]] = {}
+    for record in records:
+        found.setdefault((key_of(record), record.a, record.b), []).append(record)
+    place = {model.id: i for i, model in enumerate(view.models)}
+
+    def order(own: list[ComparisonRecord]) -> tuple[tuple[bool, int], list[int]]:
+        """Order metrics as in the table of all, pairs by the ranks of both models."""
+        return _metric_order(view, own[0]), sorted(place.get(name or "", 0) for name in (own[0].a, own[0].b))
+
+    pairs = sorted(found.values(), key=order)
+    left = len(pairs) - MOST_TEST_ROWS
+    if left > 0:
+        note += f" {say('metrics.more_tests', n=left)}"
+    return Tests(
+        title=title,
+        heads=tuple((label_of("test", name), _about_test(view, records, name)) for name in names),
+        rows=tuple(_test_row(view, own, names) for own in pairs[:MOST_TEST_ROWS]),
+        note=note,
+        with_metric=len({key_of(r) for r in records}) > 1,
     )
 
 
-MOST_PAPER_TEST_ROWS = 150
+def _metric_order(view: View, record: ComparisonRecord) -> tuple[bool, int]:
+    keys = overall_keys(view.results)
+    key = key_of(record)
+    return not _is_headline(key), keys.index(key) if key in keys else len(keys)
 
 
-@dataclass(frozen=True, slots=True)
-class TestRow:
-    """One test of one pair."""
-
-    a: Model
-    b: Model | None
-    metric: str
-    test: str
-    difference: str
-    interval: str
-    statistic: str
-    p: str
-    adjusted: str
-    remark: str
-    recommended: bool
-
-
-def fitting(rows: tuple[TestRow, ...], most: int = MOST_PAPER_TEST_ROWS) -> tuple[TestRow, ...]:
-    """Give what a PDF in full detail prints: all, else the recommended tests, of as many metrics as there is room."""
-    if len(rows) <= most:
-        return rows
-    kept: list[TestRow] = []
-    recommended = [row for row in rows if row.recommended]
-    for metric in dict.fromkeys(row.metric for row in recommended):
-        of_metric = [row for row in recommended if row.metric == metric]
-        if len(kept) + len(of_metric) > most and kept:
-            break
-        kept += of_metric
-    return tuple(kept[:most])
-
-
-def without_shared_remark(rows: tuple[TestRow, ...]) -> tuple[tuple[TestRow, ...], str]:
-    """Take out of the rows the remark that most of them bear, and give it to be said once."""
-    remarks = [row.remark for row in rows]
-    shared = max(dict.fromkeys(remarks), key=remarks.count, default="")
-    if 2 * remarks.count(shared) <= len(rows):
-        return rows, ""
-    return tuple(replace(row, remark="") if row.remark == shared else row for row in rows), shared
-
-
-def tests_of(view: View, first: frozenset[str]) -> tuple[tuple[TestRow, ...], tuple[TestRow, ...]]:
-    """Give the tests of the primary metric, and those of the other metrics, metrics named ``first`` before others."""
-    primary: list[TestRow] = []
-    other: list[TestRow] = []
-    decimals: dict[MetricKey, int] = {}
+def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> TestRow:
+    """Give one pair's tests, better model first; on the primary metric the interval is the pair's one interval."""
     models = {model.id: model for model in view.models}
-    for record in sorted(view.results.comparisons, key=lambda record: record.metric not in first):
-        if record.slice is not None:
-            continue
-        key = key_of(record)
-        if key not in decimals:
-            decimals[key] = difference_decimals(view, key)
-        shown = _with_one_interval(view, record) if key == view.primary else record
-        row = _test_row(view, models, shown, decimals[key])
-        (primary if key == view.primary else other).append(row)
-    return tuple(primary), tuple(other)
+    first = next((r for r in own if r.recommended), own[0])
+    key = key_of(first)
+    decimals = difference_decimals(view, key)
+    by_name = {r.test: r for r in own}
+    first_of_row = min(filter(None, (first.a, first.b)), key=lambda name: models[name].index)
+    cells = tuple(_test_cell(view, by_name.get(name), first_of_row) for name in names)
+    if first.b is None:
+        limits = numbers.interval(first.low, first.high, decimals)
+        return TestRow(
+            models[first.a],
+            None,
+            metric_label(key),
+            Cell(numbers.number(first.difference, decimals), limits),
+            cells,
+        )
+    a, b = sorted((models[first.a], models[first.b]), key=lambda model: model.index)
+    better, worse = (a, b) if greater_is_better(key) else (b, a)
+    shown = comparison_between(view, key, better.id, worse.id)
+    difference = Cell(numbers.MISSING)
+    if shown is not None:
+        limits = interval_of(view, shown, decimals)
+        difference = Cell(numbers.number(shown.difference, decimals, signed=True), limits)
+    return TestRow(a, b, metric_label(key), difference, cells)
 
 
-def _with_one_interval(view: View, record: ComparisonRecord) -> ComparisonRecord:
-    """Give a test of the primary metric with its pair's one interval, beside the test that decides; the others none."""
-    if record.b is None or not view.results.verdicts:
-        return record
-    deciding = comparison_between(view, view.primary, record.a, record.b) if record.recommended else None
-    return replace(record, low=None, high=None) if deciding is None else deciding
-
-
-def _test_row(view: View, models: dict[str, Model], record: ComparisonRecord, decimals: int) -> TestRow:
+def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:
+    """Give a p-value with its statistic; of a Bayesian test the posterior probabilities, of the first model's side."""
+    if record is None:
+        return Cell(numbers.MISSING)
+    code, params = coded(record.reason or "")
+    if code in OF_POSTERIORS:
+        better, worse = params["a_better"], params["b_better"]
+        if record.a != first:
+            better, worse = worse, better
+        text = say("metrics.posterior", better=better, within=params["within"], worse=worse)
+        return Cell(numbers.MISSING, text)
     degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
-    remark = record.reason or record.caution or ""
-    return TestRow(
-        a=models[record.a],
-        b=None if record.b is None else models[record.b],
-        metric=metric_label(key_of(record)),
-        test=label_of("test", record.test),
-        difference=numbers.number(record.difference, decimals, signed=record.b is not None),
-        interval=numbers.interval(record.low, record.high, decimals)
-        if record.b is None
-        else interval_of(view, record, decimals),
-        statistic=numbers.statistic(record.statistic) + degrees,
-        p=numbers.p_value(record.p_value),
-        adjusted="" if record.p_adjusted is None else numbers.p_value(record.p_adjusted),
-        remark=say("metrics.recommended") if record.recommended and not remark else visible(remark),
-        recommended=record.recommended,
+    statistic = "" if record.statistic is None else numbers.statistic(abs(record.statistic)) + degrees
+    return Cell(
+        numbers.p_value(record.p_value), statistic, record.p_value, text_of(view, record.reason or "")
     )
+
+
+def _about_test(view: View, records: list[ComparisonRecord], name: str) -> str:
+    """Say what a test is, and what is to be known of it that holds for every pair."""
+    own = [r for r in records if r.test == name]
+    parts = [{str(part): part for part in joined(r.caution or "") if part} for r in own]
+    shared = [part for text, part in parts[0].items() if all(text in others for others in parts)]
+    told = [text_of(view, part) for part in shared if coded(part)[0] != "caution.exploratory"]
+    return " ".join([summary_of("test", name), *(f"{text[:1].upper()}{text[1:]}." for text in told)])
 
 
 MOST_CLASSES_IN_TABLE = 15
@@ -441,6 +376,8 @@ def describe_confusion(view: View) -> Confusion | None:
         return None
     classes = view.results.classes
     answers = tuple(dict.fromkeys((*classes, *(cell.predicted for cell in view.results.confusion))))
+    if len(answers) == 2 and view.results.positive is not None:
+        return None  # the section of cases has all four counts
     shown = distinct_names(answers, 24)
     few = len(classes) <= MOST_CLASSES_IN_TABLE
     matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()

@@ -10,7 +10,15 @@ from evalreport import numbers
 from evalreport.plots.pairs import critical_differences
 from evalreport.records import OmnibusRecord
 from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, family_words, label_of, level_of_pairs, listed, metric_label
+from evalreport.report.naming import (
+    MetricKey,
+    family_words,
+    label_of,
+    level_of_pairs,
+    listed,
+    metric_label,
+    test_in_words,
+)
 from evalreport.report.view import (
     Model,
     Row,
@@ -151,7 +159,7 @@ def _notes(view: View) -> tuple[str, ...]:
     }  # fmt: skip
     correction = str(view.results.options.get("correction", "none"))
     family = family_words(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
-    labels = sorted(label_of("test", name) for name in tests) or [""]
+    labels = sorted(map(test_in_words, tests)) or [""]
     test = reduce(lambda first, last: say("list.and", names=first, last=last), labels)
     notes = [
         say(
@@ -166,7 +174,7 @@ def _notes(view: View) -> tuple[str, ...]:
     if margin is not None:
         notes.append(say("evidence.pairs_margin", margin=f"{margin:g}"))
     notes += [
-        say("evidence.all_models", number=in_words(len(o.models)), test=label_of("test", o.test),
+        say("evidence.all_models", number=in_words(len(o.models)), test=test_in_words(o.test),
             p=numbers.p_phrase(o.p_value))
         for o in view.results.omnibus
         if o.metric == view.primary.metric and o.p_value is not None

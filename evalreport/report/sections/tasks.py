@@ -9,7 +9,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.records import MetricRecord, TaskVerdictRecord
 from evalreport.report.characters import shorten, visible
-from evalreport.report.naming import label_of, listed
+from evalreport.report.naming import listed, test_in_words
 from evalreport.report.view import Model, View, key_of
 from evalreport.texts import in_words, named, say
 
@@ -218,7 +218,7 @@ def _turned(view: View, tasks: Sequence[Task]) -> str:
 def family(view: View) -> str:
     """Say how the pairs within tasks were decided."""
     results = view.results
-    tests = list(dict.fromkeys(label_of("test", v.test) for v in results.task_verdicts))
+    tests = list(dict.fromkeys(test_in_words(v.test) for v in results.task_verdicts))
     correction = str(results.options.get("correction", "none"))
     if not tests:
         return ""

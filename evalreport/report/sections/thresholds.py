@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.report.characters import shorten, visible
 from evalreport.report.naming import MetricKey, in_sentence, metric_label
-from evalreport.report.view import Model, Row, View, text_of
+from evalreport.report.view import Cell, Model, Row, View, text_of
 from evalreport.results import OperatingPointRecord
 from evalreport.texts import has, say
 
-MOST_SENTENCES, LONGEST, COUNTS = 12, 20, ("TP", "FP", "FN", "TN")
+MOST_SENTENCES, LONGEST = 6, 20
 COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
             ("fixed_recall", 0.9, ""))  # fmt: skip
 """The criteria that have a column, by name, rate and metric; all others stand in the folded table."""
@@ -39,13 +39,13 @@ class FoundRow:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What the section shows; ``every`` and what follows it are folded away."""
+    """What the section shows; ``every`` (criteria by models) and what follows it are folded away."""
 
     heading: str
     heads: tuple[str, ...]
     rows: tuple[FoundRow, ...]
     note: str
-    every_heads: tuple[str, ...]
+    models: tuple[Model, ...]
     every: tuple[Row, ...]
     every_note: str
     curves: tuple[str, ...]
@@ -60,9 +60,10 @@ def describe(view: View) -> Thresholds | None:
     known = {(p.model, p.criterion, p.at, p.metric if p.criterion == "best" else ""): p for p in points}
     keys = [key for key in COMPARED if any(own[1:] == key for own in known)]
     models = [m for m in view.models if any(p.model == m.id for p in points)]
-    given = {m.id: _as_given(view, m) for m in models}
+    decided = bool(view.results.confusion)
+    given = {m.id: (_as_given(view, m),) if decided else () for m in models}
     rows = tuple(
-        FoundRow(m, (given[m.id], *(_found(known.get((m.id, *key))) for key in keys))) for m in models
+        FoundRow(m, (*given[m.id], *(_found(known.get((m.id, *key))) for key in keys))) for m in models
     )
     first = points[0]
     positives, negatives = first.tp + first.fn, first.fp + first.tn
@@ -70,11 +71,16 @@ def describe(view: View) -> Thresholds | None:
     fixed = {m: p for (m, *key), p in known.items() if tuple(key) == READ}
     return Thresholds(
         heading=_heading_of(view, fixed),
-        heads=(say("evidence.as_given"), *(_heading(key) for key in keys)),
+        heads=(*((say("evidence.as_given"),) if decided else ()), *(_heading(key) for key in keys)),
         rows=rows,
-        note=say("evidence.thresholds", label=label, positives=round(positives), negatives=round(negatives)),
-        every_heads=(*(say(f"thresholds.{name}") for name in ("chosen_by", "threshold", "value")), *COUNTS),
-        every=tuple(_every(view, p) for m in models for p in points if p.model == m.id),
+        note=say(
+            "evidence.thresholds" if decided else "evidence.thresholds_chosen",
+            label=label,
+            positives=round(positives),
+            negatives=round(negatives),
+        ),
+        models=tuple(models),
+        every=_every(view, models),
         every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
         curves=_first([text_of(view, r.text) for r in view.results.dominance]),
         changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
@@ -134,15 +140,28 @@ def _heading(key: tuple[str, float | None, str]) -> str:
     return say(f"evidence.{criterion}", rate=at)
 
 
-def _every(view: View, point: OperatingPointRecord) -> Row:
+def _every(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
+    """Lay out criteria by models: the threshold, what it finds at how many false alarms, and the value there."""
+    known = {(p.criterion, p.at, p.metric, p.model): p for p in view.results.operating_points}
+    rows = []
+    for criterion, at, metric in dict.fromkeys(key[:3] for key in known):
+        own = has(f"thresholds.criterion.{criterion}")
+        label = say(f"thresholds.criterion.{criterion}") if own else _heading((criterion, at, metric))
+        if at is not None and not own:
+            label = say(
+                "thresholds.and_value", label=label, metric=in_sentence(metric_label(MetricKey(metric)))
+            )
+        cells = tuple(_at(view, known.get((criterion, at, metric, model.id))) for model in models)
+        rows.append(Row(None, cells, label))
+    return tuple(rows)
+
+
+def _at(view: View, point: OperatingPointRecord | None) -> Cell:
+    if point is None:
+        return Cell(numbers.MISSING)
+    found, alarms = numbers.count(point.tp), numbers.count(point.fp)
     value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
-    if has(f"thresholds.criterion.{point.criterion}"):
-        head = say(f"thresholds.criterion.{point.criterion}")
-    else:
-        head = _heading((point.criterion, point.at, point.metric))
-        value = f"{metric_label(MetricKey(point.metric))} {value}"
-    counts = (numbers.count(n) for n in (point.tp, point.fp, point.fn, point.tn))
-    return Row(view.model(point.model), (head, _threshold(view, point), value, *counts))
+    return Cell(_threshold(view, point), f"{found} / {alarms}", below=value)
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:
