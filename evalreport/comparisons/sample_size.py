@@ -217,9 +217,8 @@ def examples_against_value(value: float, expected: float, alpha: float, power: f
 
     n = ((z_a sqrt(p0 (1 - p0)) + z_b sqrt(p1 (1 - p1))) / (p1 - p0))^2
     """
-    z_a, z_b = _z(alpha, power)
-    spread = z_a * math.sqrt(value * (1 - value)) + z_b * math.sqrt(expected * (1 - expected))
-    return math.ceil(_square(spread / _nonzero(expected - value)))
+    deviations = math.sqrt(value * (1 - value)), math.sqrt(expected * (1 - expected))
+    return _normal_sample_size(expected - value, *deviations, alpha, power)
 
 
 def _nonzero(difference: float) -> float:
@@ -228,9 +227,16 @@ def _nonzero(difference: float) -> float:
     return difference
 
 
-def _square(x: float) -> float:
+def _normal_sample_size(difference: float, sd_null: float, sd: float, alpha: float, power: float) -> int:
+    """Return ((z_a sd_null + z_b sd) / difference)^2, rounded up (statsmodels)."""
+    from statsmodels.stats.power import normal_sample_size_one_tail
+
+    # The function is one-sided: the other tail is left out, as in the formula.
+    n = normal_sample_size_one_tail(
+        _nonzero(difference), power, alpha / 2, std_null=sd_null, std_alternative=sd
+    )
     # 868.0000000001 is 868, not 869.
-    return round(x * x, 9)
+    return math.ceil(round(float(n), 9))
 
 
 # --- two models on the same examples --------------------------------------------------------------------------------
@@ -282,10 +288,8 @@ def examples_for_paired_accuracies(difference: float, discordance: float, alpha:
             f"a difference of {d:g} needs more than a share of {discordance:g} of examples on which exactly one"
             " model is right: give --discordance at least as large as --difference"
         )
-    z_a, z_b = _z(alpha, power)
-    return math.ceil(
-        _square((z_a * math.sqrt(discordance) + z_b * math.sqrt(max(discordance - d * d, 0.0))) / d)
-    )
+    deviations = math.sqrt(discordance), math.sqrt(max(discordance - d * d, 0.0))
+    return _normal_sample_size(d, *deviations, alpha, power)
 
 
 def examples_for_mean_difference(difference: float, sd: float, alpha: float, power: float) -> int:
