@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from evalreport import numbers
 from evalreport.audit.compare_runs import Compared, ValueChange
@@ -199,7 +198,7 @@ def _said(text: str) -> str:
     return f" ({text})" if text else ""
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -112,7 +112,7 @@ def _spelled(row: JsonObject) -> str:
     return f"{name}[{','.join(inside)}]" if inside else name
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(str, value))
     return str(value)
@@ -268,7 +268,7 @@ def _same_predictions(before: JsonObject, after: JsonObject, model: str) -> bool
 # --- records of a results.json --------------------------------------------------------------------------------------
 
 
-def _about(row: JsonObject) -> tuple[Any, ...]:
+def _about(row: JsonObject) -> tuple[object, ...]:
     return row["model"], row["metric"], row["average"], row["label"], _within(row)
 
 
@@ -312,7 +312,7 @@ def _minus(new: float | None, old: float | None) -> float | None:
     return None if new is None or old is None else new - old
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -483,7 +483,17 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
 
 def _no_run(old: Recorded) -> Run:
     """Return the old run as the history would know it, had it been recorded."""
-    return Run(0, old.name, "", old.content["signature"], "", 0, None, None, {})
+    return Run(
+        id=0,
+        series=old.name,
+        identity="",
+        signature=old.content["signature"],
+        time="",
+        exit_code=0,
+        accepted_run=None,
+        last_run=None,
+        summary={},
+    )
 
 
 # --- verdicts and gates ---------------------------------------------------------------------------------------------

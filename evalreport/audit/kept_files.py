@@ -297,7 +297,7 @@ def parsed(data: bytes, name: str) -> JsonObject:
     return content
 
 
-def _rename_levels(warnings: Any) -> None:
+def _rename_levels(warnings: object) -> None:
     for row in warnings if isinstance(warnings, list) else ():
         if isinstance(row, dict) and row.get("level") == "warning":
             row["level"] = "caution"
@@ -330,7 +330,7 @@ def _default(entry: dataclasses.Field[Any]) -> Any:
     return [] if made == () else None if made is dataclasses.MISSING else made
 
 
-def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
+def _once(pairs: list[tuple[str, object]]) -> JsonObject:
     found = dict(pairs)
     if len(found) < len(pairs):
         # Two readers could take two different values.
@@ -345,7 +345,7 @@ def _no_number(text: str) -> NoReturn:
 # --- the shape of results -------------------------------------------------------------------------------------------
 
 
-def _check(value: Any, wanted: Any, where: str) -> None:
+def _check(value: object, wanted: Any, where: str) -> None:
     """Check a value against a type of the records; what a later version added passes.
 
     Raises
@@ -421,9 +421,9 @@ def _hints(record: Any) -> JsonObject:
     return _HINTS[record]
 
 
-_HINTS: dict[Any, dict[str, Any]] = {}
+_HINTS: dict[type, JsonObject] = {}
 
 
-def _refuse(value: Any, wanted: str, where: str) -> NoReturn:
+def _refuse(value: object, wanted: str, where: str) -> NoReturn:
     shown = repr(value)
     raise ValueError(f"{where} must be {wanted}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")

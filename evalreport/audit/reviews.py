@@ -264,7 +264,7 @@ def _find(review: Review, marker: str) -> int | None:
     return None
 
 
-def _id_of(comment: Any) -> int:
+def _id_of(comment: object) -> int:
     """Return the number of a comment as the host gives it."""
     found = _number(comment.get("id")) if isinstance(comment, dict) else None
     if found is None:
@@ -306,7 +306,7 @@ def _once(review: Review, method: str, address: str, content: Mapping[str, str] 
         return json.loads(_read(answer))
 
 
-def _read(answer: Any) -> bytes:
+def _read(answer: http.client.HTTPResponse) -> bytes:
     """Read an answer that neither ends in time nor within bounds no further."""
     until = time.monotonic() + SECONDS_AN_ANSWER
     parts = [b""]

@@ -27,14 +27,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row, Select, Table
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One audited run, without its results and predictions.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What the history says of a run beside its number, its results and its predictions.
 
     Attributes
     ----------
-    id
-        Its number: in the order in which the runs were recorded, never used twice.
     identity
         SHA-256 of the signature and the options: the same in the same series is the same run.
     time
@@ -45,7 +43,6 @@ class Run:
         Facts for lists: n, models, primary_metric, values, gates.
     """
 
-    id: int
     series: str
     identity: str
     signature: str
@@ -54,6 +51,22 @@ class Run:
     accepted_run: int | None
     last_run: int | None
     summary: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(RunFacts):
+    """One recorded run; ``id`` counts the runs in the order in which they were recorded, and is never used twice."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun(RunFacts):
+    """What is to be recorded, with the bytes of results.json and of the predictions (None: not kept)."""
+
+    results: bytes
+    predictions: bytes | None
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,23 +249,6 @@ PAUSES = (0.5, 2.0, 5.0)
 """Seconds before each further try after a lost connection: a server that was restarted is back soon."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRun:
-    """What is to be recorded: as ``Run``, with the bytes of results.json and of the predictions (None: not kept)."""
-
-    series: str
-    identity: str
-    signature: str
-    time: str
-    exit_code: int
-    accepted_run: int | None
-    last_run: int | None
-    summary: JsonObject
-    results: bytes
-    predictions: bytes | None
-    rows: int = 0
-
-
 def series_key(series: str, purpose: Literal["audit", "write"]) -> int:
     """Return the number under which a series is locked: 63 bits of a digest.
 
@@ -302,14 +298,7 @@ def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool
                 f"{history.name}: another run of the series {new.series!r} was recorded while this one worked;"
                 " nothing was added: run again, to be compared with it"
             )
-        values = {
-            "series": new.series,
-            "identity": new.identity,
-            "signature": new.signature,
-            "time": new.time,
-            "exit_code": new.exit_code,
-            "accepted_run": new.accepted_run,
-            "last_run": new.last_run,
+        values = {entry.name: getattr(new, entry.name) for entry in fields(RunFacts)} | {
             "summary": json.dumps(dict(new.summary), sort_keys=True),
             "results": zlib.compress(new.results, 9),
             "results_sha256": hashlib.sha256(new.results).hexdigest(),

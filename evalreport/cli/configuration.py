@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TypeVar, get_args
 
 import click
 
-from evalreport.cli.completion import COMPLETIONS
 from evalreport.cli.messages import log_as, say
 from evalreport.config import (
     ASKED,
@@ -38,6 +37,7 @@ from evalreport.sources import is_address
 from evalreport.texts import say as text_of
 
 F = TypeVar("F", bound=Callable[..., object])
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 class Documented(click.Option):
@@ -350,3 +350,78 @@ def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:
         return STANDARD_OUTPUT
     full = path.parent / value
     return str(full) if key.field == "truth" else full
+
+
+# --- what a shell completes the names after an option to; what knows them is imported when asked ----------------------
+
+ALL = "all"
+
+
+def _complete_metrics(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete the name of a metric, also with an average."""
+    return _beginning(begun, _metric_names())
+
+
+def _complete_intervals(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete the name of an interval."""
+    from evalreport.intervals import INTERVALS
+
+    return _beginning(begun, [*INTERVALS, ALL])
+
+
+def _complete_tests(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete the name of a test."""
+    from evalreport.comparisons import TESTS
+
+    return _beginning(begun, [*TESTS, ALL])
+
+
+def _complete_models(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete the name of a model, as the files among MODELS have it."""
+    return _beginning(begun, _model_names(context))
+
+
+def _complete_gates(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete ``MODEL.METRIC`` at the beginning of a gate."""
+    names = sorted(_model_names(context), key=len, reverse=True)
+    model = next((name for name in names if begun.startswith(f"{name}.")), None)
+    if model is None:
+        return _beginning(begun, [*(f"{name}." for name in sorted(names)), "n"])
+    return _beginning(begun, [f"{model}.{metric}" for metric in _metric_names()])
+
+
+COMPLETIONS: Mapping[str, Complete] = {
+    "metric": _complete_metrics,
+    "interval": _complete_intervals,
+    "test": _complete_tests,
+    "baseline": _complete_models,
+    "gate": _complete_gates,
+}
+"""By the name of an option."""
+
+
+def _beginning(begun: str, names: Iterable[str]) -> list[str]:
+    """Return the names that begin so, in any case of letters."""
+    return [name for name in names if name.lower().startswith(begun.lower())]
+
+
+def _metric_names() -> list[str]:
+    from evalreport.metrics.quantities import spelled_metrics
+
+    return spelled_metrics()
+
+
+def _model_names(context: click.Context) -> list[str]:
+    """Name models after their files, whose contents are not read: a column ``model`` is not seen."""
+    from evalreport.data.reading import file_format, model_name
+
+    found: list[str] = []
+    try:
+        # Click leaves MODELS among the words that it has not parsed where an option still waits for its value.
+        given = [*(context.params.get("models") or ()), *context.args]
+        for path in (Path(path) for path in given if not is_address(path)):
+            entries = sorted(path.iterdir()) if path.is_dir() else [path]
+            found += [model_name(entry) for entry in entries if entry.is_dir() or file_format(entry)]
+    except OSError:
+        pass  # a completion says nothing about what is wrong
+    return [name for name in found if name != "truth"]

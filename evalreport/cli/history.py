@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ from evalreport.texts import Message
 if TYPE_CHECKING:
     from evalreport.audit.connection import History
     from evalreport.audit.store import Run
+    from evalreport.records import JsonObject
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -350,7 +351,7 @@ def _values(run: Run) -> str:
     return ", ".join(parts)
 
 
-def _change(row: dict[str, Any]) -> str:
+def _change(row: JsonObject) -> str:
     from evalreport import numbers
 
     found = f"since {row['reference']} run {row['run']}: {row['model']}.{row['metric']}"

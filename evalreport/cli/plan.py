@@ -181,7 +181,7 @@ def resample_command(
     return _say_failures(done, verbose=verbose)
 
 
-def _with_flags(plan: Plan, flags: dict[str, Any]) -> Plan:
+def _with_flags(plan: Plan, flags: JsonObject) -> Plan:
     """Put the flags that were given over the plan, and check the whole again."""
     from evalreport.refit.plans import settle
 

@@ -33,7 +33,7 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 COMMANDS = {
     "run": "evalreport.cli.run",
     "check": "evalreport.cli.run",
-    "aggregate": "evalreport.cli.aggregating",
+    "aggregate": "evalreport.cli.run",
     "plan": "evalreport.cli.plan",
     "resample": "evalreport.cli.plan",
     "audit": "evalreport.cli.audit",

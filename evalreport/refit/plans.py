@@ -387,7 +387,7 @@ def _is_number(value: object) -> TypeGuard[float]:
     )
 
 
-def _whole(name: str, value: Any, least: int) -> None:
+def _whole(name: str, value: object, least: int) -> None:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
         raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}")
 

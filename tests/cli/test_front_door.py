@@ -8,7 +8,7 @@ import shlex
 import click
 import pytest
 
-from evalreport.cli.completion import COMPLETIONS
+from evalreport.cli.configuration import COMPLETIONS
 from evalreport.cli.program import program
 from evalreport.cli.run import run_command
 from evalreport.config import KEYS
