@@ -123,7 +123,8 @@ class Binned:
         return found
 
     def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
-        found = {}
+        found: dict[Key, Floats] = {}
+        sums: dict[int, Floats] = {}
         for key in self.ranked:
             if key[0] == model:
                 binned = definition(key[1]).binned
@@ -131,7 +132,9 @@ class Binned:
                 found[key] = binned(self.bins[model], by_bin)
         for key, means in self.columns.items():
             if key[0] == model:
-                found[key] = definition(key[1]).function(by_bin.column_sums(means))
+                if id(means) not in sums:
+                    sums[id(means)] = by_bin.column_sums(means)
+                found[key] = definition(key[1]).function(sums[id(means)])
         for key, (value, slopes) in self.losses.items():
             if key[0] == model and slopes is not None:
                 g = len(slopes) // 2
@@ -173,19 +176,32 @@ def _column_means(
 ) -> dict[Key, sparse.csr_array]:
     """Return the means of columns by code, where hardly any of a model's columns, or of a difference, lies inside."""
 
-    def of_quantity(quantity: Quantity) -> dict[Key, sparse.csr_array]:
-        own = [key for key in keys if key[1] == quantity]
+    def of_columns(own: Sequence[Key]) -> dict[Key, sparse.csr_array]:
         tables = {key: sparse.csr_array(data.columns[key]) for key in own}
         means = {key: bins[key[0]].column_means(tables[key]) for key in own}
-        inside = {key: _inside(tables[key], means[key], bins[key[0]]) for key in own}
+        inside = {key: _square_inside(tables[key], means[key], bins[key[0]]) for key in own}
         left = {key for key in own if not _negligible(inside[key], tables[key])}
         for a, b in combinations(own, 2):
-            if not _negligible(inside[a] - inside[b], tables[a] - tables[b]):
-                left |= {a, b}
+            apart = sparse.csr_array(tables[a] - tables[b])
+            # The difference has no more inside than both have together; where that would show, it is looked at itself.
+            if not _negligible((np.sqrt(inside[a]) + np.sqrt(inside[b])) ** 2, apart):
+                parts = [_inside(tables[key], means[key], bins[key[0]]) for key in (a, b)]
+                if not _negligible(_squares(parts[0] - parts[1]), apart):
+                    left |= {a, b}
         return {key: means[key] for key in own if key not in left}
 
-    quantities = dict.fromkeys(key[1] for key in keys if definition(key[1]).family == "moments")
-    return {key: means for found in mapped(of_quantity, quantities) for key, means in found.items()}
+    # Metrics that are made of the same columns share their means.
+    alike: dict[object, dict[str, list[Key]]] = {}
+    for key in keys:
+        if definition(key[1]).family == "moments":
+            alike.setdefault(definition(key[1]).columns, {}).setdefault(key[0], []).append(key)
+    groups = list(alike.values())
+    found: dict[Key, sparse.csr_array] = {}
+    for by_model, means in zip(
+        groups, mapped(of_columns, [[own[0] for own in group.values()] for group in groups]), strict=True
+    ):
+        found |= {key: means[own[0]] for own in by_model.values() if own[0] in means for key in own}
+    return found
 
 
 def _inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> sparse.csr_array:
@@ -195,16 +211,25 @@ def _inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> spa
     return found
 
 
-def _negligible(part: sparse.csr_array, whole: sparse.csr_array) -> bool:
-    """Say whether no column of a part has a share in the variance of the whole's entries that shows in replicates."""
+def _square_inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> Floats:
+    """Return the sum of squares (p,) of ``_inside``: that of the columns less that of the means."""
+    whole = _squares(table)
+    of_means = np.asarray(means.multiply(means).T @ bins.examples)
+    square = whole - of_means
+    return np.where(square > 1e-12 * whole, square, 0.0)
+
+
+def _squares(table: sparse.csr_array) -> Floats:
+    weights = table.data * table.data
+    return np.bincount(table.indices, weights=weights, minlength=table.shape[1]).astype(np.float64)
+
+
+def _negligible(square: Floats, whole: sparse.csr_array) -> bool:
+    """Say whether no square (p,) has a share in the variance of the whole's entries that shows in replicates."""
     width = whole.shape[1]
-
-    def sums(table: sparse.csr_array, values: Floats | None) -> Floats:
-        return np.bincount(table.indices, weights=values, minlength=width).astype(np.float64)
-
-    square, of_whole = sums(part, part.data**2), sums(whole, whole.data**2)
-    total, entries = sums(whole, whole.data), sums(whole, None)
-    variation = np.maximum(of_whole - total * total / np.maximum(entries, 1), 0.0)
+    total = np.bincount(whole.indices, weights=whole.data, minlength=width).astype(np.float64)
+    entries = np.bincount(whole.indices, minlength=width)
+    variation = np.maximum(_squares(whole) - total * total / np.maximum(entries, 1), 0.0)
     return bool((square <= 2 * NEGLIGIBLE_SHARE * variation).all())
 
 
