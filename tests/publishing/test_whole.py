@@ -129,7 +129,7 @@ def test_what_is_about_the_same_stays(out: Path, other: bool) -> None:
 
 @pytest.mark.parametrize(
     "way, said",
-    [("numbers.json/", "numbers.json: is a folder"), ("figures", "figures: is no folder")],
+    [("numbers.json/", "numbers.json: is a folder"), ("figures", "figures: is not a folder")],
 )
 def test_what_stands_in_the_way_is_said_and_nothing_is_changed(tmp_path: Path, way: str, said: str) -> None:
     """A folder where a file must go, and a file where a folder must."""
@@ -150,7 +150,7 @@ def test_a_link_in_the_place_of_the_sub_folder_is_not_followed(tmp_path: Path, o
     (out / "figures").rmdir()
     (tmp_path / "elsewhere").mkdir()
     (out / "figures").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="figures: is no folder"):
+    with pytest.raises(UsageError, match="figures: is not a folder"):
         publish(out, NEW, kind=KIND)
     assert contents(tmp_path / "elsewhere") == {}
 
@@ -262,7 +262,7 @@ def test_a_hostile_folder_cannot_lead_a_move_out_of_it(tmp_path: Path) -> None:
     assert contents(home) == {"deep/kept": b"mine"}
     assert (out / "b" / "kept").read_bytes() == b"evil"
     given(out / MOVE / "in" / "a", {"deep": b"evil"})
-    with pytest.raises(OutputError, match="a: is no folder"):
+    with pytest.raises(OutputError, match="a: is not a folder"):
         recover(out)
     assert contents(home) == {"deep/kept": b"mine"}
 
