@@ -21,7 +21,7 @@ export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
         study-coverage study-tests study-clustering study-confirm study-estimators \
-        study-audits study-mutations campaign bench peers clean distclean dist site figures
+        study-audits study-mutations campaign bench peers clean distclean dist site figures owner
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -103,6 +103,10 @@ docs: env ## write docs/reference.md from what is registered
 site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
 	PYTHONPATH=$(CURDIR)/.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
 	@echo "build/site/index.html"
+
+owner: ## write the account that hosts the repository into every file that names it: make owner OWNER=account
+	@test -n "$(OWNER)" || { echo "who hosts it? make owner OWNER=account" >&2; exit 2; }
+	git ls-files -z docs integrations pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
 
 figures: env ## write the measured figures of README.md from the records of the studies
 	$(BIN)/python scripts/write_figures.py
