@@ -179,7 +179,7 @@ def main(arguments: list[str]) -> int:
         "--all", type=Path, metavar="FOLDER", help="every page of every example, into a folder"
     )
     asked = parser.parse_args(arguments)
-    os.environ.setdefault("SOURCE_DATE_EPOCH", "315532800")
+    os.environ.setdefault("SOURCE_DATE_EPOCH", "1767225600")
     with tempfile.TemporaryDirectory() as folder, browser() as opened:
         if asked.all:
             everything(opened, Path(folder), asked.all)
