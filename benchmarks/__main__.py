@@ -23,7 +23,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 def main() -> int:
     """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
-    from benchmarks import labels, page, programs, reading, runs, scores, stress
+    from benchmarks import labels, page, programs, reading, runs, scale, scores, stress
     from benchmarks.timing import Cost
 
     rows: dict[str, Any] = {
@@ -33,6 +33,7 @@ def main() -> int:
         "delong": scores.delong,
         "stress": stress.stress,
         "reading": reading.two_files,
+        "counting": scale.counting,
         "help": programs.help_text,
         "run": programs.whole_run,
         "default": runs.default_runs,
