@@ -19,8 +19,10 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 from evalreport.errors import InputError, remember, remember_address
 from evalreport.files import MOST_BYTES
-from evalreport.imports.table import Found, Record, parsed, text_of
+from evalreport.imports.table import Found, Record, parsed, part_of, text_of
 
+Cells: TypeAlias = tuple[Any, ...]
+"""One row of a database, as it was asked for."""
 TABLE = "eval_results_table.json"
 TRACED_ID = "mlflow.eval.requestId"
 """The tag with a digest of the inputs that mlflow.genai.evaluate gives a trace: the same for every run."""
@@ -40,7 +42,7 @@ class Table:
 
     file: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
 
     def column(self, name: str, option: str) -> int:
         """Return a column's place.
@@ -69,7 +71,7 @@ class Judgement:
     """What somebody said of a trace: a scorer's feedback, a person's, or the expected answer."""
 
     name: str
-    value: Any
+    value: object
     expected: bool
     human: bool
 
@@ -248,7 +250,7 @@ def _value(text: object) -> object:
         return text
 
 
-def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:
+def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Cells]:
     """Return what a database says, ordered by the first two columns; opened for reading, and nothing in it can act."""
     if not path.is_file():
         raise InputError("there is no such database", file=str(path), remedy="check the path")
@@ -281,7 +283,7 @@ _ENDLESS = (
 """A view may have rows without end."""
 
 
-def _bounded(rows: Iterable[tuple[Any, ...]], path: Path) -> Iterator[tuple[Any, ...]]:
+def _bounded(rows: Iterable[Cells], path: Path) -> Iterator[Cells]:
     left = MOST_BYTES
     for row in rows:
         left -= _ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))
@@ -341,17 +343,12 @@ def _trace(content: Record) -> Trace:
     given = content.get("assessments")
     for one in given if isinstance(given, list) else []:
         if isinstance(one, dict) and one.get("valid", True):
-            told = _part(one, "feedback") or _part(one, "expectation")
-            human = _part(one, "source").get("source_type") == "HUMAN"
+            told = part_of(one, "feedback") or part_of(one, "expectation")
+            human = part_of(one, "source").get("source_type") == "HUMAN"
             name = str(one.get("assessment_name"))
             judgements.append(Judgement(name, told.get("value"), "expectation" in one, human))
     preview = str(content.get("request_preview") or "")
-    return Trace(preview, len(preview) >= _PREVIEW, _part(content, "tags"), tuple(judgements))
-
-
-def _part(content: Record, name: str) -> Record:
-    part = content.get(name)
-    return part if isinstance(part, dict) else {}
+    return Trace(preview, len(preview) >= _PREVIEW, part_of(content, "tags"), tuple(judgements))
 
 
 def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[dict[str, object]]:

@@ -18,6 +18,7 @@ from evalreport.data.columns import LONE_PROBABILITIES, PROBABILITY_PREFIXES, sp
 from evalreport.data.reading import WRITABLE, dotted
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
+from evalreport.records import JsonObject
 from evalreport.texts import Message
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, "example"))
 
 
 T = TypeVar("T")
-Record: TypeAlias = Mapping[str, Any]
+Json: TypeAlias = Any
+"""A value of any kind that JSON has, as it was read."""
+Record: TypeAlias = JsonObject
 """An object of JSON, of which nothing is known yet."""
 
 
@@ -365,7 +368,7 @@ def text_of(path: Path) -> str:
         raise InputError(f"byte {error.start} is not UTF-8", file=str(path), expected="JSON") from None
 
 
-def json_of(path: Path, expected: str) -> Any:
+def json_of(path: Path, expected: str) -> Json:
     """Return the JSON value in a file.
 
     Raises
@@ -376,7 +379,7 @@ def json_of(path: Path, expected: str) -> Any:
     return parsed(text_of(path), path, None, expected)
 
 
-def parsed(text: str, path: Path, line: int | None, expected: str) -> Any:
+def parsed(text: str, path: Path, line: int | None, expected: str) -> Json:
     """Return a JSON value.
 
     Raises
@@ -390,6 +393,12 @@ def parsed(text: str, path: Path, line: int | None, expected: str) -> Any:
         raise InputError(
             f"no JSON ({str(error)[:120]})", file=str(path), line=line, expected=expected
         ) from None
+
+
+def part_of(content: Record, name: str) -> Record:
+    """Return the object of a name within another, empty where there is none."""
+    part = content.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def number_of(value: object) -> float | None:

@@ -9,16 +9,20 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import Array
 from evalreport.intervals.normal import MOST_BLOCKS
 from evalreport.intervals.proportions import (
     ALIKE,
+    INTERVALS,
     ONE_CLUSTER,
+    UNLIKE,
+    Bounds,
+    IntervalMethod,
+    Kind,
     clopper_pearson_limits,
     difference_limits,
     wilson_limits,
 )
-from evalreport.intervals.registry import INTERVALS, UNLIKE, Bounds, IntervalMethod, Kind
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
 from evalreport.records import Interval
@@ -196,7 +200,7 @@ NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
     "weights": ("some_interval", "influence", "weights"),
     "proportion": (*_ALIKE, "proportion"),
     "weighted_proportion": ("some_interval", "one_task", "independent_or_weighted", "proportion"),
-    "f1": (*_ALIKE, "jaccard"),
+    "binary_f1": (*_ALIKE, "jaccard"),
     "mean": ("some_interval", "one_task", "equal_weights", "independent_or_datasets", "mean"),
     "losses": (*_ALIKE, "one_set", "no_difference_of_roots", "losses"),
     "class_recalls": (*_OF_CLASSES, "class_recalls"),
