@@ -168,7 +168,7 @@ def test_a_strip_shows_the_difference_on_every_fold(simulate: Callable[..., Resu
     points, mean = axes.get_lines()[1:3]
     assert points.get_xdata() == pytest.approx([0.1, 0.0, 0.1, -0.05, 0.1])
     assert mean.get_xdata() == pytest.approx([0.05, 0.05])
-    first = found.fits[0]
+    first = found.tables[0].rows[0]
     assert first.cells[:2] == ("5", "0.840")
     assert float(first.cells[2]) == pytest.approx(0.0962, abs=1e-3)
     assert "share training data" in found.figure.caption
@@ -202,8 +202,8 @@ def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results
     found.figure.draw[0](axes)
     bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() == 2.6]
     assert [list(map(float, bar)) for bar in bars] == [[1.0, 2.0], [2.0, 3.0]]
-    assert found.rows[0].cells[2] == "4.59 (df 3, 39)"
-    assert found.rows[0].cells[1] == "14 data sets"
+    assert found.table.rows[0].cells[2] == "4.59 (df 3, 39)"
+    assert found.table.rows[0].cells[1] == "14 data sets"
     assert drawn(found.figure) == drawn(found.figure), "the same bytes twice"
 
 

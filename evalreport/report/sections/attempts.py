@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.records import AttemptVarianceRecord
-from evalreport.report.view import Row, View
+from evalreport.report.view import Row, Table, Tables, View
 from evalreport.texts import coded, say
 
 HARDLY = 0.1
@@ -18,18 +17,7 @@ NEARLY_AS_MUCH = 0.25
 MOST_PAIRS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptsShown:
-    """What the section shows: what it found, and a row a model in rank order."""
-
-    heading: str
-    text: str
-    headings: tuple[str, ...]
-    rows: tuple[Row, ...]
-    note: str
-
-
-def describe(view: View) -> AttemptsShown | None:
+def describe(view: View) -> Tables | None:
     """Lay out the standard errors now, with twice the attempts, and with twice the questions.
 
     Of each model, then of its differences from the best one (or the baseline), which the finding is about.
@@ -45,13 +33,15 @@ def describe(view: View) -> AttemptsShown | None:
     rows += [Row(None, _cells(record, decimals), label=label) for label, record in pairs[:MOST_PAIRS]]
     decisive = [record for _, record in pairs] or list(alone.values())
     names = ("questions", "attempts", "share", "now", "more_attempts", "more_questions")
-    return AttemptsShown(
-        heading=_finding(decisive, "between" if pairs else "alone"),
-        text=say("attempts.text_of_pairs" if pairs else "attempts.text"),
-        headings=tuple(say(f"attempts.head.{name}") for name in names),
-        rows=tuple(rows),
-        note=f"{say('attempts.note')} {_plan(decisive[0], pairs[0][0] if pairs else models[0][0].name)}".strip(),
+    table = Table(
+        say("attempts.box"),
+        tuple(say(f"attempts.head.{name}") for name in names),
+        tuple(rows),
+        f"{say('attempts.note')} {_plan(decisive[0], pairs[0][0] if pairs else models[0][0].name)}".strip(),
+        look="attempts",
     )
+    text = say("attempts.text_of_pairs" if pairs else "attempts.text")
+    return Tables((table,), _finding(decisive, "between" if pairs else "alone"), text)
 
 
 def _pairs(view: View) -> list[tuple[str, AttemptVarianceRecord]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
@@ -11,28 +11,31 @@ from evalreport.records import HistoryRecord
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, label_of, metric_label
 from evalreport.report.sections.change import OF_MODELS
-from evalreport.report.view import Row, View, text_of
+from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.results import AuditRecord
 from evalreport.texts import has, named, say
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """What the section shows."""
-
-    metric: str
-    rows: tuple[Row, ...]
-    note: str
-
-
-def describe(view: View) -> History | None:
+def describe(view: View) -> Tables | None:
     """Lay out the changes; nothing where there was no earlier run."""
     records = view.results.history
     if not records:
         return None
     first = records[0]
     label = metric_label(MetricKey(first.metric, first.average, first.label))
-    return History(label, tuple(_row(view, record) for record in records), say("history.note"))
+    heads = (
+        say("history.compared"), say("history.then", metric=label), say("history.now"), say("history.change"),
+        say("table.p"), say("history.how"),
+    )  # fmt: skip
+    rows = tuple(_row(view, record) for record in records)
+    table = Table(
+        say("history.box", metric=label),
+        heads,
+        rows,
+        say("history.note"),
+        kinds=("text", "", "", "", "", "remark"),
+    )
+    return Tables((table,))
 
 
 def _row(view: View, record: HistoryRecord) -> Row:
@@ -61,56 +64,26 @@ CHANGES = frozenset({"difference", "from_floor"})
 MOST_LINES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One question and its answer."""
-
-    question: str
-    about: str
-    answer: str
-    effect: str
-    test: str
-    p: str
-    adjusted: str
-    alarm: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The questions of one kind."""
-
-    title: str
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What the section shows: how many alarms there are, the tables, how to read them."""
-
-    heading: str
-    tables: tuple[Table, ...]
-    note: str
-
-
-def describe_audit(view: View) -> Audit | None:
+def describe_audit(view: View) -> Tables | None:
     """Lay out the questions and answers; nothing where there was no accepted run."""
     records = view.results.audit
     if not records:
         return None
-    kinds = ((say("audit.models"), True), (say("audit.data"), False))
-    tables = tuple(
-        Table(title, tuple(_line(view, r) for r in records if (r.question in OF_MODELS) == of_models))
-        for title, of_models in kinds
-    )
-    of_models, of_data = (
-        sum(r.alarm and (r.question in OF_MODELS) == about_models for r in records)
-        for about_models in (True, False)
-    )
-    return Audit(
-        heading=say("audit.found", of_models=of_models, of_data=of_data),
-        tables=tuple(table for table in tables if table.lines),
-        note=say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"]))),
-    )
+    alarms = [
+        sum(r.alarm and (r.question in OF_MODELS) == of_models for r in records)
+        for of_models in (True, False)
+    ]
+    heads = ("audit.about", "audit.answer", "audit.size", "table.test", "audit.p_one", "audit.p_all")
+    parts = [(title, [r for r in records if (r.question in OF_MODELS) == of_models])
+             for title, of_models in (("audit.models", True), ("audit.data", False))]  # fmt: skip
+    tables = [
+        Table(say(title), tuple(map(say, heads)), tuple(_line(view, r) for r in own), first=say("audit.asked"),
+              kinds=("about", "remark", "ours", "ours"))
+        for title, own in parts if own
+    ]  # fmt: skip
+    note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))
+    tables[-1] = replace(tables[-1], note=note)
+    return Tables(tuple(tables), say("audit.found", of_models=alarms[0], of_data=alarms[1]))
 
 
 def describe_nights(view: View) -> Figure | None:
@@ -135,23 +108,23 @@ def describe_nights(view: View) -> Figure | None:
     )
 
 
-def _line(view: View, record: AuditRecord) -> Line:
+def _line(view: View, record: AuditRecord) -> Row:
     effect = ""
     if record.effect is not None and record.effect_size is not None:
         name = named("audit.effect", record.effect)
         signed = record.effect in CHANGES
         decimals = 4 if signed else {"changed_classes": 0}.get(record.effect, 3)
         effect = f"{name} {numbers.number(record.effect_size, decimals, signed=signed)}"
-    return Line(
-        question=named("audit.question", record.question),
-        about=text_of(view, record.about),
-        answer=text_of(view, record.text),
-        effect=effect,
-        test=_test(record.test),
-        p=numbers.p_value(record.p_value),
-        adjusted=numbers.p_value(record.p_adjusted),
-        alarm=record.alarm,
+    answer = text_of(view, record.text)
+    cells = (
+        text_of(view, record.about),
+        Cell(say("audit.alarm"), answer) if record.alarm else answer,
+        effect,
+        _test(record.test),
+        numbers.p_value(record.p_value),
+        numbers.p_value(record.p_adjusted),
     )
+    return Row(None, cells, named("audit.question", record.question))
 
 
 def _test(name: str | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.report.characters import shorten, visible
 from evalreport.report.naming import MetricKey, label_of, summary_of
-from evalreport.report.view import Cell, Model, Row, View, metric_decimals, metric_record
+from evalreport.report.view import Cell, Model, Row, Table, View, metric_decimals, metric_record
 from evalreport.texts import say
 
 LONGEST_LABEL = 24
@@ -42,7 +42,7 @@ class Cases:
     groups: tuple[str, ...]
     heads: tuple[str, ...]
     rows: tuple[Case, ...]
-    table: tuple[Row, ...]
+    table: Table | None
     note: str
 
 
@@ -100,7 +100,7 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     heads = tuple(
         say(f"cases.{name}") for name in ("found", "missed", "per_1000", "alarms", "per_1000", "cleared")
     )
-    return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), (), note)
+    return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), None, note)
 
 
 def _of_classes(counts: dict[Model, Counts]) -> Cases:
@@ -136,7 +136,7 @@ def _of_classes(counts: dict[Model, Counts]) -> Cases:
     heading = say("cases.err_one" if len(rows) == 1 or best is worst else "cases.err", **known, **counted)
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
     groups = (say("cases.all_examples", n=numbers.count(n)),)
-    return Cases(heading, "classes", groups, heads, tuple(rows), (), "")
+    return Cases(heading, "classes", groups, heads, tuple(rows), None, "")
 
 
 def _errors(view: View) -> Cases | None:
@@ -162,8 +162,9 @@ def _errors(view: View) -> Cases | None:
     first = metric_record(view, view.models[0].id, keys[0])
     size = numbers.MISSING if first is None else numbers.number(first.value, decimals)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
+    table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
     note = " ".join(summary_of("metric", key.metric) for key in keys)
-    return Cases(say(text, model=view.models[0].name, size=size), "errors", (), heads, (), tuple(rows), note)
+    return Cases(say(text, model=view.models[0].name, size=size), "errors", (), (), (), table, note)
 
 
 def _outcomes(view: View) -> Cases | None:
@@ -189,7 +190,7 @@ def _outcomes(view: View) -> Cases | None:
     heading = say("cases.fail_one" if best is worst else "cases.fail", **known, **counted)
     heads = tuple(say(f"cases.{name}") for name in ("successes", "failures", "per_1000"))
     return Cases(
-        heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), (), ""
+        heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), None, ""
     )
 
 

@@ -35,7 +35,7 @@ from evalreport.plots.thresholds import (
 from evalreport.report.characters import distinct_names, shorten, visible
 from evalreport.report.figures import Figure
 from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
-from evalreport.report.view import Model, Row, View, metric_decimals, metric_record
+from evalreport.report.view import Model, Row, Table, View, metric_decimals, metric_record
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
@@ -378,9 +378,7 @@ class Gains:
     """The figures, and the numbers of the accuracy-rejection curves."""
 
     figures: tuple[Figure, ...]
-    headings: tuple[str, ...]
-    rows: tuple[Row, ...]
-    note: str
+    table: Table | None
 
 
 # Name of the figure, of the curve, function.
@@ -407,8 +405,9 @@ def describe_gains(view: View) -> Gains | None:
     if not figures:
         return None
     headings, rows = _risks(view)
-    note = say("gains.note", level=numbers.percent(view.confidence)) if rows else ""
-    return Gains(tuple(figures), headings, rows, note)
+    note = say("gains.note", level=numbers.percent(view.confidence))
+    table = Table(say("gains.box"), headings, rows, note, look="points") if rows else None
+    return Gains(tuple(figures), table)
 
 
 def _of_one(view: View, name: str, title: str, plot: Callable[..., Axes], caption: str) -> Figure:

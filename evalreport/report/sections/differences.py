@@ -13,7 +13,7 @@ from evalreport.plots.pairs import Strip, strip
 from evalreport.records import EffectRecord
 from evalreport.report.figures import Figure
 from evalreport.report.naming import entry
-from evalreport.report.view import Cell, Model, Row, View, metric_decimals, text_of
+from evalreport.report.view import Cell, Model, Row, Table, View, metric_decimals, text_of
 from evalreport.texts import group_of, has, named, say
 
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
@@ -27,16 +27,9 @@ class Differences:
     """What the section shows; empty parts are left out."""
 
     heading: str
-    size_heads: tuple[str, ...]
-    sizes: tuple[Row, ...]
-    size_note: str
-    agreement_heads: tuple[str, ...]
-    agreement: tuple[Row, ...]
-    cut: bool
     figure: Figure | None
-    fit_title: str
-    fit_heads: tuple[str, ...]
-    fits: tuple[Row, ...]
+    tables: tuple[Table, ...]
+    cut: bool
 
 
 def describe(view: View) -> Differences | None:
@@ -46,18 +39,20 @@ def describe(view: View) -> Differences | None:
     if not (sizes or fits):
         return None
     kind = named("differences.fits", view.results.design, say("differences.fits.other"))
+    size, agreed = say("differences.sizes"), say("differences.agreement")
+    pair, agreement = say("table.pair"), _agreement(view)
+    tables = (
+        Table(say("differences.fits_title", kind=kind), fit_heads, fits, look="fits"),
+        Table(size, heads, sizes[:MOST_PAIRS], _size_note(effects), look="sizes", first=pair, sortable=True),
+        Table(
+            agreed, _agreement_heads(view), agreement[:MOST_PAIRS], look="sizes", first=pair, sortable=True
+        ),
+    )
     return Differences(
         heading=say("heading.differences" if len(view.models) > 1 else "heading.fits"),
-        size_heads=heads,
-        sizes=sizes[:MOST_PAIRS],
-        size_note=_size_note(effects),
-        agreement_heads=_agreement_heads(view),
-        agreement=_agreement(view)[:MOST_PAIRS],
-        cut=max(len(sizes), len(view.results.agreement)) > MOST_PAIRS,
         figure=_figure(view, kind),
-        fit_title=say("differences.fits_title", kind=kind),
-        fit_heads=fit_heads,
-        fits=fits,
+        tables=tuple(table for table in tables if table.rows),
+        cut=max(len(sizes), len(agreement)) > MOST_PAIRS,
     )
 
 

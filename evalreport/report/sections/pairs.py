@@ -22,6 +22,7 @@ from evalreport.report.naming import (
 from evalreport.report.view import (
     Model,
     Row,
+    Table,
     View,
     comparison_between,
     difference_decimals,
@@ -62,8 +63,7 @@ class Pairs:
     heading: str
     columns: tuple[Model, ...]
     rows: tuple[PairRow, ...]
-    heads: tuple[str, ...]
-    listed: tuple[Row, ...]
+    listed: Table | None
     notes: tuple[str, ...]
 
 
@@ -99,8 +99,9 @@ def describe(view: View) -> Pairs | None:
         say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view)),
         columns,
         made,
-        heads,
-        pairs if many else (),
+        Table(say("pairs.box"), heads, pairs, kinds=("text", "", "", "text"), sortable=True)
+        if many
+        else None,
         _notes(view),
     )
 
@@ -186,10 +187,8 @@ def _notes(view: View) -> tuple[str, ...]:
 class Omnibus:
     """What the section shows."""
 
-    rows: tuple[Row, ...]
     figure: Figure | None
-    note: str
-    remarks: bool
+    table: Table | None
 
 
 def describe_omnibus(view: View) -> Omnibus | None:
@@ -201,7 +200,16 @@ def describe_omnibus(view: View) -> Omnibus | None:
         return None
     remarks = any(record.reason or record.caution for record in records)
     rows = tuple(_row(view, record, remarks) for record in records)
-    return Omnibus(rows, figure, say("omnibus.note"), remarks)
+    names = (
+        "table.metric",
+        "omnibus.over",
+        "table.statistic",
+        "table.p",
+        *(("table.remark",) if remarks else ()),
+    )
+    table = Table(say("omnibus.box"), tuple(map(say, names)), rows, say("omnibus.note"), first=say("table.test"),
+                  kinds=("text", "text", "", "", "remark"))  # fmt: skip
+    return Omnibus(figure, table if rows else None)
 
 
 def _row(view: View, record: OmnibusRecord, remarks: bool) -> Row:
