@@ -16,7 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
 from evalreport.report.brand import TOKEN, TemplateError, check_templates, file_of
-from evalreport.report.characters import visible
+from evalreport.report.naming import visible
 from evalreport.texts import Message, say
 
 if TYPE_CHECKING:

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 from evalreport.numbers import decimals_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
-from evalreport.report.characters import short_names, visible
-from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
+from evalreport.report.naming import (
+    MetricKey,
+    find_key,
+    greater_is_better,
+    in_sentence,
+    metric_label,
+    short_names,
+    visible,
+)
 from evalreport.texts import Text, in_words, say
 
 if TYPE_CHECKING:

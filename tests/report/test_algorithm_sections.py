@@ -194,15 +194,19 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
     """In a notebook each function makes axes where none are given, and returns them."""
     from matplotlib import pyplot as plt
 
-    from evalreport.plots.decomposition import (
+    from evalreport.plots.estimates import (
         Bar,
         Course,
+        Dot,
+        EstimatorRow,
+        LearningCurve,
         Predicted,
         course,
+        estimates,
+        learning,
         replicate_predictions,
         stacked_parts,
     )
-    from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve, estimates, learning
 
     line = ((1.0, 2.0), (0.5, 0.4))
     drawn = [

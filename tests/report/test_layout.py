@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalreport.plots.pictures import panels
-from evalreport.report.figures import Figure
+from evalreport.plots.pictures import Figure, panels
 
 ROOT = Path(__file__).parents[2]
 

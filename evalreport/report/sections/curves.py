@@ -20,6 +20,7 @@ from evalreport.plots.curves import (
     prevalence_of,
     roc,
 )
+from evalreport.plots.pictures import Figure
 from evalreport.plots.thresholds import (
     accuracy_rejection,
     error_rates,
@@ -32,9 +33,15 @@ from evalreport.plots.thresholds import (
     score_histogram,
     sweep,
 )
-from evalreport.report.characters import distinct_names, shorten, visible
-from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
+from evalreport.report.naming import (
+    MetricKey,
+    distinct_names,
+    in_sentence,
+    listed,
+    metric_label,
+    shorten,
+    visible,
+)
 from evalreport.report.view import Model, Row, Table, View, metric_decimals, metric_record
 from evalreport.texts import named, say
 

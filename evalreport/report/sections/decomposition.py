@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from evalreport import numbers
-from evalreport.plots.decomposition import (
+from evalreport.plots.estimates import (
     Bar,
     Course,
     Predicted,
@@ -19,9 +19,8 @@ from evalreport.plots.decomposition import (
     replicate_predictions,
     stacked_parts,
 )
-from evalreport.plots.pictures import Draw
-from evalreport.report.characters import shorten, visible
-from evalreport.report.figures import Figure
+from evalreport.plots.pictures import Draw, Figure
+from evalreport.report.naming import shorten, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import SQUARES_OF, DecompositionRecord
 from evalreport.texts import has, named, say

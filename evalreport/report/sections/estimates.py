@@ -12,10 +12,8 @@ from evalreport import numbers
 from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve
 from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
-from evalreport.plots.pictures import Draw
-from evalreport.report.characters import visible
-from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label
+from evalreport.plots.pictures import Draw, Figure
+from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say

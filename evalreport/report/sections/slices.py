@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.records import DisparityRecord, MetricRecord
-from evalreport.report.characters import distinct_names, visible
-from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
+from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
