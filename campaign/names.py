@@ -37,7 +37,7 @@ from campaign.browser import chromium, opened, use_everything
 from campaign.processes import evalreport, from_child
 from campaign.records import MEMORY, Part, Row, faults_of, measured
 from campaign.scenes import QUICK, warm_up, write_models, write_plan
-from evalreport.report.characters import SHAPELESS
+from evalreport.report.naming import SHAPELESS
 
 # One of each kind; some were attacks on real tools.
 NASTY = (

@@ -520,7 +520,7 @@ class Results:
 
     def _shown(self, how: str) -> str:
         """Show the results by a function of the report, which stands above them and is fetched when it is asked for."""
-        show: Callable[[Results], str] = getattr(import_module("evalreport.report.notebook"), how)
+        show: Callable[[Results], str] = getattr(import_module("evalreport.report.markdown"), how)
         return show(self)
 
 

@@ -33,7 +33,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.numbers import decimals_of
 from evalreport.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
 from evalreport.registry import unknown_name
-from evalreport.report.characters import visible
+from evalreport.report.naming import visible
 from evalreport.results import Results
 from evalreport.texts import Message, Text, parts
 

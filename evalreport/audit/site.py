@@ -28,12 +28,12 @@ from evalreport.files import write_whole
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import definition
 from evalreport.plots.control import Look, control
+from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline
 from evalreport.records import JsonObject
 from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
-from evalreport.report.characters import visible
-from evalreport.report.figures import Figure, drawn
 from evalreport.report.html import with_anchors
+from evalreport.report.naming import visible
 from evalreport.report.page import environment, font_faces, rendered, source
 from evalreport.report.writing import Documents, made_within_limits
 from evalreport.texts import Message, group_of, say, speaking

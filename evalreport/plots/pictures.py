@@ -1,22 +1,24 @@
-"""Pictures of what F1 is: how it falls with precision at a fixed recall, and the sets that its counts come from."""
+"""Figures as sections describe them; and what F1 is: its fall with precision, and the sets that it counts."""
 
 from __future__ import annotations
 
 import io
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalreport.plots.style import INK, MUTED, NEW_AXES, SOLID, chart, mark_of
+from evalreport.plots.style import INK, MUTED, NEW_AXES, SOLID, chart, mark_of, report_style, to_svg
 from evalreport.results import Results
 from evalreport.texts import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.backend_bases import RendererBase
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Canvas
+
 
 LEAST, LARGEST = 1e-290, 1e300
 """Axes that end beyond are not drawn: the distance of two such numbers may be more, or less, than a double holds."""
@@ -40,7 +42,7 @@ def panels(
     columns: int = 1,
     outer: bool = False,
     shared: bool = False,
-) -> Figure:
+) -> Canvas:
     """Draw functions of axes side by side on a figure of their own, without pyplot.
 
     Parameters
@@ -59,10 +61,10 @@ def panels(
     matplotlib.figure.Figure
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Canvas
 
     rows = -(-len(draw) // columns)
-    figure = Figure(figsize=(width, height), dpi=72)  # so that a pixel is a point
+    figure = Canvas(figsize=(width, height), dpi=72)  # so that a pixel is a point
     FigureCanvasSVG(figure)
     axes = [
         figure.add_axes((place % columns / columns, 1 - (place // columns + 1) / rows, 1 / columns, 1 / rows))
@@ -121,7 +123,7 @@ def _label_outer(axes: Sequence[Axes], columns: int) -> None:
                 ax.tick_params(axis="x", labelbottom=False)
 
 
-def arrange(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
+def arrange(figure: Canvas, axes: Sequence[Axes], columns: int) -> None:
     """Place axes in a grid so that every label has its room; rows share their heights, columns their widths.
 
     Each label is measured once. A figure too small for its labels grows.
@@ -277,3 +279,72 @@ def _lens(a: float, b: float, d: float) -> float:
         max(-1.0, min(1.0, (d - x) / b))
     )
     return angles - d * height
+
+
+LEAST_WIDE = 5.5
+"""Inches: a single panel below is shown at no more than about twice its size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure: ``draw`` holds one function for each of its axes, laid out in ``columns``.
+
+    ``width`` and ``height`` are in inches; a figure grows where its labels need more. ``outer``: its panels share
+    their axes, which are labelled at the left and at the bottom only; ``shared``: all have the limits of the widest.
+    """
+
+    name: str
+    title: str
+    description: str
+    caption: str
+    draw: tuple[Draw, ...]
+    width: float = 4.4
+    height: float = 4.0
+    columns: int = 1
+    outer: bool = False
+    shared: bool = False
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it is one small panel, whose letters would be as large as headings if it filled the page."""
+        return len(self.draw) == 1 and self.width < LEAST_WIDE
+
+
+def grid(
+    name: str,
+    title: str,
+    description: str,
+    caption: str,
+    draw: Sequence[Draw],
+    *,
+    shared: bool = False,
+) -> Figure:
+    """Describe a figure of panels that say the same of one model each: two or three beside each other."""
+    columns = {1: 1, 2: 2, 4: 2}.get(len(draw), 3)
+    rows = -(-len(draw) // columns)
+    return Figure(
+        name=name,
+        title=title,
+        description=description,
+        caption=caption,
+        draw=tuple(draw),
+        width={1: 4.4, 2: 7.4, 3: 9.6}[columns],
+        height=(3.4 if columns == 1 else 2.75) * rows,
+        columns=columns,
+        outer=True,
+        shared=shared,
+    )
+
+
+def drawn(figure: Figure) -> str:
+    """Draw a figure and give it as an SVG document."""
+    with report_style():
+        canvas = panels(
+            figure.draw,
+            width=figure.width,
+            height=figure.height,
+            columns=figure.columns,
+            outer=figure.outer,
+            shared=figure.shared,
+        )
+        return to_svg(canvas, name=figure.name, title=figure.title, description=figure.description)

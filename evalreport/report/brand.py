@@ -15,8 +15,7 @@ from typing import Any
 
 from evalreport import files
 from evalreport.errors import OutputError, UsageError
-from evalreport.report.characters import visible
-from evalreport.report.naming import registered_texts
+from evalreport.report.naming import registered_texts, visible
 from evalreport.texts import FORMATS, PLACEHOLDER, Catalogue, Entry, english, flat
 
 BRAND_FILE = "brand.toml"

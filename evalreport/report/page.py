@@ -16,11 +16,15 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS
 from evalreport.report.brand import TOKEN, TemplateError, check_templates, file_of
-from evalreport.report.characters import visible
+from evalreport.report.naming import visible
 from evalreport.texts import Message, say
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+
+
+SECTION_BLOCKS = "{# section_blocks #}"
+"""The mark in ``base.html.j2`` at which every section of the report has its block."""
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -36,6 +40,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if callable(first):
                 return False
         return super().is_safe_attribute(obj, attr, value)
+
+    def preprocess(self, source: str, name: str | None = None, filename: str | None = None) -> str:
+        """Put the blocks of all sections at their mark, on one line: each has one without a line in the template."""
+        if SECTION_BLOCKS in source:
+            from evalreport.report.sections import SECTIONS  # which draw: not for who only copies templates
+
+            block = '{%% block section_%s %%}{{ part("%s") }}{%% endblock %%}'
+            blocks = "".join(block % (section.name, section.name) for section in SECTIONS)
+            # Here they are only defined; the page calls them by name.
+            source = source.replace(SECTION_BLOCKS, f"{{% if false %}}{blocks}{{% endif %}}")
+        return super().preprocess(source, name, filename)
 
 
 class OwnFolder(jinja2.FileSystemLoader):

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import decimals_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
-from evalreport.report.characters import short_names, visible
-from evalreport.report.naming import MetricKey, find_key, greater_is_better, in_sentence, metric_label
+from evalreport.report.naming import (
+    MetricKey,
+    find_key,
+    greater_is_better,
+    in_sentence,
+    metric_label,
+    short_names,
+    visible,
+)
 from evalreport.texts import Text, in_words, say
 
 if TYPE_CHECKING:
@@ -75,12 +83,31 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows below their headings; the first column's is in the template."""
+    """Rows below their headings: of the column that heads the rows, ``first``, then of each cell.
+
+    ``look`` is the class of the table, ``kinds`` those of its columns: by place ``text`` or a class; else a number.
+    """
 
     title: str
     headings: tuple[str, ...]
     rows: tuple[Row, ...]
     note: str = ""
+    look: str = "tests"
+    first: str = field(default_factory=partial(say, "table.model"))
+    kinds: tuple[str, ...] = ()
+    sortable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A section of a text and tables, for which ``sections/tables.html.j2`` is the template.
+
+    Each of several tables stands below its title.
+    """
+
+    tables: tuple[Table, ...]
+    heading: str = ""
+    text: str = ""
 
 
 def view_of(results: Results) -> View:

@@ -26,7 +26,7 @@ from evalreport.report.brand import TemplateError, check_templates
 from evalreport.results import Results, to_json
 
 if TYPE_CHECKING:
-    from evalreport.report.figures import Figure
+    from evalreport.plots.pictures import Figure
     from evalreport.report.sections import Described
     from evalreport.report.view import View
 
@@ -334,7 +334,7 @@ def _documents_made(
     results: Results, options: OutputOptions, data: bytes, names: list[str]
 ) -> tuple[dict[str, bytes | OutputError], dict[str, str]]:
     """Draw the figures and make the documents: here, or where a user's templates may run."""
-    from evalreport.report.figures import drawn
+    from evalreport.plots.pictures import drawn
     from evalreport.report.sections import describe
     from evalreport.report.view import view_of
 
@@ -420,7 +420,7 @@ def _paper(view: View, svgs: Mapping[str, str], options: OutputOptions) -> str:
 
 
 def _pdf(data: bytes, time: datetime, page: str) -> bytes:
-    from evalreport.report.pdf import pdf_bytes
+    from evalreport.report.html import pdf_bytes
 
     return pdf_bytes(page, data, time=time)
 

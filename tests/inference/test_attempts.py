@@ -392,17 +392,18 @@ def test_of_a_suite_they_are_those_of_its_mean() -> None:
 
 def test_report_says_what_would_narrow_the_intervals() -> None:
     """The section's heading is its finding: questions that differ much call for more of them."""
-    from evalreport.report.sections import attempts
+    from evalreport.report.sections import tasks
     from evalreport.report.view import view_of
 
     hard = run({"a": attempted([10] * 40, [10] * 20 + [1] * 20)})
     noisy = run({"a": attempted([2] * 40, [1] * 40)})
-    assert attempts.describe(view_of(hard)).heading.startswith("More questions would narrow")
+    assert tasks.describe_attempts(view_of(hard)).heading.startswith("More questions would narrow")
     assert (
-        "about as much" in attempts.describe(view_of(noisy)).heading or noisy.attempt_variance[0].se_now == 0
+        "about as much" in tasks.describe_attempts(view_of(noisy)).heading
+        or noisy.attempt_variance[0].se_now == 0
     )
-    assert attempts.describe(view_of(run({"a": of_matrix(drawn(20, 1, 1))}))) is None
-    assert "questions like these" in attempts.scope(view_of(hard))
+    assert tasks.describe_attempts(view_of(run({"a": of_matrix(drawn(20, 1, 1))}))) is None
+    assert "questions like these" in tasks.scope(view_of(hard))
 
 
 def test_plan_answers_both_questions() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.report.sections import decision, failures, judge, methods
+from evalreport.report.sections import cases, decision, judge, methods
 from evalreport.report.view import view_of
 
 from .sources import EXAMPLE, answers, favoured, run, run_of_example
@@ -37,9 +37,8 @@ def test_a_reader_sees_who_would_lead_by_the_judge_alone() -> None:
         in section.text
     )
     assert "With the judge, 150 answers judged by people are worth " in section.text
-    assert [row.model.id for row in section.estimates.rows if row.model] == [r.model for r in results.ranking]
-    assert section.pairs is not None
-    assert len(section.pairs.rows) == 3
+    assert [row.model.id for row in section.tables[0].rows if row.model] == [r.model for r in results.ranking]
+    assert len(section.tables[2].rows) == 3
 
 
 def test_pairs_are_better_minus_worse_with_their_one_interval() -> None:
@@ -47,8 +46,7 @@ def test_pairs_are_better_minus_worse_with_their_one_interval() -> None:
     results = favoured()
     section = judge.describe(view_of(results))
     assert section is not None
-    assert section.pairs is not None
-    row = next(r for r in section.pairs.rows if r.label == "plain − liked")
+    row = next(r for r in section.tables[2].rows if r.label == "plain − liked")
     estimate, bias = row.cells[2], row.cells[5]
     record = next(r for r in results.judge_bias if (r.a, r.b) == ("liked", "plain"))
     verdict = next(v for v in results.verdicts if v.about == ("liked", "plain"))
@@ -86,7 +84,7 @@ def test_what_would_settle_a_pair_counts_human_outcomes() -> None:
 
 def test_the_judge_s_word_is_named_as_such() -> None:
     """Where the models fail is what the judge says, and the page says so."""
-    described = failures.describe(view_of(favoured()))
+    described = cases.describe_failures(view_of(favoured()))
     assert described is not None
     assert described.note.startswith("Right and wrong here are the judge's word.")
     assert "150 judged by people" in decision.about(view_of(favoured()))

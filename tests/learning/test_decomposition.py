@@ -20,7 +20,7 @@ from evalreport.algorithms.decomposition import (
     zero_one,
 )
 from evalreport.errors import UsageError
-from evalreport.plots.decomposition import bias_variance
+from evalreport.plots.estimates import bias_variance
 from evalreport.records import WarningRecord
 from tests.reference.second_round import agrees, each
 

@@ -98,10 +98,10 @@ def test_replicates_give_estimates_and_bias_and_variance() -> None:
         ".632",
         ".632+",
     ]
-    assert len(found["estimates"].plus) == 2
+    assert [(t.headings, len(t.rows)) for t in found["estimates"].tables] == [(("R", "γ", "ω"), 2)]
     assert "hold-out (scheme" in found["estimates"].missing
     assert [f.name for f in found["decomposition"].figures] == ["decomposition", "replicates"]
-    assert found["decomposition"].examples
+    assert found["decomposition"].examples.rows
     assert any("noise" in note for note in found["decomposition"].notes)
 
 
@@ -109,7 +109,7 @@ def test_the_unbiased_bias_leads_the_table_and_the_bars() -> None:
     """The unbiased pair stands before the plug-in pair, with its interval, and is what the bars are made of."""
     results = evaluated(replicated(), task="regression")
     content = sections(results)["decomposition"]
-    (table_of_parts,) = content.tables
+    ((_, table_of_parts),) = content.tables
     assert table_of_parts.headings[1:5] == (
         "Bias², unbiased",
         "Variance, unbiased",
@@ -153,7 +153,8 @@ def test_stratified_folds_have_one_row() -> None:
 
 def test_a_nested_search_lists_its_choices() -> None:
     """How many outer folds chose which parameters, most chosen first."""
-    (row,) = sections(evaluated(nested(), task="binary"))["estimates"].chosen
+    (chosen,) = sections(evaluated(nested(), task="binary"))["estimates"].tables
+    (row,) = chosen.rows
     assert row.cells[:2] == ("4", "2")
     assert row.cells[2].startswith("depth=2")
     assert "(3×)" in row.cells[2]
@@ -168,10 +169,10 @@ def test_criteria_mark_their_choice() -> None:
         for i in (range(30) if part == "train" else range(30, 50))
     ]
     results = evaluated(table(rows, "id model part n_parameters y_true y_pred"), task="regression")
-    found = sections(results)["estimates"]
-    marked = {row.model.id for row in found.criteria for cell in row.cells if cell.startswith("▸")}
+    (found,) = sections(results)["estimates"].tables
+    marked = {row.model.id for row in found.rows for cell in row.cells if cell.startswith("▸")}
     assert marked == {c.model for c in results.criterion_choices} == {"small"}
-    assert found.criteria_heads == ("AIC", "BIC", "MDL")
+    assert found.headings == ("AIC", "BIC", "MDL")
 
 
 @pytest.mark.parametrize("source", [replicated, sized, nested], ids=["replicates", "sizes", "nested"])
@@ -193,15 +194,19 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
     """In a notebook each function makes axes where none are given, and returns them."""
     from matplotlib import pyplot as plt
 
-    from evalreport.plots.decomposition import (
+    from evalreport.plots.estimates import (
         Bar,
         Course,
+        Dot,
+        EstimatorRow,
+        LearningCurve,
         Predicted,
         course,
+        estimates,
+        learning,
         replicate_predictions,
         stacked_parts,
     )
-    from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve, estimates, learning
 
     line = ((1.0, 2.0), (0.5, 0.4))
     drawn = [

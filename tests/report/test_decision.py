@@ -10,9 +10,9 @@ import pytest
 import evalreport as er
 from evalreport.numbers import interval
 from evalreport.records import GateRecord, VerdictRecord, WarningRecord
-from evalreport.report.characters import short_names
 from evalreport.report.markdown import oneliner, summary_markdown
-from evalreport.report.sections import cases, decision, failures, leaderboard
+from evalreport.report.naming import short_names
+from evalreport.report.sections import cases, decision, leaderboard
 from evalreport.report.view import difference_decimals, verdict_between, view_of
 from evalreport.results import DominanceRecord, Results
 
@@ -268,7 +268,7 @@ def test_cases_count_what_the_confusion_counts() -> None:
         "ill": (40, 30, 0),
         "well": (160, 152, 0),
     }
-    missed = failures.describe(view_of(results))
+    missed = cases.describe_failures(view_of(results))
     assert missed is not None
     assert missed.text == "The models disagree on 18 of 200 examples. Those on which they disagree most:"
 

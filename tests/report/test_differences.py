@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 
 from evalreport.config import OutputOptions
 from evalreport.plots.pairs import Strip, strip
+from evalreport.plots.pictures import drawn
 from evalreport.records import (
     AgreementRecord,
     AverageRankRecord,
@@ -23,8 +24,7 @@ from evalreport.records import (
     RankingRecord,
 )
 from evalreport.report import render
-from evalreport.report.figures import drawn
-from evalreport.report.sections import differences, pairs
+from evalreport.report.sections import pairs
 from evalreport.report.sections.methods import holds_here, why_chosen
 from evalreport.report.view import view_of
 from evalreport.results import Results
@@ -105,7 +105,7 @@ def with_differences(results: Results) -> Results:
 def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]) -> None:
     """Results without sizes, folds and disagreements have no such section, nor one on all models at once."""
     view = view_of(simulate(TWO))
-    assert differences.describe(view) is None
+    assert pairs.describe_differences(view) is None
     assert pairs.describe_omnibus(view) is None
 
 
@@ -115,7 +115,7 @@ def test_the_fits_of_one_model_are_not_called_a_difference_of_models(
     """With one model "they" would be nobody: the heading speaks of its fits."""
     headings = []
     for models in ({"forest": 1.8}, TWO):
-        found = differences.describe(view_of(folds(simulate(models))))
+        found = pairs.describe_differences(view_of(folds(simulate(models))))
         assert found is not None
         headings.append(found.heading)
     assert headings == ["From fit to fit", "Where they differ"]
@@ -159,7 +159,7 @@ def folds(results: Results) -> Results:
 
 def test_a_strip_shows_the_difference_on_every_fold(simulate: Callable[..., Results]) -> None:
     """By hand: 0.1, 0, 0.1, -0.05, 0.1, their mean 0.05 marked; and the table's mean 0.84, standard deviation 0.096."""
-    found = differences.describe(view_of(folds(simulate(TWO))))
+    found = pairs.describe_differences(view_of(folds(simulate(TWO))))
     assert found is not None
     assert found.figure is not None
     assert "mean +0.0500" in found.figure.description
@@ -168,7 +168,7 @@ def test_a_strip_shows_the_difference_on_every_fold(simulate: Callable[..., Resu
     points, mean = axes.get_lines()[1:3]
     assert points.get_xdata() == pytest.approx([0.1, 0.0, 0.1, -0.05, 0.1])
     assert mean.get_xdata() == pytest.approx([0.05, 0.05])
-    first = found.fits[0]
+    first = found.tables[0].rows[0]
     assert first.cells[:2] == ("5", "0.840")
     assert float(first.cells[2]) == pytest.approx(0.0962, abs=1e-3)
     assert "share training data" in found.figure.caption
@@ -202,8 +202,8 @@ def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results
     found.figure.draw[0](axes)
     bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() == 2.6]
     assert [list(map(float, bar)) for bar in bars] == [[1.0, 2.0], [2.0, 3.0]]
-    assert found.rows[0].cells[2] == "4.59 (df 3, 39)"
-    assert found.rows[0].cells[1] == "14 data sets"
+    assert found.table.rows[0].cells[2] == "4.59 (df 3, 39)"
+    assert found.table.rows[0].cells[1] == "14 data sets"
     assert drawn(found.figure) == drawn(found.figure), "the same bytes twice"
 
 

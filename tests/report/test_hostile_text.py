@@ -20,9 +20,9 @@ from campaign.names import NASTY, structure, tokens
 from evalreport.config import OutputOptions
 from evalreport.records import FoundRecord, InputRecord, WarningRecord
 from evalreport.report import render
-from evalreport.report.characters import SHAPELESS, code_point, short_names, visible
 from evalreport.report.html import html_page, paper_page
 from evalreport.report.markdown import escaped, oneliner, summary, summary_markdown
+from evalreport.report.naming import SHAPELESS, code_point, short_names, visible
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
 from evalreport.report.writing import _figures

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from evalreport.plots.pictures import panels
-from evalreport.report.figures import Figure
+from evalreport.plots.pictures import Figure, panels
 
 ROOT = Path(__file__).parents[2]
 

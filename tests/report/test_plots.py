@@ -10,9 +10,9 @@ from matplotlib.figure import Figure as Canvas
 
 from evalreport.plots.curves import precision_recall, prevalence_of, roc
 from evalreport.plots.pairs import confusion, forest
+from evalreport.plots.pictures import drawn
 from evalreport.plots.style import MARKS, to_svg
 from evalreport.records import ConfusionRecord
-from evalreport.report.figures import drawn
 from evalreport.report.sections import metrics as confusion_section
 from evalreport.report.view import view_of
 from evalreport.results import Results

@@ -14,9 +14,8 @@ import pytest
 from evalreport.config import OutputOptions
 from evalreport.records import WarningRecord
 from evalreport.report import render
-from evalreport.report.characters import distinct_names, visible, without_missing_glyphs
-from evalreport.report.markdown import escaped, oneliner, summary
-from evalreport.report.notebook import leaderboard_html
+from evalreport.report.markdown import escaped, leaderboard_html, oneliner, summary
+from evalreport.report.naming import distinct_names, visible, without_missing_glyphs
 from evalreport.results import Results
 
 HOSTILE = {

@@ -11,8 +11,7 @@ from rich.console import Console
 
 import evalreport as er
 from evalreport.records import GateRecord
-from evalreport.report.markdown import oneliner, summary
-from evalreport.report.notebook import leaderboard_html
+from evalreport.report.markdown import leaderboard_html, oneliner, summary
 from evalreport.results import Results
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from campaign.browser import Seen, unfold, use_everything
 from campaign.browser import opened as open_in
-from evalreport.report.characters import short_names
+from evalreport.report.naming import short_names
 
 from .programs import axe_source, evalreport, pdf_conformance
 

@@ -1,7 +1,8 @@
 """The sections of the report, in order: each is described from results, then drawn by a template.
 
-To add one: write ``describe(view) -> record | None`` in a module here, a template of the same name in
-``templates/sections``, its heading in ``evalreport/texts/en/report.toml``, and add a line to ``SECTIONS``.
+To add one: write ``describe(view) -> Tables | None`` in a module here, its heading in
+``evalreport/texts/en/report.toml``, and add a line to ``SECTIONS``. One that shows more than a text and tables returns
+a record of its own, and has a template of its name in ``templates/sections``.
 """
 
 from __future__ import annotations
@@ -11,22 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalreport.report.sections import (
-    attempts,
     audit,
     cases,
     curves,
     decision,
     decomposition,
-    differences,
     estimates,
-    failures,
     judge,
     methods,
     metrics,
     pairs,
     slices,
     tasks,
-    thresholds,
 )
 from evalreport.report.view import View
 from evalreport.texts import named
@@ -64,20 +61,20 @@ SECTIONS = (
     Section("cases", cases.describe),
     Section("tasks", tasks.describe),
     Section("judge", judge.describe),
-    Section("failures", failures.describe),
+    Section("failures", cases.describe_failures),
     Section("slices", slices.describe),
     Section("curves", curves.describe),
     Section("distributions", curves.describe_distributions),
     Section("pairs", pairs.describe),
-    Section("attempts", attempts.describe),
-    Section("thresholds", thresholds.describe),
+    Section("attempts", tasks.describe_attempts),
+    Section("thresholds", cases.describe_thresholds),
     Section("estimates", estimates.describe),
     Section("learning", estimates.describe_learning),
     Section("decomposition", decomposition.describe),
     Section("methods", methods.describe),
     Section("metrics", metrics.describe, brief_heading="key_metrics", appendix=True),
     Section("confusion", metrics.describe_confusion, brief=False, appendix=True),
-    Section("differences", differences.describe, brief=False, appendix=True),
+    Section("differences", pairs.describe_differences, brief=False, appendix=True),
     Section("omnibus", pairs.describe_omnibus, brief=False, appendix=True),
     Section("gains", curves.describe_gains, brief=False, appendix=True),
     Section("cautions", methods.describe_cautions, appendix=True),

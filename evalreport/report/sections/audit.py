@@ -1,38 +1,44 @@
-"""What an audit found, and what changed since earlier runs."""
+"""What an audit found, first what changed since the accepted run, and what changed since earlier runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
+from evalreport.plots.pictures import Figure
 from evalreport.records import HistoryRecord
-from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.sections.change import OF_MODELS
-from evalreport.report.view import Row, View, text_of
+from evalreport.report.naming import MetricKey, entry, label_of, metric_label
+from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.results import AuditRecord
-from evalreport.texts import has, named, say
+from evalreport.texts import Message, coded, has, named, say
+
+if TYPE_CHECKING:
+    from evalreport.results import AuditRecord
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """What the section shows."""
-
-    metric: str
-    rows: tuple[Row, ...]
-    note: str
-
-
-def describe(view: View) -> History | None:
+def describe(view: View) -> Tables | None:
     """Lay out the changes; nothing where there was no earlier run."""
     records = view.results.history
     if not records:
         return None
     first = records[0]
     label = metric_label(MetricKey(first.metric, first.average, first.label))
-    return History(label, tuple(_row(view, record) for record in records), say("history.note"))
+    heads = (
+        say("history.compared"), say("history.then", metric=label), say("history.now"), say("history.change"),
+        say("table.p"), say("history.how"),
+    )  # fmt: skip
+    rows = tuple(_row(view, record) for record in records)
+    table = Table(
+        say("history.box", metric=label),
+        heads,
+        rows,
+        say("history.note"),
+        kinds=("text", "", "", "", "", "remark"),
+    )
+    return Tables((table,))
 
 
 def _row(view: View, record: HistoryRecord) -> Row:
@@ -61,56 +67,26 @@ CHANGES = frozenset({"difference", "from_floor"})
 MOST_LINES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One question and its answer."""
-
-    question: str
-    about: str
-    answer: str
-    effect: str
-    test: str
-    p: str
-    adjusted: str
-    alarm: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The questions of one kind."""
-
-    title: str
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What the section shows: how many alarms there are, the tables, how to read them."""
-
-    heading: str
-    tables: tuple[Table, ...]
-    note: str
-
-
-def describe_audit(view: View) -> Audit | None:
+def describe_audit(view: View) -> Tables | None:
     """Lay out the questions and answers; nothing where there was no accepted run."""
     records = view.results.audit
     if not records:
         return None
-    kinds = ((say("audit.models"), True), (say("audit.data"), False))
-    tables = tuple(
-        Table(title, tuple(_line(view, r) for r in records if (r.question in OF_MODELS) == of_models))
-        for title, of_models in kinds
-    )
-    of_models, of_data = (
-        sum(r.alarm and (r.question in OF_MODELS) == about_models for r in records)
-        for about_models in (True, False)
-    )
-    return Audit(
-        heading=say("audit.found", of_models=of_models, of_data=of_data),
-        tables=tuple(table for table in tables if table.lines),
-        note=say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"]))),
-    )
+    alarms = [
+        sum(r.alarm and (r.question in OF_MODELS) == of_models for r in records)
+        for of_models in (True, False)
+    ]
+    heads = ("audit.about", "audit.answer", "audit.size", "table.test", "audit.p_one", "audit.p_all")
+    parts = [(title, [r for r in records if (r.question in OF_MODELS) == of_models])
+             for title, of_models in (("audit.models", True), ("audit.data", False))]  # fmt: skip
+    tables = [
+        Table(say(title), tuple(map(say, heads)), tuple(_line(view, r) for r in own), first=say("audit.asked"),
+              kinds=("about", "remark", "ours", "ours"))
+        for title, own in parts if own
+    ]  # fmt: skip
+    note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))
+    tables[-1] = replace(tables[-1], note=note)
+    return Tables(tuple(tables), say("audit.found", of_models=alarms[0], of_data=alarms[1]))
 
 
 def describe_nights(view: View) -> Figure | None:
@@ -135,23 +111,23 @@ def describe_nights(view: View) -> Figure | None:
     )
 
 
-def _line(view: View, record: AuditRecord) -> Line:
+def _line(view: View, record: AuditRecord) -> Row:
     effect = ""
     if record.effect is not None and record.effect_size is not None:
         name = named("audit.effect", record.effect)
         signed = record.effect in CHANGES
         decimals = 4 if signed else {"changed_classes": 0}.get(record.effect, 3)
         effect = f"{name} {numbers.number(record.effect_size, decimals, signed=signed)}"
-    return Line(
-        question=named("audit.question", record.question),
-        about=text_of(view, record.about),
-        answer=text_of(view, record.text),
-        effect=effect,
-        test=_test(record.test),
-        p=numbers.p_value(record.p_value),
-        adjusted=numbers.p_value(record.p_adjusted),
-        alarm=record.alarm,
+    answer = text_of(view, record.text)
+    cells = (
+        text_of(view, record.about),
+        Cell(say("audit.alarm"), answer) if record.alarm else answer,
+        effect,
+        _test(record.test),
+        numbers.p_value(record.p_value),
+        numbers.p_value(record.p_adjusted),
     )
+    return Row(None, cells, named("audit.question", record.question))
 
 
 def _test(name: str | None) -> str:
@@ -160,3 +136,91 @@ def _test(name: str | None) -> str:
         if name is not None and has(f"audit.test.{name}")
         else label_of("test", name)
     )
+
+
+OF_MODELS = ("worse", "worse_this_run", "slice")
+"""The questions of an audit that are about models; the others are about data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What an audit has to say first: what changed most since the accepted run, or that nothing did."""
+
+    text: str
+    about: str
+    alarm: bool
+
+
+def headline(view: View) -> Changed | None:
+    """Say what changed since the accepted run; nothing where this is no audit of an accepted run."""
+    records = view.results.audit
+    if not records:
+        return None
+    look = say("audit.look", look=records[0].look, run=records[0].run, examples=numbers.count(view.results.n))
+    alarms = sorted(
+        (r for r in records if r.alarm), key=lambda r: (r.question not in OF_MODELS, r.question != "slice")
+    )
+    if not alarms:
+        return Changed(say("audit.nothing_changed", value=_now(view)), look, False)
+    first = alarms[0]
+    texts = [_change(view, first)]
+    if len(alarms) > 1:
+        texts.append(say("audit.more_alarms", n=len(alarms) - 1))
+    return Changed(" ".join(texts), f"{_now(view)} · {look}", True)
+
+
+def _now(view: View) -> str:
+    """Say where the first model stands now, and where it stood at the accepted run."""
+    found = next((r for r in view.results.history if r.reference == "accepted" and r.value is not None), None)
+    if found is None:
+        return say("report.examples", n=view.results.n)
+    known = {"model": view.model(found.model).name, "metric": view.primary_words}
+    now, then = (_size(view, value) for value in (found.value, found.reference_value))
+    return say("audit.now", now=now, then=then, **known)
+
+
+def _size(view: View, value: float | None) -> str:
+    """Write a share of right answers in percent, any other value with three digits."""
+    if value is None:
+        return numbers.MISSING
+    known = entry("metric", view.primary.metric)
+    of_right = known is not None and known.share_of_right
+    return numbers.share(value, 1.0) if of_right else numbers.to_digits(value)
+
+
+def _change(view: View, record: AuditRecord) -> str:
+    """Say one alarm as a change: from what to what; where the record does not hold both, in its own words."""
+    code, params = coded(record.text)
+    model, _, place = record.about.partition(", ")
+    about = place.replace(" = ", " ") if record.question == "slice" else record.about
+    now, then = params.get("now"), params.get("then")
+    if record.question in ("worse", "worse_this_run"):
+        found = next(
+            (r for r in view.results.history if r.reference == "accepted" and r.model == record.about), None
+        )
+        if found is not None and found.difference is not None:
+            then, now = _size(view, found.reference_value), _size(view, found.value)
+            return say("audit.changed", about=text_of(view, record.about), then=then, now=now)
+    if code != "slice_since.fell" or not isinstance(now, float) or not isinstance(then, float):
+        return f"{named_alarm(view, record)}: {text_of(view, record.text)}."
+    how = coded(params["how"])[1] if isinstance(params.get("how"), Message) else {}  # type: ignore[arg-type]
+    sizes = [_size(view, value) for value in (then, now)]
+    for i, name in enumerate(("then", "now")):
+        if isinstance(how.get(name), int):
+            sizes[i] += f" (n = {how[name]:,})"
+    many = len({r.about.split(",")[0] for r in view.results.audit if r.question == "slice"}) > 1
+    about = about[:1].upper() + about[1:]
+    return say(
+        "audit.fell_of" if many else "audit.fell",
+        model=text_of(view, model),
+        about=text_of(view, about),
+        then=sizes[0],
+        now=sizes[1],
+    )
+
+
+def named_alarm(view: View, record: AuditRecord) -> str:
+    """Name what an alarm is about."""
+    if record.question in OF_MODELS:
+        return text_of(view, record.about)
+    return f"{named('audit.question', record.question)} {text_of(view, record.about)}".strip()

@@ -1,14 +1,25 @@
-"""In cases: what the models get right and wrong, in counts; of numbers, how far they are off."""
+"""In cases: what the models get right and wrong, in counts, also by threshold, and where they disagree."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from evalreport import numbers
-from evalreport.report.characters import shorten, visible
-from evalreport.report.naming import MetricKey, label_of, summary_of
-from evalreport.report.view import Cell, Model, Row, View, metric_decimals, metric_record
-from evalreport.texts import say
+from evalreport.report.naming import (
+    MetricKey,
+    in_sentence,
+    label_of,
+    listed,
+    metric_label,
+    shorten,
+    summary_of,
+    visible,
+)
+from evalreport.report.view import Cell, Model, Row, Table, View, metric_decimals, metric_record, text_of
+from evalreport.results import OperatingPointRecord
+from evalreport.texts import has, in_words, say
 
 LONGEST_LABEL = 24
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")
@@ -42,7 +53,7 @@ class Cases:
     groups: tuple[str, ...]
     heads: tuple[str, ...]
     rows: tuple[Case, ...]
-    table: tuple[Row, ...]
+    table: Table | None
     note: str
 
 
@@ -100,7 +111,7 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     heads = tuple(
         say(f"cases.{name}") for name in ("found", "missed", "per_1000", "alarms", "per_1000", "cleared")
     )
-    return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), (), note)
+    return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), None, note)
 
 
 def _of_classes(counts: dict[Model, Counts]) -> Cases:
@@ -136,7 +147,7 @@ def _of_classes(counts: dict[Model, Counts]) -> Cases:
     heading = say("cases.err_one" if len(rows) == 1 or best is worst else "cases.err", **known, **counted)
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
     groups = (say("cases.all_examples", n=numbers.count(n)),)
-    return Cases(heading, "classes", groups, heads, tuple(rows), (), "")
+    return Cases(heading, "classes", groups, heads, tuple(rows), None, "")
 
 
 def _errors(view: View) -> Cases | None:
@@ -162,8 +173,9 @@ def _errors(view: View) -> Cases | None:
     first = metric_record(view, view.models[0].id, keys[0])
     size = numbers.MISSING if first is None else numbers.number(first.value, decimals)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
+    table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
     note = " ".join(summary_of("metric", key.metric) for key in keys)
-    return Cases(say(text, model=view.models[0].name, size=size), "errors", (), heads, (), tuple(rows), note)
+    return Cases(say(text, model=view.models[0].name, size=size), "errors", (), (), (), table, note)
 
 
 def _outcomes(view: View) -> Cases | None:
@@ -189,9 +201,261 @@ def _outcomes(view: View) -> Cases | None:
     heading = say("cases.fail_one" if best is worst else "cases.fail", **known, **counted)
     heads = tuple(say(f"cases.{name}") for name in ("successes", "failures", "per_1000"))
     return Cases(
-        heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), (), ""
+        heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), None, ""
     )
 
 
 def _percent(part: float, whole: float) -> float:
     return round(100 * part / whole, 2) if whole else 0.0
+
+
+MOST_COLUMNS = 8
+LONGEST_CELL = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One model's answer to an example; ``word`` says right or wrong where that is known."""
+
+    text: str
+    word: str
+    wrong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example on which the models disagree."""
+
+    id: str
+    truth: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What the section shows: what it found, and the examples with the answers of the models in rank order."""
+
+    heading: str
+    text: str
+    answering: tuple[Model, ...]
+    examples: tuple[Example, ...]
+    note: str
+
+    @property
+    def with_truth(self) -> bool:
+        """Whether any example has a true value: outcomes that were graded elsewhere have none."""
+        return any(example.truth != numbers.MISSING for example in self.examples)
+
+
+def describe_failures(view: View) -> Failures | None:
+    """Lay out the examples on which the models disagree most; nothing where they agree on all."""
+    records = view.results.disagreements
+    if not records:
+        return None
+    held = {r.model for r in records}
+    models = tuple(m for m in view.models if m.id in held)[:MOST_COLUMNS]
+    examples = []
+    for _, of_one in groupby(records, key=lambda r: r.id):
+        by_model = {r.model: r for r in of_one}
+        first = next(iter(by_model.values()))
+        answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct) for m in models)
+        truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
+        examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
+    left_out = [m.name for m in view.models if m.id in held and m not in models]
+    heading, text = _found(view, examples[0])
+    note = say("report.left_out", names=listed(left_out)) if left_out else ""
+    if view.results.judge_agreement:
+        note = f"{say('judge.word')} {note}".strip()
+    if not text:
+        text = say("failures.furthest", measure=records[0].measure)
+    return Failures(heading, text, models, tuple(examples), note)
+
+
+def _answer(text: str, correct: bool | None) -> Answer:
+    word = "" if correct is None else say("differences.right" if correct else "differences.wrong")
+    return Answer(shorten(text, LONGEST_CELL), word, correct is False)
+
+
+def _found(view: View, widest: Example) -> tuple[str, str]:
+    """Say on how many examples the models disagree and none is right; else how far apart their answers lie."""
+    counts = {record.label: record for record in view.results.unanimity}
+    whole = counts.get(None)
+    if whole is None:
+        try:
+            spread = sorted(widest.answers, key=lambda answer: float(answer.text))
+        except ValueError:
+            return say("failures.disagree"), ""
+        low, high = spread[0].text, spread[-1].text
+        key = "failures.widest" if view.results.task == "regression" else "failures.widest_outcome"
+        return say(key, id=widest.id, low=low, high=high), ""
+    positive = counts.get(view.results.positive) if view.results.positive is not None else None
+    n, number = len(view.models), in_words(len(view.models))
+    if positive is not None and positive.all_wrong:
+        heading = say(
+            "failures.missed_by_all", n=n, number=number, all_wrong=positive.all_wrong, of=positive.n,
+            label=str(positive.label),
+        )  # fmt: skip
+    else:
+        heading = say("failures.wrong_for_all", n=n, number=number, all_wrong=whole.all_wrong, of=whole.n)
+    apart = whole.n - whole.all_right - whole.all_wrong
+    return heading, say("failures.apart", n=apart, of=whole.n)
+
+
+MOST_SENTENCES, LONGEST = 6, 20
+COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
+            ("fixed_recall", 0.9, ""))  # fmt: skip
+"""The criteria that have a column, by name, rate and metric; all others stand in the folded table."""
+READ = ("fixed_fpr", 0.1, "")
+"""The criterion that the heading speaks of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One model at one threshold: positives found and false alarms; or why there is no such threshold."""
+
+    found: str
+    alarms: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """One model's row."""
+
+    model: Model
+    cells: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What the section shows; ``every`` (criteria by models) and what follows it are folded away."""
+
+    heading: str
+    heads: tuple[str, ...]
+    rows: tuple[FoundRow, ...]
+    note: str
+    models: tuple[Model, ...]
+    every: tuple[Row, ...]
+    every_note: str
+    curves: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+def describe_thresholds(view: View) -> Thresholds | None:
+    """Lay out the table of models and criteria; nothing where no threshold was looked for."""
+    points = view.results.operating_points
+    if not points:
+        return None
+    known = {(p.model, p.criterion, p.at, p.metric if p.criterion == "best" else ""): p for p in points}
+    keys = [key for key in COMPARED if any(own[1:] == key for own in known)]
+    models = [m for m in view.models if any(p.model == m.id for p in points)]
+    decided = bool(view.results.confusion)
+    given = {m.id: (_as_given(view, m),) if decided else () for m in models}
+    rows = tuple(
+        FoundRow(m, (*given[m.id], *(_found_at(known.get((m.id, *key))) for key in keys))) for m in models
+    )
+    first = points[0]
+    positives, negatives = first.tp + first.fn, first.fp + first.tn
+    label = shorten(visible(view.results.positive or ""), LONGEST)
+    fixed = {m: p for (m, *key), p in known.items() if tuple(key) == READ}
+    return Thresholds(
+        heading=_heading_of(view, fixed),
+        heads=(*((say("evidence.as_given"),) if decided else ()), *(_heading(key) for key in keys)),
+        rows=rows,
+        note=say(
+            "evidence.thresholds" if decided else "evidence.thresholds_chosen",
+            label=label,
+            positives=round(positives),
+            negatives=round(negatives),
+        ),
+        models=tuple(models),
+        every=_every(view, models),
+        every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
+        curves=_first([text_of(view, r.text) for r in view.results.dominance]),
+        changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
+    )
+
+
+def _first(sentences: Sequence[str]) -> tuple[str, ...]:
+    left = len(sentences) - MOST_SENTENCES
+    more = (say("evidence.more_sentences", n=left),) if left > 0 else ()
+    return (*sentences[:MOST_SENTENCES], *more)
+
+
+def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
+    """Say who finds most within the rate of false alarms that is read off."""
+    order = sorted((m for m in view.models if m.id in fixed), key=lambda m: -fixed[m.id].tp)
+    if not order:
+        return ""
+    found = [round(fixed[m.id].tp) for m in order]
+    total = round(fixed[order[0].id].tp + fixed[order[0].id].fn)
+    said = {"rate": READ[1], "first": order[0].short, "found": found[0], "total": total}
+    if len(order) == 1:
+        finding = say("finding.threshold_one", **said)
+    elif found[0] == found[-1]:
+        finding = say("finding.threshold_same", **said)
+    elif found[1] == found[-1]:
+        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].short, **said)
+    else:
+        finding = say("finding.threshold", low=found[-1], high=found[1], **said)
+    return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
+
+
+def _as_given(view: View, model: Model) -> Found:
+    cells = [
+        c for c in view.results.confusion if c.model == model.id and c.predicted == view.results.positive
+    ]
+    if not cells:
+        return Found("", "", numbers.MISSING)
+    tp, fp = (
+        round(sum(c.count for c in cells if (c.true == view.results.positive) is right))
+        for right in (True, False)
+    )
+    return Found(numbers.count(tp), numbers.count(fp))
+
+
+def _found_at(point: OperatingPointRecord | None) -> Found:
+    if point is None or point.threshold is None:
+        return Found("", "", numbers.MISSING)
+    if not point.tn and point.fp:
+        return Found("", "", say("evidence.flag_all"))
+    return Found(numbers.count(round(point.tp)), numbers.count(round(point.fp)))
+
+
+def _heading(key: tuple[str, float | None, str]) -> str:
+    criterion, at, metric = key
+    if at is None:
+        return say("evidence.best", metric=in_sentence(metric_label(MetricKey(metric))))
+    return say(f"evidence.{criterion}", rate=at)
+
+
+def _every(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
+    """Lay out criteria by models: the threshold, what it finds at how many false alarms, and the value there."""
+    known = {(p.criterion, p.at, p.metric, p.model): p for p in view.results.operating_points}
+    rows = []
+    for criterion, at, metric in dict.fromkeys(key[:3] for key in known):
+        own = has(f"thresholds.criterion.{criterion}")
+        label = say(f"thresholds.criterion.{criterion}") if own else _heading((criterion, at, metric))
+        if at is not None and not own:
+            label = say(
+                "thresholds.and_value", label=label, metric=in_sentence(metric_label(MetricKey(metric)))
+            )
+        cells = tuple(_at(view, known.get((criterion, at, metric, model.id))) for model in models)
+        rows.append(Row(None, cells, label))
+    return tuple(rows)
+
+
+def _at(view: View, point: OperatingPointRecord | None) -> Cell:
+    if point is None:
+        return Cell(numbers.MISSING)
+    found, alarms = numbers.count(point.tp), numbers.count(point.fp)
+    value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
+    return Cell(_threshold(view, point), f"{found} / {alarms}", below=value)
+
+
+def _threshold(view: View, point: OperatingPointRecord) -> str:
+    """Write a threshold so that it is told from the scores beside it."""
+    if point.threshold is None:
+        return say("thresholds.no_call")
+    scores = [e for r in view.results.score_histograms if r.model == point.model for e in r.edges]
+    return numbers.to_digits(point.threshold, numbers.digits_apart(scores))

@@ -20,6 +20,7 @@ from evalreport.plots.curves import (
     prevalence_of,
     roc,
 )
+from evalreport.plots.pictures import Figure
 from evalreport.plots.thresholds import (
     accuracy_rejection,
     error_rates,
@@ -32,10 +33,16 @@ from evalreport.plots.thresholds import (
     score_histogram,
     sweep,
 )
-from evalreport.report.characters import distinct_names, shorten, visible
-from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
-from evalreport.report.view import Model, Row, View, metric_decimals, metric_record
+from evalreport.report.naming import (
+    MetricKey,
+    distinct_names,
+    in_sentence,
+    listed,
+    metric_label,
+    shorten,
+    visible,
+)
+from evalreport.report.view import Model, Row, Table, View, metric_decimals, metric_record
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
@@ -378,9 +385,7 @@ class Gains:
     """The figures, and the numbers of the accuracy-rejection curves."""
 
     figures: tuple[Figure, ...]
-    headings: tuple[str, ...]
-    rows: tuple[Row, ...]
-    note: str
+    table: Table | None
 
 
 # Name of the figure, of the curve, function.
@@ -407,8 +412,9 @@ def describe_gains(view: View) -> Gains | None:
     if not figures:
         return None
     headings, rows = _risks(view)
-    note = say("gains.note", level=numbers.percent(view.confidence)) if rows else ""
-    return Gains(tuple(figures), headings, rows, note)
+    note = say("gains.note", level=numbers.percent(view.confidence))
+    table = Table(say("gains.box"), headings, rows, note, look="points") if rows else None
+    return Gains(tuple(figures), table)
 
 
 def _of_one(view: View, name: str, title: str, plot: Callable[..., Axes], caption: str) -> Figure:

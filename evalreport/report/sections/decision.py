@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
+from evalreport.plots.pictures import Figure
 from evalreport.records import VerdictRecord, WarningRecord
-from evalreport.report.figures import Figure
 from evalreport.report.naming import entry, find_key, listed
-from evalreport.report.sections import audit, change
-from evalreport.report.sections.attempts import at_each
+from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
     Conflict,
     Leaderboard,
@@ -24,6 +23,7 @@ from evalreport.report.sections.leaderboard import (
     second_between,
 )
 from evalreport.report.sections.leaderboard import describe as describe_board
+from evalreport.report.sections.tasks import at_each
 from evalreport.report.view import (
     Model,
     View,
@@ -97,7 +97,7 @@ class Decision:
 
 def describe(view: View) -> Decision:
     """Say what the decisions allow to say."""
-    changed = change.headline(view)
+    changed = audit.headline(view)
     headline = changed.text if changed is not None else _with_tasks(view, _headline(view))
     failed = sum(gate.outcome == "fail" for gate in view.results.gates)
     if failed and (changed is None or not changed.alarm):

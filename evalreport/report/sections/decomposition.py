@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from evalreport import numbers
-from evalreport.plots.decomposition import (
+from evalreport.plots.estimates import (
     Bar,
     Course,
     Predicted,
@@ -19,9 +19,8 @@ from evalreport.plots.decomposition import (
     replicate_predictions,
     stacked_parts,
 )
-from evalreport.plots.pictures import Draw
-from evalreport.report.characters import shorten, visible
-from evalreport.report.figures import Figure
+from evalreport.plots.pictures import Draw, Figure
+from evalreport.report.naming import shorten, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import SQUARES_OF, DecompositionRecord
 from evalreport.texts import has, named, say
@@ -36,8 +35,8 @@ class Decomposition:
 
     heading: str
     figures: tuple[Figure, ...]
-    tables: tuple[Table, ...]
-    examples: tuple[Row, ...]
+    tables: tuple[tuple[str, Table], ...]
+    examples: Table | None
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -47,6 +46,7 @@ def describe(view: View) -> Decomposition | None:
     records = view.results.decomposition
     if not records:
         return None
+    examples = tuple(_examples(view))
     losses = list(dict.fromkeys(r.loss for r in records))
     notes = [say("decomposition.monte_carlo"), say("decomposition.averaged_note")]
     if any(r.loss in SQUARES_OF for r in records):
@@ -56,7 +56,7 @@ def describe(view: View) -> Decomposition | None:
         heading=_heading(view, losses[0]),
         figures=tuple(_figures(view, losses[0])),
         tables=tuple(_table(view, loss) for loss in losses),
-        examples=tuple(_examples(view)),
+        examples=_examples_table(examples) if examples else None,
         notes=tuple(notes),
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
     )
@@ -91,7 +91,7 @@ def _of(view: View, loss: str) -> list[tuple[Model, DecompositionRecord]]:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(view: View, loss: str) -> Table:
+def _table(view: View, loss: str) -> tuple[str, Table]:
     rows = _of(view, loss)
     decimals = numbers.decimals_of(
         (r.high - r.low) / 4 if r.low is not None and r.high is not None else None for _, r in rows
@@ -113,12 +113,11 @@ def _table(view: View, loss: str) -> Table:
         for n, total in dict.fromkeys((r.n_unbiased, r.n) for _, r in rows)
         if n is not None and n < total
     ]
-    return Table(
-        title=named("decomposition.loss", loss, visible(loss)),
-        headings=tuple(heads),
-        rows=tuple(Row(m, (*([_place(r)] if along else []), *_cells(r, decimals, noise))) for m, r in rows),
-        note=" ".join(notes),
-    )
+    title = named("decomposition.loss", loss, visible(loss))
+    shown = tuple(Row(m, (*([_place(r)] if along else []), *_cells(r, decimals, noise))) for m, r in rows)
+    label = say("decomposition.box", loss=title)
+    table = Table(label, tuple(heads), shown, " ".join(notes), look="decomposition")
+    return say("evidence.parts", loss=title), table
 
 
 def _place(record: DecompositionRecord) -> str:
@@ -149,6 +148,15 @@ def _cells(record: DecompositionRecord, decimals: int, noise: bool) -> tuple[Cel
     cells += [cell(r.noise)] if noise else []
     cells += [cell(r.aggregated_loss)] if r.loss != "kohavi_wolpert" else []
     return tuple(cells)
+
+
+def _examples_table(rows: tuple[Row, ...]) -> Table:
+    heads = (
+        "table.id", "table.true", "decomposition.main_prediction", "decomposition.variance",
+        "decomposition.expected_loss", "decomposition.replicates",
+    )  # fmt: skip
+    note = say("decomposition.examples_note")
+    return Table(say("decomposition.examples"), tuple(map(say, heads)), rows, note, look="examples")
 
 
 def _examples(view: View) -> list[Row]:

@@ -12,11 +12,9 @@ from evalreport import numbers
 from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve
 from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
-from evalreport.plots.pictures import Draw
-from evalreport.report.characters import visible
-from evalreport.report.figures import Figure
-from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label
-from evalreport.report.view import Cell, Model, Row, View, text_of
+from evalreport.plots.pictures import Draw, Figure
+from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label, visible
+from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 
@@ -58,10 +56,7 @@ class Estimates:
     figure: Figure | None
     main: EstimateTable | None
     others: tuple[EstimateTable, ...]
-    plus: tuple[Row, ...]
-    chosen: tuple[Row, ...]
-    criteria_heads: tuple[str, ...]
-    criteria: tuple[Row, ...]
+    tables: tuple[Table, ...]
     missing: str
     warnings: tuple[str, ...]
 
@@ -71,8 +66,8 @@ def describe(view: View) -> Estimates | None:
     records = view.results.error_estimates
     valued = [r for r in records if r.value is not None]
     resampled = any(r.estimator != "holdout" for r in valued)
-    heads, criteria = _criteria(view)
-    if not (resampled or criteria):
+    criteria = _criteria(view)
+    if not (resampled or criteria.rows):
         return None
     metrics = list(dict.fromkeys(r.metric for r in valued)) if resampled else []
     tables = tuple(_table(view, metric, valued) for metric in metrics)
@@ -82,10 +77,7 @@ def describe(view: View) -> Estimates | None:
         figure=_figure(view, metrics[0], valued) if metrics else None,
         main=tables[0] if tables else None,
         others=tables[1:],
-        plus=_plus(view, valued),
-        chosen=_chosen(view),
-        criteria_heads=heads,
-        criteria=criteria,
+        tables=tuple(t for t in (_plus(view, valued), _chosen(view), criteria) if t.rows),
         missing=_missing(records) if resampled else "",
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
     )
@@ -205,18 +197,19 @@ def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> F
     )
 
 
-def _plus(view: View, valued: Sequence[ErrorEstimateRecord]) -> tuple[Row, ...]:
-    if not valued:
-        return ()
+def _plus(view: View, valued: Sequence[ErrorEstimateRecord]) -> Table:
     own = {r.model: r for r in valued if r.estimator == "bootstrap_632plus" and r.metric == valued[0].metric}
-    return tuple(
+    rows = tuple(
         Row(model, tuple(numbers.number(own[model.id].details[name], 3) for name in ("R", "gamma", "omega")))
         for model in view.models
         if model.id in own
     )
+    return Table(
+        say("estimates.plus_title"), ("R", "γ", "ω"), rows, say("estimates.plus"), look="small-table"
+    )
 
 
-def _chosen(view: View) -> tuple[Row, ...]:
+def _chosen(view: View) -> Table:
     """Count how often each model's search chose which parameters."""
     rows = []
     for model in view.models:
@@ -225,15 +218,16 @@ def _chosen(view: View) -> tuple[Row, ...]:
             shown = [f"{visible(params)} ({count}×)" for params, count in counts.most_common(MOST_CHOSEN)]
             folds = numbers.count(sum(counts.values()))
             rows.append(Row(model, (folds, numbers.count(len(counts)), listed(shown, MOST_CHOSEN))))
-    return tuple(rows)
+    heads = tuple(say(f"estimates.chosen_{name}") for name in ("folds", "kinds", "parameters"))
+    return Table(
+        say("estimates.chosen_title"), heads, tuple(rows), say("estimates.nested"), look="small-table"
+    )
 
 
-def _criteria(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _criteria(view: View) -> Table:
     choices = {c.criterion: c for c in view.results.criterion_choices}
-    if not choices:
-        return (), ()
     rows = []
-    for model in view.models:
+    for model in view.models if choices else ():
         cells = []
         for name, choice in choices.items():
             record = next((r for r in view.results.metrics if r.model == model.id and r.metric == name), None)
@@ -241,7 +235,10 @@ def _criteria(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
             value = numbers.MISSING if record is None else numbers.number(record.value, decimals)
             cells.append(("▸ " if choice.model == model.id else "") + value)
         rows.append(Row(model, tuple(cells)))
-    return tuple(label_of("metric", name) for name in choices), tuple(rows)
+    heads = tuple(label_of("metric", name) for name in choices)
+    return Table(
+        say("estimates.criteria_title"), heads, tuple(rows), say("estimates.criteria"), look="small-table"
+    )
 
 
 def _missing(records: Sequence[ErrorEstimateRecord]) -> str:

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evalreport import numbers
 from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.report.naming import greater_is_better, label_of, listed
-from evalreport.report.view import Cell, Model, Row, Table, View, difference_decimals, metric_decimals
+from evalreport.report.view import Cell, Model, Row, Table, Tables, View, difference_decimals, metric_decimals
 from evalreport.texts import coded, say
 
 MOST_PAIRS = 10
 """Pairs that are shown; the others stand in results.json."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """What the section shows: its finding, a paragraph, and three tables (the last one of pairs)."""
-
-    heading: str
-    text: str
-    estimates: Table
-    agreement: Table
-    pairs: Table | None
-
-
-def describe(view: View) -> Judge | None:
+def describe(view: View) -> Tables | None:
     """Lay out what the judge gains and where it misleads; nothing without outcomes that people gave."""
     agreements = {r.model: r for r in view.results.judge_agreement}
     if not agreements:
@@ -36,11 +25,9 @@ def describe(view: View) -> Judge | None:
     shown = [m for m in view.models if m.id in agreements]
     rows = [_estimate(view, r, m) for m in shown for r in estimates if r.a == m.id and r.b is None]
     pairs = [r for r in estimates if r.b is not None]
-    return Judge(
-        heading=_heading(view, whole),
-        text=" ".join(_sentences(view, estimates)),
-        estimates=Table(say("judge.estimates"), _heads(), tuple(rows), _levels(view, estimates)),
-        agreement=Table(
+    tables = [
+        Table(say("judge.estimates"), _heads(), tuple(rows), _levels(view, estimates)),
+        Table(
             say("judge.agreement"),
             tuple(
                 say(f"judge.{name}")
@@ -49,8 +36,9 @@ def describe(view: View) -> Judge | None:
             tuple(_agreement(agreements[m.id], m) for m in shown),
             say("judge.kappa_note"),
         ),
-        pairs=_pairs(view, pairs) if pairs else None,
-    )
+    ]
+    tables += [_pairs(view, pairs)] if pairs else []
+    return Tables(tuple(tables), _heading(view, whole), " ".join(_sentences(view, estimates)))
 
 
 def _heading(view: View, whole: JudgeAgreementRecord) -> str:
@@ -166,7 +154,8 @@ def _pairs(view: View, pairs: Sequence[JudgeEstimateRecord]) -> Table:
     more = len(rows) - MOST_PAIRS
     note = say("judge.pairs_note", level=numbers.percent(view.confidence))
     note += " " + say("judge.more_pairs", n=more) if more > 0 else ""
-    return Table(say("judge.pairs"), (*_heads(), say("judge.bias_between")), tuple(rows[:MOST_PAIRS]), note)
+    heads = (*_heads(), say("judge.bias_between"))
+    return Table(say("judge.pairs"), heads, tuple(rows[:MOST_PAIRS]), note, first=say("table.pair"))
 
 
 def _bias(record: JudgeBiasRecord | None, first: str) -> Cell | str:

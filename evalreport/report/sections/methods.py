@@ -11,12 +11,19 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.config import Options
-from evalreport.plots.pictures import count_sets, f1_at_recall
+from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
-from evalreport.report.characters import shorten, visible
-from evalreport.report.figures import Figure
-from evalreport.report.naming import entry, label_of, level_of_pairs, listed, summary_of, test_in_words
-from evalreport.report.sections import attempts
+from evalreport.report.naming import (
+    entry,
+    label_of,
+    level_of_pairs,
+    listed,
+    shorten,
+    summary_of,
+    test_in_words,
+    visible,
+)
+from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, text_of
@@ -224,7 +231,7 @@ def describe(view: View) -> Methods:
     if results.suite:
         parts.append(_of_suite(view))
     parts.append(
-        attempts.scope(view) or say(SCOPES.get(results.design, "methods.conditional"), n=len(view.models))
+        tasks.scope(view) or say(SCOPES.get(results.design, "methods.conditional"), n=len(view.models))
     )
     known = entry("metric", view.primary.metric)
     if known is not None and known.family == "judged" and results.judge_agreement:

@@ -8,17 +8,18 @@ from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.pairs import confusion
+from evalreport.plots.pictures import Figure
 from evalreport.records import ComparisonRecord, Interval, MetricRecord
-from evalreport.report.characters import distinct_names, visible
-from evalreport.report.figures import Figure
 from evalreport.report.naming import (
     MetricKey,
+    distinct_names,
     entry,
     greater_is_better,
     label_of,
     listed,
     metric_label,
     summary_of,
+    visible,
 )
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import (

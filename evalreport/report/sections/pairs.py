@@ -1,17 +1,21 @@
-"""Pairs of models in ranked order, and all models at once."""
+"""Pairs of models in ranked order: verdicts, sizes of the differences, agreement; and all models at once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import combinations, groupby
+from statistics import fmean, stdev
 
 from evalreport import numbers
-from evalreport.plots.pairs import critical_differences
-from evalreport.records import OmnibusRecord
-from evalreport.report.figures import Figure
+from evalreport.plots.pairs import Strip, critical_differences, strip
+from evalreport.plots.pictures import Figure
+from evalreport.records import EffectRecord, OmnibusRecord
 from evalreport.report.naming import (
     MetricKey,
+    entry,
     family_words,
     label_of,
     level_of_pairs,
@@ -20,16 +24,19 @@ from evalreport.report.naming import (
     test_in_words,
 )
 from evalreport.report.view import (
+    Cell,
     Model,
     Row,
+    Table,
     View,
     comparison_between,
     difference_decimals,
     interval_of,
+    metric_decimals,
     text_of,
     verdict_between,
 )
-from evalreport.texts import in_words, named, say
+from evalreport.texts import group_of, has, in_words, named, say
 
 MOST_OPEN, MOST_DRAWN = 8, 24
 """Pairs of more models are a list, folded away; average ranks of more are not drawn."""
@@ -62,8 +69,7 @@ class Pairs:
     heading: str
     columns: tuple[Model, ...]
     rows: tuple[PairRow, ...]
-    heads: tuple[str, ...]
-    listed: tuple[Row, ...]
+    listed: Table | None
     notes: tuple[str, ...]
 
 
@@ -99,8 +105,9 @@ def describe(view: View) -> Pairs | None:
         say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view)),
         columns,
         made,
-        heads,
-        pairs if many else (),
+        Table(say("pairs.box"), heads, pairs, kinds=("text", "", "", "text"), sortable=True)
+        if many
+        else None,
         _notes(view),
     )
 
@@ -186,10 +193,8 @@ def _notes(view: View) -> tuple[str, ...]:
 class Omnibus:
     """What the section shows."""
 
-    rows: tuple[Row, ...]
     figure: Figure | None
-    note: str
-    remarks: bool
+    table: Table | None
 
 
 def describe_omnibus(view: View) -> Omnibus | None:
@@ -201,7 +206,16 @@ def describe_omnibus(view: View) -> Omnibus | None:
         return None
     remarks = any(record.reason or record.caution for record in records)
     rows = tuple(_row(view, record, remarks) for record in records)
-    return Omnibus(rows, figure, say("omnibus.note"), remarks)
+    names = (
+        "table.metric",
+        "omnibus.over",
+        "table.statistic",
+        "table.p",
+        *(("table.remark",) if remarks else ()),
+    )
+    table = Table(say("omnibus.box"), tuple(map(say, names)), rows, say("omnibus.note"), first=say("table.test"),
+                  kinds=("text", "text", "", "", "remark"))  # fmt: skip
+    return Omnibus(figure, table if rows else None)
 
 
 def _row(view: View, record: OmnibusRecord, remarks: bool) -> Row:
@@ -234,3 +248,222 @@ def _omnibus_figure(view: View) -> Figure | None:
         width=6.6,
         height=1.3 + 0.2 * len(records),
     )
+
+
+SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
+SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap"})
+"""Designs whose fits share training data."""
+MOST_PAIRS, MOST_STRIPS = 100, 15
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What the section shows; empty parts are left out."""
+
+    heading: str
+    figure: Figure | None
+    tables: tuple[Table, ...]
+    cut: bool
+
+
+def describe_differences(view: View) -> Differences | None:
+    """Lay out the section; nothing where no pair has a size and no model has several fits."""
+    effects, heads, sizes = _sizes(view)
+    fit_heads, fits = _fits(view)
+    if not (sizes or fits):
+        return None
+    kind = named("differences.fits", view.results.design, say("differences.fits.other"))
+    size, agreed = say("differences.sizes"), say("differences.agreement")
+    pair, agreement = say("table.pair"), _agreement(view)
+    tables = (
+        Table(say("differences.fits_title", kind=kind), fit_heads, fits, look="fits"),
+        Table(size, heads, sizes[:MOST_PAIRS], _size_note(effects), look="sizes", first=pair, sortable=True),
+        Table(
+            agreed, _agreement_heads(view), agreement[:MOST_PAIRS], look="sizes", first=pair, sortable=True
+        ),
+    )
+    return Differences(
+        heading=say("heading.differences" if len(view.models) > 1 else "heading.fits"),
+        figure=_figure(view, kind),
+        tables=tuple(table for table in tables if table.rows),
+        cut=max(len(sizes), len(agreement)) > MOST_PAIRS,
+    )
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+
+def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
+    """Put the sizes of all pairs into one table; over right and wrong answers, rank-biserial only repeats g."""
+    repeated = bool(view.results.agreement)
+    shown = [
+        r
+        for r in view.results.effects
+        if not (repeated and r.effect == "rank_biserial" and r.unit == "example")
+    ]
+    columns = list(dict.fromkeys((r.effect, r.unit) for r in shown))
+    known = {m.id: m for m in view.models}
+    rows = []
+    turned = sorted(
+        map(partial(_better_first, known), shown), key=lambda r: (known[r.a].index, known[r.b].index)
+    )
+    for (a, b), records in groupby(turned, key=lambda r: (r.a, r.b)):
+        by_column = {(r.effect, r.unit): r for r in records}
+        cells = tuple(_size(view, by_column.get(column)) for column in columns)
+        first, second = known[a], known[b]
+        label = f"{first.name} \u2212 {second.name}"
+        rows.append(Row(None, cells, label, f"{first.key} {second.key}"))
+    effects = list(dict.fromkeys(effect for effect, _ in columns))
+    return effects, tuple(_head(*column) for column in columns), tuple(rows)
+
+
+def _better_first(known: Mapping[str, Model], record: EffectRecord) -> EffectRecord:
+    """Turn a size round where the second model ranks before the first: better minus worse."""
+    value, low, high = record.value, record.low, record.high
+    if known[record.a].index < known[record.b].index or value is None:
+        return record
+    if record.effect == "odds_ratio_discordant":
+        value, low, high = 1 / value, 1 / high if high else 0.0, 1 / low if low else None
+    elif record.effect == "probability_of_superiority":
+        value, low, high = 1 - value, _less(1.0, high), _less(1.0, low)
+    else:
+        value, low, high = 0.0 - value, _less(0.0, high), _less(0.0, low)
+    return replace(record, a=record.b, b=record.a, value=value, low=low, high=high)
+
+
+def _less(whole: float, part: float | None) -> float | None:
+    return None if part is None else whole - part
+
+
+def _size_note(effects: list[str]) -> str:
+    """Say what the sizes mean, those that are shown."""
+    notes = [text for effect, text in group_of("differences.size_note").items() if effect in effects]
+    return " ".join([say("differences.sizes_note"), *notes])
+
+
+def _head(effect: str, unit: str) -> str:
+    label = named("differences.size", effect, effect.replace("_", " "))
+    key = f"differences.unit.{unit}"
+    return label + (f" ({say(key)})" if has(key) else "")
+
+
+def _size(view: View, record: EffectRecord | None) -> Cell:
+    if record is None or record.value is None:
+        return Cell(numbers.MISSING, note="" if record is None else text_of(view, record.text))
+    per_cases = record.effect.endswith("_per_1000")
+    signed = per_cases or record.effect in SIGNED
+    decimals = 1 if per_cases else 3 if record.effect == "probability_of_superiority" else 2
+    beside = numbers.interval(record.low, record.high, decimals, signed=signed)
+    if record.effect == "odds_ratio_discordant" and record.high is None and record.low is not None:
+        beside = f"[{numbers.number(record.low, decimals)}, ∞]"
+    return Cell(numbers.number(record.value, decimals, signed=signed), beside, record.value)
+
+
+# --- agreement ------------------------------------------------------------------------------------------------------
+
+
+def _agreement_heads(view: View) -> tuple[str, ...]:
+    known = entry("metric", view.results.agreement[0].metric) if view.results.agreement else None
+    labels = known is not None and known.needs == "labels"
+    word = say("differences.right" if labels else "differences.outcome_1")
+    ways = ("only_first", "only_second", "neither")
+    return (say("differences.both", word=word), *(say(f"differences.{way}") for way in ways))
+
+
+def _agreement(view: View) -> tuple[Row, ...]:
+    """Count the examples that both models of a pair get right, only one, or neither, better model first."""
+    known = {m.id: m for m in view.models}
+    rows = []
+    for record in view.results.agreement:
+        a, b, only_a, only_b = known[record.a], known[record.b], record.only_a, record.only_b
+        if b.index < a.index:
+            a, b, only_a, only_b = b, a, only_b, only_a
+        counts = (record.both, only_a, only_b, record.neither)
+        cells = tuple(Cell(numbers.count(count), numbers.share(count, sum(counts))) for count in counts)
+        label = say("differences.pair", a=a.name, b=b.name)
+        rows.append((a.index, b.index, Row(None, cells, label, f"{a.key} {b.key}")))
+    return tuple(row for *_, row in sorted(rows, key=lambda found: found[:2]))
+
+
+# --- single fits ----------------------------------------------------------------------------------------------------
+
+
+Values = dict[tuple[str | None, str | None], float | None]
+
+
+def _primary_folds(view: View) -> dict[str, Values]:
+    """Return every model's values of the primary metric by single fit, in the results' order."""
+    by_model: dict[str, Values] = {}
+    key = view.primary
+    for record in view.results.folds:
+        if (record.metric, record.average, record.label) == (key.metric, key.average, key.label):
+            by_model.setdefault(record.model, {})[record.repeat, record.fold] = record.value
+    return by_model
+
+
+def _fits(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    folds, decimals = _primary_folds(view), metric_decimals(view, view.primary)
+    sources = list(dict.fromkeys(r.source for r in view.results.variance if _is_primary(view, r.metric)))
+    rows = []
+    for model in view.models:
+        values = [v for v in folds.get(model.id, {}).values() if v is not None]
+        if len(values) < 2:
+            continue
+        cells = [numbers.number(f(values), decimals) for f in (fmean, min, max)]
+        cells.insert(1, numbers.number(stdev(values), decimals + 1))
+        for source in sources:
+            found = [r.value for r in view.results.variance
+                     if (r.model, r.source) == (model.id, source) and _is_primary(view, r.metric)]  # fmt: skip
+            cells.append(numbers.number(found[0] ** 0.5, decimals + 1) if found else numbers.MISSING)
+        rows.append(Row(model, (numbers.count(len(values)), *cells)))
+    heads = (
+        say("differences.number"), say("differences.mean"), say("differences.standard_deviation"),
+        say("differences.lowest"), say("differences.highest"),
+    )  # fmt: skip
+    return (*heads, *(say("differences.spread", source=source) for source in sources)), tuple(rows)
+
+
+def _is_primary(view: View, metric: str) -> bool:
+    return metric in (view.results.primary_metric, view.primary.metric)
+
+
+def _figure(view: View, kind: str) -> Figure | None:
+    """Draw the differences on single fits, of every pair or (of many) those with the leader."""
+    folds = _primary_folds(view)
+    models = [m for m in view.models if m.id in folds and None not in folds[m.id].values()]
+    if view.results.baseline is not None:
+        baseline = view.model(view.results.baseline)
+        pairs = [(m, baseline) for m in models if m is not baseline and baseline in models]
+    else:
+        pairs = list(combinations(models, 2))
+        if len(pairs) > MOST_STRIPS:
+            pairs = [(models[0], m) for m in models[1 : MOST_STRIPS + 1]]
+    # Seeds of other names are no pairs.
+    rows = [
+        _strip(a, b, folds)
+        for a, b in pairs
+        if folds[a.id].keys() == folds[b.id].keys() and len(folds[a.id]) > 1
+    ]
+    if not rows:
+        return None
+    axis_label = say("differences.axis", metric=view.primary_words)
+    shared = f" {say('differences.shared')}" if view.results.design in SHARING else ""
+    described = "; ".join(
+        say("differences.strip", pair=r.label, value=numbers.number(fmean(r.differences), 4, signed=True))
+        for r in rows
+    )
+    return Figure(
+        name="strip",
+        title=say("differences.title", metric=view.primary_words, kind=kind),
+        description=described,
+        caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
+        draw=(partial(strip, rows, axis_label=axis_label),),
+        width=6.2,
+        height=0.6 + 0.34 * max(len(rows), 2),
+    )
+
+
+def _strip(a: Model, b: Model, folds: dict[str, Values]) -> Strip:
+    both = ((x, folds[b.id][fit]) for fit, x in folds[a.id].items())
+    differences = tuple(x - y for x, y in both if x is not None and y is not None)
+    return Strip(f"{a.short} − {b.short}", differences, a.index, f"{a.key}_{b.key}")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.records import DisparityRecord, MetricRecord
-from evalreport.report.characters import distinct_names, visible
-from evalreport.report.naming import MetricKey, in_sentence, listed, metric_label
+from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
@@ -166,8 +165,8 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
         ticks=scale.ticks(),
         note=" ".join(filter(None, notes)),
         details=(
-            _differences(view, own, names),
-            *(_values(view, key, names, records) for key in key_metrics(view)),
+            _differences(view, own, names, visible(name)),
+            *(_values(view, key, names, records, visible(name)) for key in key_metrics(view)),
         ),
     )
 
@@ -233,7 +232,9 @@ def _gap(view: View, record: DisparityRecord | None, scale: _Scale) -> Gap:
     return Gap(scale.place(sign * record.difference), low, round(high - (low or 0.0), 2), text, title)
 
 
-def _values(view: View, key: MetricKey, names: Mapping[str, str], records: Sequence[MetricRecord]) -> Table:
+def _values(
+    view: View, key: MetricKey, names: Mapping[str, str], records: Sequence[MetricRecord], column: str
+) -> Table:
     """Give one metric by slice and model, each with its interval."""
     decimals, models = metric_decimals(view, key), view.models[:MOST_MODELS]
     found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
@@ -249,10 +250,12 @@ def _values(view: View, key: MetricKey, names: Mapping[str, str], records: Seque
         Row(None, tuple(cell(found.get((value, m.id))) for m in models), name)
         for value, name in names.items()
     )
-    return Table(metric_label(key), tuple(m.short for m in models), rows)
+    title = say("slices.by", metric=metric_label(key), column=column)
+    heads = tuple(m.short for m in models)
+    return Table(title, heads, rows, look="points", first=say("table.slice"))
 
 
-def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str, str]) -> Table:
+def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str, str], column: str) -> Table:
     """Give how each slice differs from the rest and from the best one, for every model on the primary metric."""
     by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
     for record in own:
@@ -289,7 +292,8 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
             rows.append(Row(model, cells))
     heads = (say("table.slice"), say("slices.others"), say("table.adjusted"), say("slices.best"), say("slices.ratio"),
              say("table.remark"))  # fmt: skip
-    return Table("", heads, tuple(rows), say("slices.differences"))
+    return Table(say("slices.differences_by", column=column), heads, tuple(rows), say("slices.differences"),
+                 look="points", kinds=("text", "", "", "", "", "remark"))  # fmt: skip
 
 
 def _is_primary(view: View, record: DisparityRecord) -> bool:
