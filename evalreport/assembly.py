@@ -24,7 +24,7 @@ from evalreport.intervals.operating_points import (
     with_band,
     with_bin_limits,
 )
-from evalreport.metrics.baselines import filled_in
+from evalreport.metrics.criteria import filled_in
 from evalreport.metrics.curves import CURVES, Curve, record_of
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.operating_points import (

@@ -24,7 +24,7 @@ from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.engine.draws import mapped, working
-from evalreport.metrics.baselines import baseline_records
+from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.quantities import chosen
 from evalreport.results import Results
 from evalreport.slices.analysis import with_slices
