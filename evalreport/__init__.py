@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from evalreport.comparisons.study_design import Answer, Layout, Measure
     from evalreport.config import Options
     from evalreport.data.aggregates import Aggregated
-    from evalreport.data.available_analyses import Possible
     from evalreport.data.predictions import Predictions
+    from evalreport.data.selection import Possible
     from evalreport.refit.plans import Backend, Plan
     from evalreport.refit.resampling import Resampled
     from evalreport.report import RenderOutcome

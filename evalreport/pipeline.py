@@ -23,10 +23,9 @@ from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.engine.threads import mapped, working
+from evalreport.engine.draws import mapped, working
 from evalreport.metrics.baselines import baseline_records
 from evalreport.metrics.quantities import chosen
-from evalreport.provenance import provenance
 from evalreport.results import Results
 from evalreport.slices.analysis import with_slices
 from evalreport.slices.slice_estimates import divisions_asked
@@ -41,6 +40,7 @@ from evalreport.stages import (
     analysed,
     decide,
     of_each,
+    provenance,
     ranked,
     require_analysable,
     second_verdicts,

@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from itertools import groupby
 
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.registry import TABLE, UNLIKE, By, Shortfall
+from evalreport.intervals.proportions import TABLE, UNLIKE, By, Shortfall
 from studies.known_limits import KNOWN_LIMITS
 from studies.rows import Row
 from studies.tally import LEADING

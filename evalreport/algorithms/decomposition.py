@@ -12,8 +12,7 @@ import numpy.typing as npt
 from evalreport.algorithms.replicates import Replicates, clusters_of, over_examples, replicates_of
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.derivative import Array
-from evalreport.engine.distributions import whole_product
+from evalreport.engine.distributions import Array, whole_product
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.numbers import number

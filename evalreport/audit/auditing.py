@@ -27,10 +27,9 @@ from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError, cleared
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
-from evalreport.provenance import plain_options, signature
 from evalreport.records import HistoryRecord, JsonObject, MetricRecord, warning
 from evalreport.results import AuditRecord, Results, to_json
-from evalreport.stages import analysed
+from evalreport.stages import analysed, plain_options, signature
 from evalreport.texts import Message, Text
 
 MOST_JUDGED = 40

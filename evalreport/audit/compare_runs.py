@@ -22,7 +22,7 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
-from evalreport.data.recorded_inputs import at_hand, recorded_files
+from evalreport.data.sources import at_hand, recorded_files
 from evalreport.errors import InputError
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, greater_is_better

@@ -18,8 +18,7 @@ from evalreport.audit.run_differences import Past, Present, Reference
 from evalreport.audit.sequential_test import share_of_look
 from evalreport.comparisons.decisions import adjust
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
-from evalreport.engine.derivative import Array
-from evalreport.engine.distributions import chi2_tail, dot, exp, log, log_choose
+from evalreport.engine.distributions import Array, chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.results import AuditRecord, Results
 from evalreport.texts import Message, Text, parts

@@ -22,7 +22,7 @@ from evalreport.config import Options
 from evalreport.data.columns import in_order
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.data.selection import subset
-from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import Array
 from evalreport.errors import UsageError
 from evalreport.intervals.proportions import ValueLimits, difference_limits
 from evalreport.metrics.fits import each_apart

@@ -18,8 +18,7 @@ from evalreport.config import Options, with_fields
 from evalreport.data import load
 from evalreport.data.aggregates import aggregate_below
 from evalreport.data.predictions import Predictions
-from evalreport.data.recorded_inputs import at_hand, places, recorded_files, stays_below
-from evalreport.data.sources import Found, digest
+from evalreport.data.sources import Found, at_hand, digest, places, recorded_files, stays_below
 from evalreport.errors import EvalreportError, InputError, UsageError
 from evalreport.records import JsonObject
 from evalreport.results import Results, to_json
@@ -484,7 +483,7 @@ def _checked(
     unchecked: tuple[Text, ...] = (),
 ) -> Verification:
     """Count what agrees, and gather what does not."""
-    from evalreport.provenance import environment
+    from evalreport.stages import environment
 
     here, there = environment(), dict(recorded.content.get("environment", {}))
     versions = {name: (there.get(name), here.get(name)) for name in sorted({*here, *there})}

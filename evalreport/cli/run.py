@@ -38,8 +38,8 @@ from evalreport.registry import unknown_name
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
-    from evalreport.data.available_analyses import Possible
     from evalreport.data.predictions import Predictions
+    from evalreport.data.selection import Possible
     from evalreport.records import GateRecord
     from evalreport.results import Results
 

@@ -16,7 +16,7 @@ from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
 from evalreport.config import Options
 from evalreport.engine.counts import freedom_of_clusters
 from evalreport.intervals import recommended
-from evalreport.intervals.registry import Shortfall, shortfall_of, shortfalls
+from evalreport.intervals.proportions import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate, Floats, Indices
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample

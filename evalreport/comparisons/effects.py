@@ -19,7 +19,7 @@ import numpy.typing as npt
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.estimate import Floats

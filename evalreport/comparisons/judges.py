@@ -21,7 +21,7 @@ from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.normal import ppi
-from evalreport.intervals.registry import shortfall_of
+from evalreport.intervals.proportions import shortfall_of
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.judged import LEAST_GOLD, common_gold, fewest_of_a_task, task_weights
 from evalreport.metrics.label_estimates import table_function

@@ -16,7 +16,7 @@ from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.config import Options
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
-from evalreport.intervals.registry import Kind
+from evalreport.intervals.proportions import Kind
 from evalreport.metrics.estimate import Estimate, Floats, Judged
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import of_tables

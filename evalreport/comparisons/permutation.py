@@ -22,8 +22,7 @@ from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine.counts import class_places, margin_columns
-from evalreport.engine.derivative import Array, slopes_at, zero_where_undefined
-from evalreport.engine.distributions import fair_binomial
+from evalreport.engine.distributions import Array, fair_binomial, slopes_at, zero_where_undefined
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices

@@ -12,7 +12,7 @@ import numpy as np
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.intervals import INTERVALS, recommended
 from evalreport.intervals.choice import lacks as why_not
-from evalreport.intervals.registry import UNLIKE
+from evalreport.intervals.proportions import UNLIKE
 from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.texts import Message, Text, parts

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evalreport.data.available_analyses import ANALYSED_DESIGNS, Possible, survey, why_not_analysed
 from evalreport.data.loading import load
 from evalreport.data.predictions import Column, Design, ModelOutputs, Predictions
+from evalreport.data.selection import ANALYSED_DESIGNS, Possible, survey, why_not_analysed
 
 __all__ = [
     "load",

@@ -24,8 +24,16 @@ from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from evalreport.data.layouts import MOST_FILES, Entry, fixed_part, hidden, is_pattern, matching, too_many
-from evalreport.data.reading import file_format
+from evalreport.data.reading import (
+    MOST_FILES,
+    Entry,
+    file_format,
+    fixed_part,
+    hidden,
+    is_pattern,
+    matching,
+    too_many,
+)
 from evalreport.errors import InputError, UsageError, remember, remember_address
 from evalreport.sources import SCHEMES
 from evalreport.version import __version__

@@ -36,11 +36,10 @@ from evalreport.data.concatenation import (
     positions,
     refuse_where,
 )
-from evalreport.data.ids import code_ids
+from evalreport.data.ids import code_ids, told_apart
 from evalreport.data.outputs import label_numbers
 from evalreport.data.predictions import TASK, Arrow, Column, Indices, ModelOutputs, Values
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
-from evalreport.data.suites import told_apart
 from evalreport.data.task import FoundTask
 from evalreport.errors import InputError, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning

@@ -22,13 +22,12 @@ from evalreport.data.counts import counts_found, distinct, refuse_options, rows_
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
+from evalreport.data.ids import clusters_across_tasks, divide_by_task, require_sizes, unlike_classes
 from evalreport.data.joined_files import attach_truth, covariates, true_values
-from evalreport.data.layouts import named_by
-from evalreport.data.missing import settle_missing
 from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
-from evalreport.data.probabilities import name_probabilities
-from evalreport.data.reading import Columns
+from evalreport.data.probabilities import name_probabilities, settle_missing
+from evalreport.data.reading import Columns, named_by
 from evalreport.data.sources import (
     Copies,
     File,
@@ -40,7 +39,6 @@ from evalreport.data.sources import (
     read_with_folders,
     table_of,
 )
-from evalreport.data.suites import clusters_across_tasks, divide_by_task, require_sizes, unlike_classes
 from evalreport.data.task import FoundTask, find_task
 from evalreport.data.unpacking import one_database
 from evalreport.errors import InputError, refuse_all, together

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import Array
 from evalreport.engine.draws import LastUse
 from evalreport.engine.ranks import Order, descending_order, running_weights
 

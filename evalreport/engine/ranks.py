@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine.derivative import ratio
-from evalreport.engine.distributions import normal_tail, weighted_sums
+from evalreport.engine.distributions import normal_tail, ratio, weighted_sums
 from evalreport.engine.draws import LastUse, keep_running_sum
 
 Floats = npt.NDArray[np.float64]

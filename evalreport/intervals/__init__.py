@@ -9,7 +9,7 @@ from evalreport.intervals.choice import (
     recommended,
     resolved,
 )
-from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
+from evalreport.intervals.proportions import INTERVALS, Bounds, IntervalMethod
 
 __all__ = [
     "INTERVALS",

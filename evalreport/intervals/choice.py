@@ -9,16 +9,20 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import Array
 from evalreport.intervals.normal import MOST_BLOCKS
 from evalreport.intervals.proportions import (
     ALIKE,
+    INTERVALS,
     ONE_CLUSTER,
+    UNLIKE,
+    Bounds,
+    IntervalMethod,
+    Kind,
     clopper_pearson_limits,
     difference_limits,
     wilson_limits,
 )
-from evalreport.intervals.registry import INTERVALS, UNLIKE, Bounds, IntervalMethod, Kind
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
 from evalreport.records import Interval

@@ -10,8 +10,7 @@ from scipy import special
 
 from evalreport.engine.distributions import root, t_quantile
 from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, signed_rank_tail
-from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
-from evalreport.intervals.registry import Bounds, interval
+from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, Bounds, interval, quantile
 from evalreport.metrics.estimate import Estimate
 from evalreport.texts import Message
 

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from evalreport.engine.derivative import Array, ratio
-from evalreport.engine.distributions import dot, log, log1p
+from evalreport.engine.distributions import Array, dot, log, log1p, ratio
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.texts import Message

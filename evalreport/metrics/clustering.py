@@ -17,8 +17,7 @@ from scipy import sparse, special
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
-from evalreport.engine.derivative import Array, gradient, ratio
-from evalreport.engine.distributions import exp, log, log_choose
+from evalreport.engine.distributions import Array, exp, gradient, log, log_choose, ratio
 from evalreport.engine.draws import bootstrap_cells
 from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range
 from evalreport.metrics.registry import Metric, Quantity, affine, contingency, definition

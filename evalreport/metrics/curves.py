@@ -10,8 +10,7 @@ import numpy as np
 
 from evalreport.config import Task
 from evalreport.engine.counts import Counts
-from evalreport.engine.derivative import zero_where_undefined
-from evalreport.engine.distributions import log
+from evalreport.engine.distributions import log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import METRICS, Metric

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import Array
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
 

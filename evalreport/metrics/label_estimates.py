@@ -19,7 +19,7 @@ from evalreport.engine.counts import (
     margins_of,
     one_vs_rest,
 )
-from evalreport.engine.derivative import Array, gradient, ratio, slopes_at, zero_where_undefined
+from evalreport.engine.distributions import Array, gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within
 from evalreport.metrics.estimate import Estimate, Floats, value_range
 from evalreport.metrics.registry import METRICS, Quantity, definition

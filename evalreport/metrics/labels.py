@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evalreport.engine.counts import Counts
-from evalreport.engine.derivative import Array, ratio
+from evalreport.engine.distributions import Array, ratio
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Fields, binary_table, table
 from evalreport.texts import Message

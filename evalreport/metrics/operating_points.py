@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.data.predictions import ModelOutputs
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import log
-from evalreport.engine.threads import mapped
+from evalreport.engine.draws import mapped
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import METRICS, Quantity, definition

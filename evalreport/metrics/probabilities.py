@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from evalreport.engine.derivative import Array, ratio
-from evalreport.engine.distributions import log, weighted_sums
+from evalreport.engine.distributions import Array, log, ratio, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
     PROPORTION_INTERVALS,

@@ -17,7 +17,7 @@ from evalreport.engine.binned import (
     binned_roc_auc,
 )
 from evalreport.engine.counts import Climb, Steps, steps_of
-from evalreport.engine.derivative import Array, ratio
+from evalreport.engine.distributions import Array, ratio
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
 from evalreport.metrics.estimate import Floats, ModelView

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Task
-from evalreport.engine.derivative import Array, ratio
+from evalreport.engine.distributions import Array, ratio
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 

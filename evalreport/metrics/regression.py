@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.engine.derivative import Array, ratio
-from evalreport.engine.distributions import dot, weighted_sums
+from evalreport.engine.distributions import Array, dot, ratio, weighted_sums
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth

@@ -20,9 +20,8 @@ from evalreport.engine.binned import (
     slopes_of,
 )
 from evalreport.engine.distributions import Columns, Whole, column_sums, dot, weighted_sums, whole_numbers
-from evalreport.engine.draws import Bytes
+from evalreport.engine.draws import Bytes, mapped
 from evalreport.engine.ranks import Order
-from evalreport.engine.threads import mapped
 from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.units import Layout, Units

@@ -13,11 +13,9 @@ from scipy import sparse
 
 from evalreport.data.predictions import Predictions
 from evalreport.engine.binned import bin_weights, by_row
-from evalreport.engine.derivative import gradient
-from evalreport.engine.distributions import Columns, Pieces, column_totals, combined, piece_sums
-from evalreport.engine.draws import Bytes, in_floats, of_row_bytes
+from evalreport.engine.distributions import Columns, Pieces, column_totals, combined, gradient, piece_sums
+from evalreport.engine.draws import Bytes, in_floats, mapped, of_row_bytes
 from evalreport.engine.ranks import group_weights
-from evalreport.engine.threads import mapped
 from evalreport.metrics.estimate import Estimate, Floats, Indices, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import Key, RowData, binned

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
-from evalreport.engine.draws import blocks, stream
+from evalreport.engine.draws import blocks, mapped, stream
 from evalreport.engine.ranks import Order, descending_order, running_weights
-from evalreport.engine.threads import mapped
 from evalreport.metrics.estimate import Floats, Indices, view
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units

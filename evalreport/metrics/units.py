@@ -20,7 +20,7 @@ from evalreport.engine.counts import (
     freedom_within,
     kish,
 )
-from evalreport.engine.derivative import Array
+from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError
 

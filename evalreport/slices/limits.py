@@ -15,11 +15,9 @@ import numpy.typing as npt
 from scipy import special
 
 from evalreport.comparisons.registry import probability
-from evalreport.engine.derivative import Array
-from evalreport.engine.distributions import dot, exp, log_choose
+from evalreport.engine.distributions import Array, dot, exp, log_choose
 from evalreport.intervals.choice import leading
-from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
-from evalreport.intervals.registry import INTERVALS
+from evalreport.intervals.proportions import INTERVALS, difference_limits, quantile, wilson_limits
 from evalreport.metrics.estimate import Estimate, Floats, Indices
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample

@@ -11,7 +11,7 @@ import pytest
 import evalreport
 from evalreport.comparisons.cautions_of_tests import largest_losses
 from evalreport.config import Options
-from evalreport.intervals.registry import INTERVALS, Shortfall, shortfall_of, shortfalls
+from evalreport.intervals.proportions import INTERVALS, Shortfall, shortfall_of, shortfalls
 from evalreport.pipeline import evaluate
 from evalreport.records import WarningRecord
 from evalreport.results import Results

@@ -9,9 +9,8 @@ import pytest
 from benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
 from evalreport.engine.binned import Bins, Cells, bin_weights, bins_of, running_sums, shares, slopes_of
 from evalreport.engine.distributions import column_sums, whole_numbers
-from evalreport.engine.draws import uniform_multinomial
+from evalreport.engine.draws import uniform_multinomial, working
 from evalreport.engine.ranks import descending_order, group_weights
-from evalreport.engine.threads import working
 from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.row_data import said_of_histograms

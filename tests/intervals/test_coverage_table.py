@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.registry import shortfalls
+from evalreport.intervals.proportions import shortfalls
 from evalreport.metrics.registry import METRICS
 from studies import coverage_page, intervals_page
 from studies.coverage import SIZES

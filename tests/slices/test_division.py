@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.data.available_analyses import survey
+from evalreport.data.selection import survey
 from evalreport.data.slicing import (
     MOST_VALUES,
     bin_codes,
