@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Literal, Union, get_args, get_origin, get_type_hints
 
 from evalreport.errors import UsageError
 from evalreport.records import Interval
@@ -60,7 +60,7 @@ def _kinds(record: type) -> Mapping[str, tuple[Kind, type]]:
     return {entry.name: _kind_of(hints[entry.name]) for entry in dataclasses.fields(record)}
 
 
-def _kind_of(hint: Any) -> tuple[Kind, type]:
+def _kind_of(hint: object) -> tuple[Kind, type]:
     for part in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
         inside = get_args(part)
         if get_origin(part) is tuple:
@@ -76,7 +76,7 @@ def _kind_of(hint: Any) -> tuple[Kind, type]:
     return "plain", object
 
 
-def _is_record(kind: Any) -> bool:
+def _is_record(kind: object) -> bool:
     return dataclasses.is_dataclass(kind)
 
 

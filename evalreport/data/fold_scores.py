@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.errors import InputError
+from evalreport.records import JsonObject
 from evalreport.texts import quoted
 
 _SPLIT = re.compile(r"split(\d+)_test_(\w+)", re.ASCII)
-Scored = Mapping[str, Any]
+Scored = JsonObject
 """What scikit-learn returns: arrays and lists by name."""
-Splits = list[tuple[Any, Any]]
+Indices = npt.NDArray[np.int64]
+Splits = list[tuple[Indices, Indices]]
 """Rows of training and of testing, a pair for each split."""
 
 _TIMES = frozenset(("fit_time", "score_time"))
@@ -96,7 +99,7 @@ def _is_cross_validation(value: object) -> bool:
     return names >= _TIMES and any(name.startswith("test_") for name in names)
 
 
-def _names(value: Any) -> set[str]:
+def _names(value: object) -> set[str]:
     if isinstance(value, Mapping):
         return set(map(str, value))
     columns = getattr(value, "columns", ()) if type(value).__name__ == "DataFrame" else ()
@@ -148,7 +151,7 @@ def _splits(results: Scored) -> Splits:
     return [] if indices is None else list(zip(indices["train"], indices["test"], strict=True))
 
 
-def _place_of(tests: Sequence[Any]) -> list[tuple[int, int]] | None:
+def _place_of(tests: Sequence[Indices]) -> list[tuple[int, int]] | None:
     """Return the repeat and the fold of each split; None where the splits are not divisions of the examples."""
     n = len(np.unique(np.concatenate(tests)))
     place: list[tuple[int, int]] = []

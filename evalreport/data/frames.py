@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -255,7 +255,7 @@ def _truth_part(truth: object) -> _Part:
     return part
 
 
-def _aligned(columns: Mapping[Any, object], name: str, model: str) -> _Part:
+def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
     """Bring the columns of a mapping into the order of one index, where some of them have one."""
     taken = {str(header): _column(values) for header, values in columns.items()}
     indexes = {header: index for header, (_, index) in taken.items() if index is not None}
@@ -401,8 +401,7 @@ def _require_known(part: _Part, reference: _Part) -> None:
 
 
 def _rows(part: _Part) -> int:
-    columns: list[Any] = list(part.columns.values())
-    return len(columns[0]) if columns else 0
+    return len(cast("Sized", next(iter(part.columns.values()), ())))
 
 
 def _no_order(name: str, header: str | None) -> InputError:
@@ -505,7 +504,7 @@ def _frame(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         raise _unreadable(name, (str(error) or type(error).__name__).splitlines()[0][:160]) from None
 
 
-def _arrow(source: Any) -> pa.Table:
+def _arrow(source: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> pa.Table:
     """Return a table, a record batch, a stream of them, a data set or a scanner as a table."""
     import pyarrow as pa
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path, PurePath, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -53,7 +53,7 @@ from evalreport.data.reading import (
 )
 from evalreport.errors import InputError, OutputError
 from evalreport.files import recover
-from evalreport.records import InputRecord, WarningRecord, warning
+from evalreport.records import InputRecord, JsonObject, WarningRecord, warning
 from evalreport.sources import AnyPath, is_address
 
 Copies: TypeAlias = Callable[[], Path]
@@ -525,7 +525,7 @@ def _columns(columns: Mapping[str, Column]) -> Iterator[bytes]:
         yield columns[name].values.tobytes()
 
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[JsonObject]
 """``inputs`` of a results.json, which may hold anything."""
 
 
@@ -556,7 +556,7 @@ def stays_below(place: str) -> bool:
 
 
 @contextmanager
-def at_hand(content: Mapping[str, Any], where: AnyPath) -> Iterator[Path]:
+def at_hand(content: JsonObject, where: AnyPath) -> Iterator[Path]:
     """Give the folder where recorded inputs lie; of an address the copies, and of nothing else that lies there.
 
     Raises

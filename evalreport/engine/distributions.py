@@ -1,7 +1,7 @@
 """Tails and quantiles of the usual distributions, a root of a function, and exact derivatives by the complex step.
 
-``scipy.stats`` has tails and quantiles too, but takes half a second to import and a tenth of a millisecond a call; rarer
-distributions are taken from there, where they are needed.
+``scipy.stats`` has tails and quantiles too, but takes half a second to import and a tenth of a millisecond a
+call; rarer distributions are taken from there, where they are needed.
 """
 
 from __future__ import annotations

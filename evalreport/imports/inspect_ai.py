@@ -242,7 +242,7 @@ def _unzipped(path: Path) -> dict[str, object]:
         raise InputError(f"a broken zip ({str(error)[:120]})", file=str(path), expected=_EXPECTED) from None
 
 
-def _samples(members: _Archive, names: set[str]) -> list[Any]:
+def _samples(members: _Archive, names: set[str]) -> list[Record]:
     journal = sorted(
         (name for name in names if name.startswith("_journal/summaries/")), key=lambda name: (len(name), name)
     )
@@ -257,7 +257,7 @@ def _samples(members: _Archive, names: set[str]) -> list[Any]:
     return [_json(members, name) for name in sorted(names) if name.startswith("samples/")]
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[Record]:
     return value if isinstance(value, list) else []
 
 

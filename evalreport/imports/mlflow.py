@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from evalreport.data.columns import spellings
 from evalreport.errors import InputError, UsageError
@@ -214,7 +213,7 @@ def _is_input(name: str, answered: str | None) -> bool:
     )
 
 
-def _metadata(table: Table, row: Sequence[Any], kept: Sequence[str]) -> dict[str, object]:
+def _metadata(table: Table, row: Sequence[object], kept: Sequence[str]) -> dict[str, object]:
     """Return what a row says of its question; the parts of a structured one by their own names."""
     found: dict[str, object] = {}
     for name in kept:

@@ -21,6 +21,8 @@ from evalreport.errors import InputError, remember, remember_address
 from evalreport.files import MOST_BYTES
 from evalreport.imports.table import Found, Record, parsed, text_of
 
+Cells: TypeAlias = tuple[Any, ...]
+"""One row of a database, as it was asked for."""
 TABLE = "eval_results_table.json"
 TRACED_ID = "mlflow.eval.requestId"
 """The tag with a digest of the inputs that mlflow.genai.evaluate gives a trace: the same for every run."""
@@ -40,7 +42,7 @@ class Table:
 
     file: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
 
     def column(self, name: str, option: str) -> int:
         """Return a column's place.
@@ -69,7 +71,7 @@ class Judgement:
     """What somebody said of a trace: a scorer's feedback, a person's, or the expected answer."""
 
     name: str
-    value: Any
+    value: object
     expected: bool
     human: bool
 
@@ -248,7 +250,7 @@ def _value(text: object) -> object:
         return text
 
 
-def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:
+def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Cells]:
     """Return what a database says, ordered by the first two columns; opened for reading, and nothing in it can act."""
     if not path.is_file():
         raise InputError("there is no such database", file=str(path), remedy="check the path")
@@ -279,7 +281,7 @@ _ENDLESS = (
 """A view may have rows without end."""
 
 
-def _bounded(rows: Iterable[tuple[Any, ...]], path: Path) -> Iterator[tuple[Any, ...]]:
+def _bounded(rows: Iterable[Cells], path: Path) -> Iterator[Cells]:
     left = MOST_BYTES
     for row in rows:
         left -= _ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))

@@ -18,6 +18,7 @@ from evalreport.data.columns import LONE_PROBABILITIES, PROBABILITY_PREFIXES, sp
 from evalreport.data.reading import WRITABLE, dotted
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
+from evalreport.records import JsonObject
 from evalreport.texts import Message
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, "example"))
 
 
 T = TypeVar("T")
-Record: TypeAlias = Mapping[str, Any]
+Record: TypeAlias = JsonObject
 """An object of JSON, of which nothing is known yet."""
 
 

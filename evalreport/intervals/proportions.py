@@ -21,7 +21,7 @@ from evalreport.texts import Message, Text
 Kind = Literal[
     "proportion",
     "weighted_proportion",
-    "f1",
+    "jaccard",
     "auc",
     "auc_or_difference",
     "mean",
@@ -74,7 +74,7 @@ class IntervalMethod:
     @property
     def of_one_metric(self) -> bool:
         """Whether it is made for one metric's single value, and stands first there where it stands at all."""
-        return self.kind in ("f1", "auc_or_difference")
+        return self.kind in ("jaccard", "auc_or_difference")
 
     @property
     def of_one_value(self) -> bool:
@@ -209,7 +209,9 @@ def jeffreys(estimate: Estimate, level: float) -> Bounds:
     return Bounds(low, high)
 
 
-@interval("Wilson on the Jaccard scale", "f1", source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial")
+@interval(
+    "Wilson on the Jaccard scale", "jaccard", source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial"
+)
 def wilson_f1(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of J = TP / (TP + FP + FN), mapped to F1 = 2J / (1 + J)."""
     rising = estimate.metric.monotone_of
