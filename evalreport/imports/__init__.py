@@ -5,12 +5,11 @@ JSON and SQLite are read, for reading only; nothing is unpickled or run. Models 
 
 from __future__ import annotations
 
-from evalreport.imports.deepeval import import_deepeval
 from evalreport.imports.inspect_ai import import_inspect
 from evalreport.imports.lm_eval import import_lm_eval
 from evalreport.imports.mlflow import import_mlflow
-from evalreport.imports.promptfoo import import_promptfoo
 from evalreport.imports.table import Imported, write_table
+from evalreport.imports.test_cases import import_deepeval, import_promptfoo
 
 __all__ = [
     "Imported",

@@ -1,0 +1,208 @@
+"""Test cases of DeepEval and promptfoo (JSON) -> rows: per case, one model a file, or a provider and prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from evalreport.errors import InputError
+from evalreport.imports.table import (
+    Found,
+    Imported,
+    Record,
+    Row,
+    as_table,
+    digest,
+    json_of,
+    judgement_of,
+    named,
+    once,
+    read_from,
+)
+from evalreport.texts import Message
+
+Cases = Sequence[Record]
+
+
+def import_deepeval(
+    paths: Sequence[Path], *, models: Sequence[str] = (), metric: str | None = None
+) -> Imported:
+    """Read the test runs of one or more models.
+
+    Parameters
+    ----------
+    paths
+        Test runs, or folders of them (DEEPEVAL_RESULTS_FOLDER); a run's hyperparameter ``model`` names its model, else
+        the file does.
+    models
+        Those to read, also ``FOUND=NAME``; or one name for each path.
+    metric
+        The metric whose score is the outcome; None: whether the test case passed.
+
+    Raises
+    ------
+    InputError
+        No test run, or no such metric.
+    UsageError
+        Names that do not fit the models.
+    """
+    found = [one for place, path in enumerate(paths) for one in _runs(place, path)]
+    found = once(named(found, paths, models))
+    known = {name for one in found for case in one.source for name in _metrics(case)}
+    if metric is not None and metric not in known:
+        raise _no_metric(metric, paths, f"one of {', '.join(sorted(known)) or 'no metrics'}")
+    rows = [
+        # A case's name is only its place.
+        Row(
+            one.model,
+            digest([case.get(name) for name in _ASKED]),
+            {"outcome": _passed(one.file, case, metric)},
+            _tagged(case),
+        )
+        for one in found
+        for case in one.source
+    ]
+    return _judged(found, rows, metric, _ASKED)
+
+
+def import_promptfoo(
+    paths: Sequence[Path], *, models: Sequence[str] = (), metric: str | None = None
+) -> Imported:
+    """Read the results of one or more evaluations.
+
+    Parameters
+    ----------
+    paths
+        Results; a model is a provider, or each provider with each prompt where there are several prompts.
+    models
+        Those to read, also ``FOUND=NAME``; or one name for each path.
+    metric
+        The outcome: ``score``, or a named metric of the assertions; None: whether the test passed.
+
+    Raises
+    ------
+    InputError
+        No results, or no such metric.
+    UsageError
+        Names that do not fit the models.
+    """
+    found = [
+        Found(place, model, str(path), results)
+        for place, path in enumerate(paths)
+        for model, results in _by_model(path).items()
+    ]
+    found = once(named(found, paths, models))
+    known = {name for one in found for result in one.source for name in _part(result, "namedScores")}
+    if metric is not None and metric != "score" and metric not in known:
+        raise _no_metric(metric, paths, f"score, or one of {', '.join(sorted(known)) or 'no named metrics'}")
+    rows = [
+        Row(
+            one.model,
+            # Its variables and assertions tell a test from others; --repeat leaves no field.
+            digest([_part(result, "testCase").get(name) for name in _TESTED]),
+            {"outcome": _met(one.file, result, metric)},
+            {**_part(_part(result, "testCase"), "vars"), **_part(_part(result, "testCase"), "metadata")},
+        )
+        for one in found
+        for result in one.source
+    ]
+    return _judged(found, rows, metric, _TESTED)
+
+
+def _no_metric(metric: str, paths: Sequence[Path], known: str) -> InputError:
+    return InputError(f"there is no metric {metric!r}", file=str(paths[0]), expected=known)
+
+
+def _judged(
+    found: Sequence[Found[Cases]], rows: Sequence[Row], metric: str | None, told_apart_by: Sequence[str]
+) -> Imported:
+    said = Message("imported.outcome", name=metric or "success")
+    return as_table(rows, [*read_from(found), said, Message("imported.by_digest", columns=[*told_apart_by])])
+
+
+def _part(content: Record, name: str) -> Record:
+    part = content.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+# --- DeepEval -------------------------------------------------------------------------------------------------------
+
+_RUN = "a test run of DeepEval as JSON: testCases with input and metricsData"
+_ASKED = ("input", "expectedOutput", "context")
+
+
+def _runs(place: int, given: Path) -> Iterator[Found[Cases]]:
+    for path in sorted(given.rglob("*.json")) if given.is_dir() else [given]:
+        content = json_of(path, _RUN)
+        cases = content.get("testCases") if isinstance(content, dict) else None
+        if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+            raise InputError("no test run", file=str(path), expected=_RUN)
+        model = _part(content, "hyperparameters").get("model")
+        yield Found(place, str(model or path.stem), str(path), cases)
+
+
+def _metrics(case: Record) -> dict[str, Record]:
+    data = case.get("metricsData")
+    return {
+        str(metric["name"]): metric
+        for metric in (data if isinstance(data, list) else [])
+        if isinstance(metric, dict) and "name" in metric
+    }
+
+
+def _passed(file: str, case: Record, metric: str | None) -> float | None:
+    """Return the outcome; None where the judge failed."""
+    scores = _metrics(case)
+    judged = scores.values() if metric is None else [scores[metric]] if metric in scores else []
+    if not judged or any(score.get("error") for score in judged):
+        return None
+    value = case.get("success") if metric is None else scores[metric].get("score")
+    return judgement_of(value, metric or "success", file)
+
+
+def _tagged(case: Record) -> dict[str, object]:
+    """Return the metadata of a test case, and its tags, by their own names."""
+    given = case.get("metadata", case.get("additionalMetadata"))
+    own: dict[str, object] = dict(given) if isinstance(given, dict) else {}
+    tags = case.get("tags")
+    if isinstance(tags, list) and tags:
+        own.setdefault("tags", ",".join(sorted(map(str, tags))))
+    return own
+
+
+# --- promptfoo ------------------------------------------------------------------------------------------------------
+
+_RESULTS = "results of promptfoo as JSON (promptfoo eval -o results.json): results.results with testCase"
+_TESTED = ("vars", "assert")
+_ERROR = 2
+"""promptfoo's failureReason where there is no answer to judge (0: none, 1: an assertion failed)."""
+
+
+def _by_model(path: Path) -> dict[str, list[Record]]:
+    content = json_of(path, _RESULTS)
+    rows = _part(content, "results").get("results") if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and "testCase" in row for row in rows):
+        raise InputError("no results", file=str(path), expected=_RESULTS)
+    prompts = {_label(row.get("prompt")) for row in rows}
+    models: dict[str, list[Record]] = {}
+    for row in rows:
+        provider = _label(row.get("provider"))
+        name = provider if len(prompts) == 1 else f"{provider}: {_label(row.get('prompt'))}"
+        models.setdefault(name, []).append(row)
+    return models
+
+
+def _label(value: object) -> str:
+    """Return the name of a provider or prompt."""
+    if not isinstance(value, dict):
+        return str(value)
+    return str(value.get("label") or value.get("id") or value.get("raw"))
+
+
+def _met(file: str, result: Record, metric: str | None) -> float | None:
+    """Return the outcome of a test; None where there was no answer to judge."""
+    if result.get("failureReason") == _ERROR:
+        return None
+    scores = result if metric in (None, "score") else _part(result, "namedScores")
+    name = metric or "success"
+    return judgement_of(scores.get(name), name, file)
