@@ -1,15 +1,20 @@
-"""Parquet, Arrow and Feather, and NumPy's npz: columns with types of their own."""
+"""Parquet, Arrow and Feather, NumPy's npz, and what scikit-learn's cross-validation returns: columns with types."""
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.config import Options
 from evalreport.data.columns import LONE_PROBABILITIES, Kind, all_numbers, as_text, keep
 from evalreport.data.predictions import Arrow, Values
 from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format, reads
@@ -23,16 +28,18 @@ from evalreport.data.unpacking import (
     room_of,
 )
 from evalreport.errors import InputError
-from evalreport.texts import Message
+from evalreport.records import JsonObject
+from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+
 _BROKEN_ARCHIVE = (
-    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, struct.error, KeyError, AttributeError, TypeError),
+    *(zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError),
     # An encrypted or an unknown compression, and a header that promises more than there is memory.
-    *(RuntimeError, MemoryError, OverflowError),
+    *(RuntimeError, MemoryError),
 )
 
 
@@ -40,7 +47,7 @@ _ROWS_A_PIECE = 8192
 
 
 @contextmanager
-def whole(name: str, suffix: str) -> Iterator[None]:
+def whole(name: str, suffix: str, *further: type[Exception]) -> Iterator[None]:
     """Say of whatever a library finds wrong while it reads a file that the file is broken or of another format.
 
     Raises
@@ -52,10 +59,8 @@ def whole(name: str, suffix: str) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, struct.error) as error:
-        raise foreign(
-            name, f"it cannot be read as {suffix} ({_first_line(error)})", f"a whole {suffix} file"
-        ) from None
+    except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, struct.error, *further) as error:
+        raise _foreign(name, suffix, f"it cannot be read as {suffix} ({_first_line(error)})") from None
 
 
 @reads("parquet", writable=True)
@@ -237,7 +242,6 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
     InputError
         Where there are not as many labels as columns.
     """
-    import numpy as np
     import pyarrow as pa
 
     whole = {header: values for header, values in arrays.items() if header in LONE_PROBABILITIES}
@@ -268,14 +272,9 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
     return rest
 
 
-def foreign(name: str, problem: str, expected: str) -> InputError:
-    """Say that a file is broken or is not what its suffix says."""
-    return InputError(
-        problem,
-        file=name,
-        expected=expected,
-        remedy="write the file again, or give it the suffix of what it is",
-    )
+def _foreign(name: str, suffix: str, problem: str) -> InputError:
+    remedy = "write the file again, or give it the suffix of what it is"
+    return InputError(problem, file=name, expected=f"a whole {suffix} file", remedy=remedy)
 
 
 def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
@@ -301,7 +300,7 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     _check_entries(path, [chunk for chunk in chunks if chunk.column in texts], room)
     arrays, left_out = _columns(column, kinds, room.name, room)
     if any(len(array) != rows for array in arrays.values()):
-        raise foreign(room.name, "its columns have different lengths", "a whole parquet file")
+        raise _foreign(room.name, "parquet", "its columns have different lengths")
     return Columns(names, arrays, rows, _place(lambda header: column(header, "text")), left_out)
 
 
@@ -352,35 +351,28 @@ def _arrow(path: Path, room: Room) -> pa.Table:
 
 
 def _npz(path: Path, room: Room) -> dict[str, Values]:
-    import numpy as np
-
     name = room.name
-    try:
-        # np.load would take any other file for a pickle, and would not close one that it cannot open.
-        with path.open("rb") as stream:
-            if not zipfile.is_zipfile(stream):
-                raise foreign(name, "it cannot be read as npz (it is no zip archive)", "a whole npz file")
-            room.check(declared_by_npz(stream, name))
-            stream.seek(0)
+    # np.load would take any other file for a pickle, and would not close one that it cannot open.
+    with whole(name, "npz", *_BROKEN_ARCHIVE), path.open("rb") as stream:
+        if not zipfile.is_zipfile(stream):
+            raise _foreign(name, "npz", "it cannot be read as npz (it is no zip archive)")
+        room.check(declared_by_npz(stream, name))
+        stream.seek(0)
+        try:
             with np.load(stream, allow_pickle=False) as archive:
                 return {header: archive[header] for header in archive.files}
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise foreign(
-                name, f"it cannot be read as npz ({_first_line(error)})", "a whole npz file"
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise InputError(
+                "the file holds Python objects, which can run code when they are loaded",
+                file=name,
+                expected="arrays of numbers, booleans or fixed-width text",
+                remedy="save text with dtype=str (for example np.asarray(labels, dtype=str))",
             ) from None
-        raise InputError(
-            "the file holds Python objects, which can run code when they are loaded",
-            file=name,
-            expected="arrays of numbers, booleans or fixed-width text",
-            remedy="save text with dtype=str (for example np.asarray(labels, dtype=str))",
-        ) from None
-    except _BROKEN_ARCHIVE as error:
-        raise foreign(name, f"it cannot be read as npz ({_first_line(error)})", "a whole npz file") from None
 
 
 def _one_dimension(header: object, values: object, name: str, gaps: bool) -> Arrow:
-    import numpy as np
     import pyarrow as pa
 
     dimensions = getattr(values, "ndim", 1)
@@ -413,3 +405,193 @@ def _one_dimension(header: object, values: object, name: str, gaps: bool) -> Arr
 
 def _first_line(error: BaseException) -> str:
     return (str(error) or type(error).__name__).splitlines()[0][:160]
+
+
+_SPLIT = re.compile(r"split(\d+)_test_(\w+)", re.ASCII)
+Scored = JsonObject
+"""What scikit-learn returns: arrays and lists by name."""
+Rows = npt.NDArray[np.int64]
+Splits = list[tuple[Rows, Rows]]
+"""Rows of training and of testing, a pair for each split."""
+
+_TIMES = frozenset(("fit_time", "score_time"))
+
+
+def as_fold_scores(source: object, options: Options) -> tuple[object, str | None]:
+    """Turn ``cv_results_`` of a search, or what ``cross_validate`` returned, into one mapping of columns a model.
+
+    Parameters
+    ----------
+    source
+        Either of the two, or a mapping of names to them; anything else is returned as it is.
+    options
+        ``value`` names the scorer where there are several, such as ``test_f1_macro``.
+
+    Returns
+    -------
+    source, value
+        The mapping, and the column of the scores in it (``test_`` and the scorer's name), None where the source was
+        neither. Candidates of a search are named by their parameters. Other columns: ``fold``, and of
+        ``cross_validate`` also ``repeat`` (where the splits are repeated) and the sizes that the corrected test
+        asks for.
+
+    Raises
+    ------
+    InputError
+        Where several scorers were used and none is named, or ``cross_validate`` was not asked to return its indices.
+    """
+    if _is_search(source):
+        return _with_value(_candidates(cast(Scored, source), "<cv_results_>", options))
+    if _is_cross_validation(source):
+        return _with_value({"model": _folds(cast(Scored, source), "<cross_validate>", options)})
+    if not isinstance(source, Mapping) or not source:
+        return source, None
+    if not all(_is_search(value) or _is_cross_validation(value) for value in source.values()):
+        return source, None
+    found: dict[str, dict[str, object]] = {}
+    splits: dict[str, Splits] = {}
+    results = cast(Scored, source)
+    for name, value in results.items():
+        if _is_search(value):
+            found |= {
+                f"{name}: {own}": columns for own, columns in _candidates(value, f"<{name}>", options).items()
+            }
+        else:
+            found[str(name)] = _folds(value, f"<{name}>", options)
+            splits[str(name)] = _splits(value)
+    _refuse_other_splits(splits)
+    return _with_value(found)
+
+
+def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | None]:
+    """Return the columns of the models, and which of them holds the scores: the first.
+
+    Raises
+    ------
+    InputError
+        Where models were scored by different scorers.
+    """
+    scorers = {next(iter(columns)): name for name, columns in found.items()}
+    if len(scorers) > 1:
+        said = ", ".join(f"{scorer} of {quoted(name)}" for scorer, name in scorers.items())
+        raise InputError(
+            f"the scores are not of one scorer: {said}",
+            expected="models that were scored alike",
+            remedy="pass the same scoring to each cross_validate",
+        )
+    return found, next(iter(scorers), None)
+
+
+def _is_search(value: object) -> bool:
+    names = _names(value)
+    return "params" in names and any(_SPLIT.fullmatch(name) for name in names)
+
+
+def _is_cross_validation(value: object) -> bool:
+    names = _names(value)
+    return names >= _TIMES and any(name.startswith("test_") for name in names)
+
+
+def _names(value: object) -> set[str]:
+    if isinstance(value, Mapping):
+        return set(map(str, value))
+    columns = getattr(value, "columns", ()) if type(value).__name__ == "DataFrame" else ()
+    return set(map(str, columns))
+
+
+def _candidates(results: Scored, name: str, options: Options) -> dict[str, dict[str, object]]:
+    splits = [match for header in _names(results) if (match := _SPLIT.fullmatch(header))]
+    scorer = _scorer({match[2] for match in splits}, name, options)
+    numbers = sorted({int(match[1]) for match in splits})
+    values = np.array([results[f"split{number}_test_{scorer}"] for number in numbers], dtype=np.float64)
+    found: dict[str, dict[str, object]] = {}
+    for place, params in enumerate(results["params"]):
+        said = ", ".join(f"{key}={value}" for key, value in params.items()) or "default parameters"
+        own = said if said not in found else f"{said} ({place + 1})"
+        found[own] = {f"test_{scorer}": values[:, place], "fold": [str(number) for number in numbers]}
+    return found
+
+
+def _folds(results: Scored, name: str, options: Options) -> dict[str, object]:
+    scorer = _scorer(
+        {header.removeprefix("test_") for header in results if header.startswith("test_")}, name, options
+    )
+    values = np.asarray(results[f"test_{scorer}"], dtype=np.float64)
+    splits = _splits(results)
+    if not splits:
+        raise InputError(
+            "the scores of cross_validate come without the sizes of its folds",
+            file=name,
+            expected="indices, from which the corrected test takes how many examples were trained and tested on",
+            remedy="call cross_validate(..., return_indices=True)",
+        )
+    columns: dict[str, object] = {
+        f"test_{scorer}": values,
+        "train_size": [len(train) for train, _ in splits],
+        "test_size": [len(test) for _, test in splits],
+    }
+    place = _place_of([test for _, test in splits])
+    if place is None:
+        return columns | {"repeat": list(map(str, range(len(splits))))}
+    return columns | {
+        "repeat": [str(repeat) for repeat, _ in place],
+        "fold": [str(fold) for _, fold in place],
+    }
+
+
+def _splits(results: Scored) -> Splits:
+    indices = results.get("indices")
+    return [] if indices is None else list(zip(indices["train"], indices["test"], strict=True))
+
+
+def _place_of(tests: Sequence[Rows]) -> list[tuple[int, int]] | None:
+    """Return the repeat and the fold of each split; None where the splits are not divisions of the examples."""
+    n = len(np.unique(np.concatenate(tests)))
+    place: list[tuple[int, int]] = []
+    seen: set[int] = set()
+    repeat = fold = 0
+    for test in tests:
+        own = {int(row) for row in test}
+        if own & seen:
+            return None
+        seen |= own
+        place.append((repeat, fold))
+        fold += 1
+        if len(seen) == n:
+            seen, repeat, fold = set(), repeat + 1, 0
+    return None if seen else place
+
+
+def _scorer(names: set[str], file: str, options: Options) -> str:
+    """Return the one scorer, or the one that ``value`` names."""
+    asked = (options.value or "").removeprefix("mean_").removeprefix("test_")
+    if asked in names:
+        return asked
+    if len(names) == 1 and options.value is None:
+        return next(iter(names))
+    said = ", ".join(f"test_{name}" for name in sorted(names))
+    raise InputError(
+        f"there is no scorer {options.value!r}: {said}"
+        if options.value
+        else f"there are several scorers: {said}",
+        file=file,
+        expected="the one that the comparison is about",
+        remedy=f"name it, e.g. value={f'test_{min(names)}'!r}",
+    )
+
+
+def _refuse_other_splits(splits: Mapping[str, Splits]) -> None:
+    """Refuse scores of folds that are not the same for all models: they are compared fold by fold."""
+    first = next(iter(splits), None)
+    for name, own in splits.items():
+        assert first is not None
+        same = len(own) == len(splits[first]) and all(
+            np.array_equal(a[1], b[1]) for a, b in zip(own, splits[first], strict=True)
+        )
+        if not same:
+            raise InputError(
+                f"its folds are not those of {quoted(first)}",
+                file=f"<{name}>",
+                expected="the same folds for every model, which are compared fold by fold",
+                remedy="pass the same cv with a fixed random_state to each cross_validate",
+            )

@@ -9,6 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,12 @@ _LONGEST_CELL = 16_000_000
 _LONGEST_LINE = 2 * _LONGEST_CELL
 _LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
 Record = tuple[int, list[str]]
+_not_text = partial(
+    InputError,
+    expected="text in UTF-8",
+    remedy="save the file as UTF-8 text, or give it the suffix of what it is",
+)
+_ONE_OBJECT = "write the file again with one object a line"
 
 
 @reads("csv", "tsv", "csv.gz", "tsv.gz", writable=True)
@@ -163,7 +170,13 @@ def _records(path: Path, name: str) -> Iterator[Record]:
                 yield line, cells
                 line = reader.line_num + 1
     except csv.Error as error:
-        raise _broken_quote(name, line, error) from None
+        raise InputError(
+            f"the row cannot be split into cells ({error})",
+            file=name,
+            line=line,
+            expected="every opened quote closed, and a quote within a quoted cell doubled",
+            remedy="write the file with a CSV writer",
+        ) from None
     except (OSError, EOFError, zlib.error) as error:
         raise _cut_short(path, name, error) from None
     finally:
@@ -177,7 +190,7 @@ def _filled(records: Iterator[Record]) -> Iterator[Record]:
 def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
     for number, raw in enumerate(_split(stream), start=1):
         if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise _not_text(name, number, "the file is in UTF-16")
+            raise _not_text("the file is in UTF-16", file=name, line=number)
         if len(raw) > _LONGEST_LINE:
             raise InputError(
                 f"the line is longer than {_LONGEST_LINE / 1e6:,.0f} MB",
@@ -187,11 +200,12 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
                 remedy="write the file with a CSV writer",
             )
         if b"\0" in raw:
-            raise _not_text(name, number, "the file holds a NUL byte, so it is no text")
+            raise _not_text("the file holds a NUL byte, so it is no text", file=name, line=number)
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise _not_text(name, number, f"byte {raw[error.start]:#04x} is not UTF-8") from None
+            problem = f"byte {raw[error.start]:#04x} is not UTF-8"
+            raise _not_text(problem, file=name, line=number) from None
 
 
 def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
@@ -218,26 +232,6 @@ def _cut_short(path: Path, name: str, error: Exception) -> InputError:
         file=name,
         expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
         remedy="write or copy the file again",
-    )
-
-
-def _not_text(name: str, line: int, problem: str) -> InputError:
-    return InputError(
-        problem,
-        file=name,
-        line=line,
-        expected="text in UTF-8",
-        remedy="save the file as UTF-8 text, or give it the suffix of what it is",
-    )
-
-
-def _broken_quote(name: str, line: int, error: csv.Error) -> InputError:
-    return InputError(
-        f"the row cannot be split into cells ({error})",
-        file=name,
-        line=line,
-        expected="every opened quote closed, and a quote within a quoted cell doubled",
-        remedy="write the file with a CSV writer",
     )
 
 
@@ -275,7 +269,7 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
             objects = f"count(*) FILTER ({objects})"
             counted = connection.execute(_select(f"count(*), {objects}", source), parameters).fetchone()
             if counted is None or counted[0] == 0:
-                return Columns((), {}, 0, _nowhere)
+                return Columns((), {}, 0, lambda _row, _header: (None, ""))
             if counted[1] < counted[0]:
                 raise _fault(path, name, "a line is no JSON object, or names a key twice")
             keys = _select("DISTINCT unnest(json_keys(json)) AS name", source) + " ORDER BY name"
@@ -295,10 +289,6 @@ def _check_room(path: Path, name: str, memory_limit: int | None) -> None:
             pass
     except (OSError, EOFError, zlib.error) as error:
         raise _fault(path, name, str(error)) from None
-
-
-def _nowhere(_row: int, _header: str | None) -> tuple[None, str]:
-    return None, ""
 
 
 def _query(kinds: Mapping[str, Kind], source: str) -> str:
@@ -323,12 +313,8 @@ def _fault(path: Path, name: str, fallback: str) -> InputError:
             pass
     except InputError as error:
         return error
-    return InputError(
-        f"the file cannot be read as JSON Lines ({fallback[:160]})",
-        file=name,
-        expected="one JSON object a line",
-        remedy="write the file again with one object a line",
-    )
+    problem = f"the file cannot be read as JSON Lines ({fallback[:160]})"
+    return InputError(problem, file=name, expected="one JSON object a line", remedy=_ONE_OBJECT)
 
 
 def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object]]]:
@@ -364,13 +350,8 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _not_an_object(name: str, line: int, problem: str) -> InputError:
-    return InputError(
-        problem,
-        file=name,
-        line=line,
-        expected="one JSON object a line, in UTF-8",
-        remedy="write the file again with one object a line",
-    )
+    expected = "one JSON object a line, in UTF-8"
+    return InputError(problem, file=name, line=line, expected=expected, remedy=_ONE_OBJECT)
 
 
 def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from evalreport.config import Options
-from evalreport.data.binary import read_arrays, read_table
+from evalreport.data.binary import as_fold_scores, read_arrays, read_table
 from evalreport.data.columns import (
     IDENTITY_COLUMNS,
     LONE_PROBABILITIES,
@@ -19,7 +20,6 @@ from evalreport.data.columns import (
 )
 from evalreport.data.concatenation import Table
 from evalreport.data.counts import are_counts
-from evalreport.data.fold_scores import as_fold_scores
 from evalreport.data.predictions import Indices
 from evalreport.data.reading import Choose, Columns, empty_file
 from evalreport.data.sources import table_of
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 _ID_NAMES = frozenset(spellings("id"))
 _TRUTH_NAMES = frozenset(spellings("y_true"))
 MODEL = "model"
+_no_order = partial(
+    InputError,
+    "it has no index, and stands beside indexes of different orders",
+    expected="one order that a plain array can be in",
+    remedy="give it the index of its rows: pd.Series(values, index=X_test.index)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +276,7 @@ def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
     for header, (values, _) in taken.items():
         if header not in texts:
             if not alike:
-                raise _no_order(name, header)
+                raise _no_order(file=name, column=header)
             found[header] = values
         elif texts[header].equals(reference):
             found[header] = values
@@ -351,7 +357,7 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
         if index is None:
             rows = _rows(part)
             if reference is not truth and not alike:
-                raise _no_order(part.name, None)
+                raise _no_order(file=part.name)
             if rows != len(labels):
                 raise InputError(
                     f"it holds {rows} values without labels, where the index of {reference.name} has"
@@ -402,16 +408,6 @@ def _require_known(part: _Part, reference: _Part) -> None:
 
 def _rows(part: _Part) -> int:
     return len(cast("Sized", next(iter(part.columns.values()), ())))
-
-
-def _no_order(name: str, header: str | None) -> InputError:
-    return InputError(
-        "it has no index, and stands beside indexes of different orders",
-        file=name,
-        column=header,
-        expected="one order that a plain array can be in",
-        remedy="give it the index of its rows: pd.Series(values, index=X_test.index)",
-    )
 
 
 def _table(

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.config import Task
 from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.design import Cells, design_of, with_seeds_as_repeats, without_a_place
 from evalreport.data.predictions import Column, ModelOutputs, Predictions, Values
@@ -265,18 +266,8 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
 
 
 def _model(model: ModelOutputs, rows: Rows, axis: Axis, x: float) -> ModelOutputs:
-    columns = {name: replace(c, values=c.values[rows]) for name, c in model.columns.items()}
-    columns[axis] = Column(np.full(len(rows), x))
-    return ModelOutputs(
-        model.name,
-        y_pred=None if model.y_pred is None else model.y_pred[rows],
-        score=None if model.score is None else model.score[rows],
-        proba=None if model.proba is None else model.proba[rows],
-        outcome=None if model.outcome is None else model.outcome[rows],
-        attempts=None if model.attempts is None else model.attempts.of(rows),
-        gold=None if model.gold is None else model.gold[rows],
-        columns=columns,
-    )
+    chosen = _of_model(model, rows)
+    return replace(chosen, present=None, columns={**chosen.columns, axis: Column(np.full(len(rows), x))})
 
 
 def one_value_a_dataset(predictions: Predictions) -> Predictions:
@@ -388,12 +379,9 @@ def _probability(p: Predictions) -> Answer:
     return _those_with(p, "proba", [m.name for m in p.models if m.proba is not None])
 
 
-def _regression(p: Predictions) -> Answer:
-    return _yes("numbers") if p.task == "regression" else _no("numbers", task=p.task)
-
-
-def _outcomes(p: Predictions) -> Answer:
-    return _yes("outcome") if p.task == "outcome" else _no("outcome", task=p.task)
+def _where(task: Task, name: str) -> Callable[[Predictions], Answer]:
+    """Return the question whether the task is this one."""
+    return lambda p: _yes(name) if p.task == task else _no(name, task=p.task)
 
 
 def _judged(p: Predictions) -> Answer:
@@ -401,14 +389,6 @@ def _judged(p: Predictions) -> Answer:
     if not counts:
         return _no("gold")
     return _yes("gold", counts=tuple(f"{name} {n}" for name, n in counts.items()), n=p.n)
-
-
-def _values(p: Predictions) -> Answer:
-    return _yes("value") if p.task == "scores" else _no("value", task=p.task)
-
-
-def _groups(p: Predictions) -> Answer:
-    return _yes("groups") if p.task == "clustering" else _no("groups", task=p.task)
 
 
 def _paired(p: Predictions) -> Answer:
@@ -532,11 +512,11 @@ _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
     "labels": _labels,
     "ranking": _ranking,
     "probabilities": _probability,
-    "regression": _regression,
-    "outcomes": _outcomes,
+    "regression": _where("regression", "numbers"),
+    "outcomes": _where("outcome", "outcome"),
     "judged": _judged,
-    "scores": _values,
-    "groups": _groups,
+    "scores": _where("scores", "value"),
+    "groups": _where("clustering", "groups"),
     "paired": _paired,
     "independent": _independent,
     "folds": _folds,

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 from evalreport.errors import InputError, remember, remember_address
 from evalreport.files import MOST_BYTES
-from evalreport.imports.table import Found, Record, parsed, text_of
+from evalreport.imports.table import Found, Record, parsed, part_of, text_of
 
 Cells: TypeAlias = tuple[Any, ...]
 """One row of a database, as it was asked for."""
@@ -341,17 +341,12 @@ def _trace(content: Record) -> Trace:
     given = content.get("assessments")
     for one in given if isinstance(given, list) else []:
         if isinstance(one, dict) and one.get("valid", True):
-            told = _part(one, "feedback") or _part(one, "expectation")
-            human = _part(one, "source").get("source_type") == "HUMAN"
+            told = part_of(one, "feedback") or part_of(one, "expectation")
+            human = part_of(one, "source").get("source_type") == "HUMAN"
             name = str(one.get("assessment_name"))
             judgements.append(Judgement(name, told.get("value"), "expectation" in one, human))
     preview = str(content.get("request_preview") or "")
-    return Trace(preview, len(preview) >= _PREVIEW, _part(content, "tags"), tuple(judgements))
-
-
-def _part(content: Record, name: str) -> Record:
-    part = content.get(name)
-    return part if isinstance(part, dict) else {}
+    return Trace(preview, len(preview) >= _PREVIEW, part_of(content, "tags"), tuple(judgements))
 
 
 def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[dict[str, object]]:

@@ -393,6 +393,12 @@ def parsed(text: str, path: Path, line: int | None, expected: str) -> Any:
         ) from None
 
 
+def part_of(content: Record, name: str) -> Record:
+    """Return the object of a name within another, empty where there is none."""
+    part = content.get(name)
+    return part if isinstance(part, dict) else {}
+
+
 def number_of(value: object) -> float | None:
     """Return a judgement as a number: true, 1, "yes", "True", "0.5"; None where it is none.
 

@@ -17,11 +17,12 @@ from evalreport.imports.table import (
     judgement_of,
     named,
     once,
+    part_of,
     read_from,
 )
 from evalreport.texts import Message
 
-Cases = Sequence[Record]
+Cases = list[Record]
 
 
 def import_deepeval(
@@ -92,16 +93,19 @@ def import_promptfoo(
         for model, results in _by_model(path).items()
     ]
     found = once(named(found, paths, models))
-    known = {name for one in found for result in one.source for name in _part(result, "namedScores")}
+    known = {name for one in found for result in one.source for name in part_of(result, "namedScores")}
     if metric is not None and metric != "score" and metric not in known:
         raise _no_metric(metric, paths, f"score, or one of {', '.join(sorted(known)) or 'no named metrics'}")
     rows = [
         Row(
             one.model,
             # Its variables and assertions tell a test from others; --repeat leaves no field.
-            digest([_part(result, "testCase").get(name) for name in _TESTED]),
+            digest([part_of(result, "testCase").get(name) for name in _TESTED]),
             {"outcome": _met(one.file, result, metric)},
-            {**_part(_part(result, "testCase"), "vars"), **_part(_part(result, "testCase"), "metadata")},
+            {
+                **part_of(part_of(result, "testCase"), "vars"),
+                **part_of(part_of(result, "testCase"), "metadata"),
+            },
         )
         for one in found
         for result in one.source
@@ -120,11 +124,6 @@ def _judged(
     return as_table(rows, [*read_from(found), said, Message("imported.by_digest", columns=[*told_apart_by])])
 
 
-def _part(content: Record, name: str) -> Record:
-    part = content.get(name)
-    return part if isinstance(part, dict) else {}
-
-
 # --- DeepEval -------------------------------------------------------------------------------------------------------
 
 _RUN = "a test run of DeepEval as JSON: testCases with input and metricsData"
@@ -137,7 +136,7 @@ def _runs(place: int, given: Path) -> Iterator[Found[Cases]]:
         cases = content.get("testCases") if isinstance(content, dict) else None
         if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
             raise InputError("no test run", file=str(path), expected=_RUN)
-        model = _part(content, "hyperparameters").get("model")
+        model = part_of(content, "hyperparameters").get("model")
         yield Found(place, str(model or path.stem), str(path), cases)
 
 
@@ -180,7 +179,7 @@ _ERROR = 2
 
 def _by_model(path: Path) -> dict[str, list[Record]]:
     content = json_of(path, _RESULTS)
-    rows = _part(content, "results").get("results") if isinstance(content, dict) else None
+    rows = part_of(content, "results").get("results") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "testCase" in row for row in rows):
         raise InputError("no results", file=str(path), expected=_RESULTS)
     prompts = {_label(row.get("prompt")) for row in rows}
@@ -203,6 +202,6 @@ def _met(file: str, result: Record, metric: str | None) -> float | None:
     """Return the outcome of a test; None where there was no answer to judge."""
     if result.get("failureReason") == _ERROR:
         return None
-    scores = result if metric in (None, "score") else _part(result, "namedScores")
+    scores = result if metric in (None, "score") else part_of(result, "namedScores")
     name = metric or "success"
     return judgement_of(scores.get(name), name, file)
