@@ -28,6 +28,7 @@ from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
 from evalreport.data.probabilities import name_probabilities, settle_missing
 from evalreport.data.reading import Columns, named_by
+from evalreport.data.selection import marked_as_test
 from evalreport.data.sources import (
     Copies,
     File,
@@ -298,22 +299,13 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
     return InputRecord(path=file.relative, sha256=digest(file.path), rows=read.rows, model=model)
 
 
-_NAMED_BY = {
-    "file": Message("found.models.by_file"),
-    "folder": Message("found.models.by_folder"),
-    "hive": Message("found.models.by_hive"),
-    "parts": Message("found.models.by_parts"),
-    "column": Message("found.models.by_column"),
-}
-
-
 def _sources_found(rows: Rows, naming: set[str]) -> tuple[FoundRecord, ...]:
     files = len(rows.tables)
     n = len(rows.models)
     if rows.tables[0].name.startswith("<"):
         why = Message("found.models.in_memory", n=n)
     elif naming != {"file"}:
-        how = tuple(_NAMED_BY[name] for name in sorted(naming))
+        how = (Message(f"found.models.by_{name}") for name in sorted(naming))
         why = Message(
             "found.models.read", n=n, files=Message("found.models.of_files", n=files), how=parts(*how)
         )
@@ -377,11 +369,8 @@ def leaks(predictions: Predictions) -> Iterator[WarningRecord]:
 
 def _tested(predictions: Predictions) -> npt.NDArray[np.bool_]:
     """Say which rows are test rows: marked so or not marked, and out of the bag."""
-    part, inbag = predictions.keys["part"], predictions.keys.get("inbag")
-    assert part.categories is not None
-    test = part.categories.index("test") if "test" in part.categories else -2
-    tested = (part.values == test) | (part.values < 0)
-    return np.asarray(tested if inbag is None else tested & ~(inbag.values > 0))
+    tested, inbag = marked_as_test(predictions.keys["part"]), predictions.keys.get("inbag")
+    return tested if inbag is None else tested & ~np.asarray(inbag.values > 0)
 
 
 def with_training_rows(predictions: Predictions) -> Predictions:

@@ -42,9 +42,7 @@ def test_rows(predictions: Predictions) -> Predictions:
     keep = np.ones(predictions.n, dtype=bool)
     part = predictions.keys.get("part")
     if part is not None and part.categories is not None:
-        test = part.categories.index("test") if "test" in part.categories else -2
-        # An empty cell means a test row.
-        keep &= (part.values == test) | (part.values < 0)
+        keep &= marked_as_test(part)
     inner = predictions.keys.get("inner_fold")
     if inner is not None and (keep & (inner.values < 0)).any():
         keep &= inner.values < 0  # beside outer test rows, those of an inner fold chose parameters
@@ -77,6 +75,13 @@ def test_rows(predictions: Predictions) -> Predictions:
 
 # A name that begins with "test" is no test.
 test_rows.__test__ = False  # type: ignore[attr-defined]
+
+
+def marked_as_test(part: Column) -> npt.NDArray[np.bool_]:
+    """Say which rows the column ``part`` takes for test rows: those marked so, and those with an empty cell."""
+    assert part.categories is not None
+    test = part.categories.index("test") if "test" in part.categories else -1
+    return np.asarray((part.values == test) | (part.values < 0))
 
 
 def subset(predictions: Predictions, rows: Rows) -> Predictions:

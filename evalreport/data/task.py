@@ -23,7 +23,7 @@ from evalreport.data.columns import (
     whole,
 )
 from evalreport.data.concatenation import Rows, fault, whence
-from evalreport.data.predictions import Floats
+from evalreport.data.predictions import Floats, Indices
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -173,13 +173,17 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
         return "regression", Message("found.task.decimals"), ()
     if not _all_whole(predictions):
         few = len(np.unique(values)) <= MOST_WHOLE_CLASSES
-        return "regression", Message("found.task.predictions_not_whole"), _guessed_numbers(truth, few=few)
+        return (
+            "regression",
+            Message("found.task.predictions_not_whole"),
+            _guessed_numbers(truth) if few else (),
+        )
     labels, said = _whole_set(truth), _whole_set(predicted)
     distinct = len(np.unique(np.concatenate([values, predictions])))
     if max(distinct, len(labels | said)) > MOST_WHOLE_CLASSES:
         return "regression", Message("found.task.many_whole", most=MOST_WHOLE_CLASSES), ()
     if not labels & said:
-        return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth, few=True)
+        return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth)
     why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
     return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
 
@@ -191,10 +195,8 @@ def _are_truths(truth: pa.Array, predicted: pa.Array) -> bool:
     return spelled <= {"0", "1"} and any(not is_number(label) for label in labels)
 
 
-def _guessed_numbers(truth: pa.Array, *, few: bool) -> Guess:
-    """Warn where the true values could be classes, and the predictions are no such class."""
-    if not few:
-        return ()
+def _guessed_numbers(truth: pa.Array) -> Guess:
+    """Warn that the true values could be classes, though the predictions are no such class."""
     return (warning("guessed_task", "numbers", about=("regression",), n=len(truth)),)
 
 
@@ -238,20 +240,25 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
     array = rows.labels(column)
     if array is None:
         refuse_no_number(rows, "truth", wrong)
-    texts = array.dictionary.to_pylist()
-    codes = dictionary_codes(array)
-    hits = np.flatnonzero(np.isin(codes, [code for code, text in enumerate(texts) if text in set(wrong)]))
+    hits = _rows_with(array, wrong)
     if not len(hits):
         refuse_no_number(rows, "truth", wrong)
     raise fault(
         rows,
         int(hits[0]),
         column,
-        f"{quoted(texts[codes[hits[0]]])} is no finite number",
+        f"{quoted(array[int(hits[0])].as_py())} is no finite number",
         expected="a finite number with a decimal point and without thousands separators, as in the other rows",
         remedy="correct the value, or remove the row; if these are labels, pass --task multiclass",
         count=len(hits),
     )
+
+
+def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
+    """Return which rows of a dictionary column hold one of some texts."""
+    some = set(texts)
+    codes = [code for code, text in enumerate(array.dictionary.to_pylist()) if text in some]
+    return np.flatnonzero(np.isin(dictionary_codes(array), codes))
 
 
 def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
@@ -410,8 +417,7 @@ def _refuse_several_labels(rows: Rows) -> None:
         if several:
             array = rows.labels(column)
             assert array is not None
-            codes = [code for code, text in enumerate(array.dictionary.to_pylist()) if text in set(several)]
-            hits = np.flatnonzero(np.isin(dictionary_codes(array), codes))
+            hits = _rows_with(array, several)
             raise fault(
                 rows,
                 int(hits[0]),

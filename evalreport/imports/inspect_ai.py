@@ -8,12 +8,13 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import (
     Found,
     Imported,
+    Json,
     Record,
     Row,
     as_table,
@@ -156,13 +157,11 @@ def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def _known_scorers(logs: Sequence[Log]) -> list[str]:
-    return list(dict.fromkeys(name for log in logs for sample in log.samples for name, _ in _scorers(sample)))
-
-
 def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
     """Return the scorer whose scores are the outcome: the one that was named, else the only one."""
-    known = _known_scorers(logs)
+    known = list(
+        dict.fromkeys(name for log in logs for sample in log.samples for name, _ in _scorers(sample))
+    )
     for name in (scorer, gold):
         if name is not None and name not in known:
             raise InputError(
@@ -278,7 +277,7 @@ class _Archive:
     left: int
 
 
-def _json(archive: _Archive, name: str) -> Any:
+def _json(archive: _Archive, name: str) -> Json:
     """Return the value of a part."""
     try:
         info = archive.zipped.getinfo(name)

@@ -232,28 +232,28 @@ def _check_asked(asked: Asked, sample: Sample, example: str, *, prompts_differ: 
     """Refuse models that were asked different things."""
     first = asked.documents.setdefault((sample.log.task, sample.number), sample)
     if first.document != sample.document:
-        raise _mismatch(
-            first, sample, "another document", "evaluate both models on the same version of the task"
-        )
+        raise _mismatch(first, sample, "another document")
     first = asked.prompts.setdefault((sample.log.task, example), sample)
     if first.target != sample.target:
-        raise _mismatch(
-            first, sample, "another target", "evaluate both models on the same version of the task"
-        )
+        raise _mismatch(first, sample, "another target")
     if first.prompt != sample.prompt and not prompts_differ:
         remedy = "evaluate both with the same prompt, or pass --prompts-differ where the difference is meant"
         raise _mismatch(first, sample, "another prompt", remedy)
 
 
-def _mismatch(first: Sample, sample: Sample, what: str, remedy: str) -> InputError:
+def _mismatch(
+    first: Sample,
+    sample: Sample,
+    what: str,
+    remedy: str = "evaluate both models on the same version of the task",
+) -> InputError:
     place = f"{first.log.path}, line {first.line}"
-    return InputError(
-        f"the sample {sample.number} of the task {sample.log.task} has {what} than in {place}",
-        file=str(sample.log.path),
-        line=sample.line,
-        expected="models that were asked the same",
-        remedy=remedy,
-    )
+    problem = f"the sample {sample.number} of the task {sample.log.task} has {what} than in {place}"
+    return _refused(sample, problem, "models that were asked the same", remedy)
+
+
+def _refused(sample: Sample, problem: str, expected: str, remedy: str | None = None) -> InputError:
+    return InputError(problem, file=str(sample.log.path), line=sample.line, expected=expected, remedy=remedy)
 
 
 # --- what a sample says ---------------------------------------------------------------------------------------------
@@ -266,9 +266,7 @@ def _first_metric(sample: Sample) -> str:
     numbers = [n for n, v in sample.content.items() if n != "doc_id" and isinstance(v, (bool, int, float))]
     if numbers:
         return numbers[0]
-    raise InputError(
-        "no metric", file=str(sample.log.path), line=sample.line, expected="a judgement of the sample"
-    )
+    raise _refused(sample, "no metric", "a judgement of the sample")
 
 
 def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
@@ -302,12 +300,11 @@ def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, obje
     choices, logs = _choices(sample)
     first = known.setdefault("choices", choices)
     if choices != first:
-        raise InputError(
+        raise _refused(
+            sample,
             f"its choices are {', '.join(choices)[:80]}, and were {', '.join(first)[:80]} before",
-            file=str(sample.log.path),
-            line=sample.line,
-            expected="the same choices for every sample: otherwise they are no classes",
-            remedy="leave --labels out: the outcome (acc) says who was right",
+            "the same choices for every sample: otherwise they are no classes",
+            "leave --labels out: the outcome (acc) says who was right",
         )
     highest = max(logs)
     weights = [math.exp(value - highest) for value in logs]
@@ -315,12 +312,8 @@ def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, obje
     target = _target(sample, choices)
     accuracy = number_of(sample.content.get("acc"))
     if accuracy is not None and (accuracy == 1) != (predicted == target):
-        raise InputError(
-            f"acc is {accuracy:g}, and the likeliest choice {choices[predicted]} of {choices[target]}",
-            file=str(sample.log.path),
-            line=sample.line,
-            expected="a log whose judgement follows from its answers",
-        )
+        problem = f"acc is {accuracy:g}, and the likeliest choice {choices[predicted]} of {choices[target]}"
+        raise _refused(sample, problem, "a log whose judgement follows from its answers")
     probabilities = {f"p_{choice}": w / sum(weights) for choice, w in zip(choices, weights, strict=True)}
     return {
         "task": sample.log.task,
@@ -333,22 +326,16 @@ def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, obje
 def _choices(sample: Sample) -> tuple[tuple[str, ...], list[float]]:
     """Return the choices and their log-likelihoods; requests with another context score something else."""
     try:
-        requests = [
-            sample.content["arguments"][f"gen_args_{n}"] for n in range(len(sample.content["arguments"]))
-        ]
+        given = sample.content["arguments"]
+        requests = [given[f"gen_args_{n}"] for n in range(len(given))]
         own = [n for n, request in enumerate(requests) if request["arg_0"] == requests[0]["arg_0"]]
         choices = tuple(str(requests[n]["arg_1"]).strip() for n in own)
         logs = [float(sample.content["resps"][n][0][0]) for n in own]
     except (KeyError, IndexError, TypeError, ValueError):
         choices, logs = (), []
     if len(choices) < 2 or len(set(choices)) < len(choices) or not all(map(math.isfinite, logs)):
-        raise InputError(
-            "no log-likelihoods of two or more different choices",
-            file=str(sample.log.path),
-            line=sample.line,
-            expected="a multiple-choice task",
-            remedy="leave --labels out",
-        )
+        problem = "no log-likelihoods of two or more different choices"
+        raise _refused(sample, problem, "a multiple-choice task", "leave --labels out")
     return choices, logs
 
 
@@ -359,10 +346,6 @@ def _target(sample: Sample, choices: tuple[str, ...]) -> int:
         return int(target)
     if target in choices:
         return choices.index(target)
-    raise InputError(
-        f"the target {target[:60]!r} is none of the choices",
-        file=str(sample.log.path),
-        line=sample.line,
-        expected=f"one of {', '.join(choices)[:80]}, or its number from 0",
-        remedy="leave --labels out",
-    )
+    problem = f"the target {target[:60]!r} is none of the choices"
+    expected = f"one of {', '.join(choices)[:80]}, or its number from 0"
+    raise _refused(sample, problem, expected, "leave --labels out")

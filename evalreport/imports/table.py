@@ -31,6 +31,8 @@ RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, "example"))
 
 
 T = TypeVar("T")
+Json: TypeAlias = Any
+"""A value of any kind that JSON has, as it was read."""
 Record: TypeAlias = JsonObject
 """An object of JSON, of which nothing is known yet."""
 
@@ -366,7 +368,7 @@ def text_of(path: Path) -> str:
         raise InputError(f"byte {error.start} is not UTF-8", file=str(path), expected="JSON") from None
 
 
-def json_of(path: Path, expected: str) -> Any:
+def json_of(path: Path, expected: str) -> Json:
     """Return the JSON value in a file.
 
     Raises
@@ -377,7 +379,7 @@ def json_of(path: Path, expected: str) -> Any:
     return parsed(text_of(path), path, None, expected)
 
 
-def parsed(text: str, path: Path, line: int | None, expected: str) -> Any:
+def parsed(text: str, path: Path, line: int | None, expected: str) -> Json:
     """Return a JSON value.
 
     Raises

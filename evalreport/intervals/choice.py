@@ -200,7 +200,7 @@ NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
     "weights": ("some_interval", "influence", "weights"),
     "proportion": (*_ALIKE, "proportion"),
     "weighted_proportion": ("some_interval", "one_task", "independent_or_weighted", "proportion"),
-    "jaccard": (*_ALIKE, "jaccard"),
+    "binary_f1": (*_ALIKE, "jaccard"),
     "mean": ("some_interval", "one_task", "equal_weights", "independent_or_datasets", "mean"),
     "losses": (*_ALIKE, "one_set", "no_difference_of_roots", "losses"),
     "class_recalls": (*_OF_CLASSES, "class_recalls"),

@@ -21,7 +21,7 @@ from evalreport.texts import Message, Text
 Kind = Literal[
     "proportion",
     "weighted_proportion",
-    "jaccard",
+    "binary_f1",
     "auc",
     "auc_or_difference",
     "mean",
@@ -74,7 +74,7 @@ class IntervalMethod:
     @property
     def of_one_metric(self) -> bool:
         """Whether it is made for one metric's single value, and stands first there where it stands at all."""
-        return self.kind in ("jaccard", "auc_or_difference")
+        return self.kind in ("binary_f1", "auc_or_difference")
 
     @property
     def of_one_value(self) -> bool:
@@ -210,7 +210,7 @@ def jeffreys(estimate: Estimate, level: float) -> Bounds:
 
 
 @interval(
-    "Wilson on the Jaccard scale", "jaccard", source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial"
+    "Wilson on the Jaccard scale", "binary_f1", source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial"
 )
 def wilson_f1(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of J = TP / (TP + FP + FN), mapped to F1 = 2J / (1 + J)."""
