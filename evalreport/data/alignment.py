@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evalreport.config import Join
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column
-from evalreport.data.concatenation import Rows, fault, ids_by_table, place_of, whence
+from evalreport.data.concatenation import Rows, fault, first_of, ids_by_table, place_of, whence
 from evalreport.data.ids import code_ids
 from evalreport.data.predictions import Arrow, Column, Indices
 from evalreport.errors import InputError, InputErrors
@@ -308,18 +308,16 @@ def _seeds_in_part_shared(
 
 
 def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
-    said = sorted(quoted(names[code]) if code >= 0 else "(empty)" for code in codes)
-    return ", ".join(said[:5]) + (", ..." if len(said) > 5 else "")
+    return first_of(sorted(quoted(names[code]) if code >= 0 else "(empty)" for code in codes), 5)
 
 
 def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
     """Name the ids that a model does not predict with each of its seeds."""
     some = dict.fromkeys(rows.quoted_id(int(row)) for row in witnesses)
-    more = ", ..." if len(some) > 3 else ""
     table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
     return InputError(
         f"the model {quoted(rows.models[model])} does not predict {len(some)} of the ids with each of its seeds:"
-        f" {', '.join(list(some)[:3])}{more}",
+        f" {first_of(some, 3)}",
         file=table.name,
         column="id",
         expected="every id with every seed of a model",

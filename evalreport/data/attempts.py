@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column, combined, dictionary_codes
-from evalreport.data.concatenation import Rows, fault, ids_by_table, place_of, some_rows
+from evalreport.data.concatenation import Rows, as_metadata, fault, ids_by_table, place_of, some_rows
 from evalreport.data.design import Found
 from evalreport.data.ids import code_ids
 from evalreport.data.outputs import Parsed
@@ -79,14 +79,14 @@ def settle_attempts(
     if ATTEMPT not in rows.columns:
         return Answers(rows, parsed)
     if rows.ids is None:
-        return Answers(_as_metadata(rows), parsed)
+        return Answers(as_metadata(rows, ATTEMPT), parsed)
     coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
     rows = replace(rows, coded=coded)
     question, attempt = _questions(rows), dictionary_codes(category_array(rows.columns[ATTEMPT])) + 1
     counts = np.bincount(question)
     _refuse_twice(rows, question, attempt)
     if counts.max() == 1:
-        return Answers(_as_metadata(rows), parsed)
+        return Answers(as_metadata(rows, ATTEMPT), parsed)
     _refuse_differing(rows, question, options)
     if task.task == "outcome":
         return _averaged(rows, question, parsed, options)
@@ -102,15 +102,6 @@ def category_array(array: Arrow) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(
         pa.array(codes, mask=codes < 0), pa.array(column.categories, pa.string())
     )
-
-
-def _as_metadata(rows: Rows) -> Rows:
-    """Make the attempts a column like any other, under the name that the files give it."""
-    headers = {table.roles.columns.get(ATTEMPT) for table in rows.tables} - {None}
-    name = headers.pop() if len(headers) == 1 else None
-    columns = {column: array for column, array in rows.columns.items() if column != ATTEMPT}
-    own = {(name or ATTEMPT).strip(): rows.columns[ATTEMPT]}
-    return replace(rows, columns=columns, metadata={**own, **rows.metadata})
 
 
 def _questions(rows: Rows) -> Indices:
@@ -275,13 +266,8 @@ def _given(
     silent = np.bincount(rows.model, weights=~empty, minlength=len(rows.models)) == 0
     empty &= ~silent[rows.model]
     all_used = np.ones(len(outcome), dtype=np.bool_)
-    counts: Mapping[str, int] = {
-        model: n
-        for model, n in zip(
-            rows.models, np.bincount(rows.model, weights=empty).astype(int).tolist(), strict=True
-        )
-        if n
-    }
+    lacking = np.bincount(rows.model, weights=empty).astype(int).tolist()
+    counts = {model: n for model, n in zip(rows.models, lacking, strict=True) if n}
     n, why = sum(counts.values()), tuple(f"{model}: {n}" for model, n in counts.items())
     if options.missing == "refuse" or not counts:
         return outcome, all_used, ()

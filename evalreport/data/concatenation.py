@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -161,6 +161,21 @@ def some_rows(rows: Rows, kept: Indices) -> Rows:
         truth_place=None if rows.truth_place is None else rows.truth_place[kept],
         place=place,
     )
+
+
+def as_metadata(rows: Rows, column: str) -> Rows:
+    """Make a standard column one like any other, under the name that the files give it."""
+    headers = {table.roles.columns.get(column) for table in rows.tables} - {None}
+    name = headers.pop() if len(headers) == 1 else None
+    columns = {other: array for other, array in rows.columns.items() if other != column}
+    own = {(name or column).strip(): rows.columns[column]}
+    return replace(rows, columns=columns, metadata={**own, **rows.metadata})
+
+
+def first_of(names: Iterable[str], most: int) -> str:
+    """Return the first names as messages list them, and dots where there are more."""
+    every = list(names)
+    return ", ".join(every[:most]) + (", ..." if len(every) > most else "")
 
 
 def ids_by_table(rows: Rows) -> list[pa.ChunkedArray]:

@@ -23,7 +23,16 @@ from evalreport.data.columns import (
     recode,
     used_only,
 )
-from evalreport.data.concatenation import Rows, Table, fault, ids_by_table, refuse_where, whence
+from evalreport.data.concatenation import (
+    Rows,
+    Table,
+    as_metadata,
+    fault,
+    first_of,
+    ids_by_table,
+    refuse_where,
+    whence,
+)
 from evalreport.data.predictions import TASK, Indices, Predictions
 from evalreport.data.unpacking import database, usable_memory
 from evalreport.errors import InputError, InputErrors, UsageError
@@ -320,7 +329,7 @@ def divide_by_task(
     array = used_only(rows.columns[TASK])
     names = array.dictionary.to_pylist()
     if rows.ids is None or len(names) < 2:
-        return _as_metadata(rows), ()
+        return as_metadata(rows, TASK), ()
     _refuse_options(options)
     refuse_where(
         dictionary_codes(array) < 0,
@@ -361,7 +370,7 @@ def require_sizes(predictions: Predictions, cluster: str | None) -> None:
     alone = [tasks.categories[t] for t in np.flatnonzero(counts == 1)]
     if not alone:
         return
-    names = ", ".join(map(quoted, alone[:5])) + (", ..." if len(alone) > 5 else "")
+    names = first_of(map(quoted, alone), 5)
     has = "the task {} has a single {}" if len(alone) == 1 else "the tasks {} have a single {} each"
     raise InputError(
         has.format(names, word) + ("" if cluster is None else f" of {cluster}"),
@@ -420,15 +429,6 @@ def _refuse_options(options: Options) -> None:
         raise UsageError("--fixed-class-counts is not for suites (column task): leave it out")
 
 
-def _as_metadata(rows: Rows) -> Rows:
-    """Make the column one like any other, under the name that the files give it."""
-    headers = {table.roles.columns.get(TASK) for table in rows.tables} - {None}
-    name = headers.pop() if len(headers) == 1 else None
-    columns = {column: array for column, array in rows.columns.items() if column != TASK}
-    own = {(name or TASK).strip(): rows.columns[TASK]}
-    return replace(rows, columns=columns, metadata={**own, **rows.metadata})
-
-
 def _held(rows: Rows, task: npt.NDArray[np.int32], n_tasks: int) -> npt.NDArray[np.bool_]:
     """Say which model (rows) has examples of which task (columns)."""
     counts = np.bincount(rows.model.astype(np.int64) * n_tasks + task, minlength=len(rows.models) * n_tasks)
@@ -476,7 +476,7 @@ def _lacks(
 ) -> InputError:
     table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
     names = [quoted(tasks[t]) for t in np.flatnonzero(~held[model])]
-    said = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    said = first_of(names, 5)
     word = "task" if len(names) == 1 else f"{len(names)} tasks"
     remedy = "predict the missing examples"
     if kept:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import dictionary_codes, dictionary_numbers, floats, recode
-from evalreport.data.concatenation import Rows, fault, refuse_where
+from evalreport.data.concatenation import Rows, fault, first_of, refuse_where
 from evalreport.data.predictions import Arrow, Codes, Floats, Indices, ModelOutputs, Values
 from evalreport.data.task import FoundTask, refuse_no_number
 from evalreport.errors import InputError, refuse_all, together
@@ -366,7 +366,7 @@ def _incomplete(chosen: _Chosen, task: FoundTask, given: list[str]) -> WarningRe
 
 def _refuse_too_little(chosen: _Chosen, task: FoundTask, given: list[str]) -> NoReturn:
     """Say why neither labels nor a ranking can be had of a model, though some of its cells are filled."""
-    classes = ", ".join(map(quoted, task.classes[:6])) + (", ..." if len(task.classes) > 6 else "")
+    classes = first_of(map(quoted, task.classes), 6)
     has = (
         f"probabilities of {', '.join(map(quoted, given[:6]))}"
         if given

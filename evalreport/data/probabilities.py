@@ -25,7 +25,7 @@ from evalreport.data.columns import (
     one_spelling,
     used_only,
 )
-from evalreport.data.concatenation import Rows, Table, fault
+from evalreport.data.concatenation import Rows, Table, fault, first_of
 from evalreport.data.outputs import Parsed
 from evalreport.data.predictions import Values
 from evalreport.data.task import FoundTask, positive_of, two_classes
@@ -145,7 +145,7 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
     names = labels.trained
     header = headers[0].partition("[")[0]
     if len(names) != len(headers):
-        shown = f"{', '.join(map(quoted, names[:6]))}{', ...' if len(names) > 6 else ''}"
+        shown = first_of(map(quoted, names), 6)
         raise InputError(
             f"there are {len(headers)} columns of probabilities, but {len(names)} true labels ({shown})",
             file=table.name,
@@ -158,14 +158,8 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
         value=header,
         why=Message("found.sorted_labels", n=len(names), labels=names[:10]),
     )
-    return replace(
-        table,
-        roles=replace(
-            table.roles,
-            probabilities={**table.roles.probabilities, **dict(zip(names, headers, strict=True))},
-            unlabelled=(),
-        ),
-    ), [said]
+    probabilities = {**table.roles.probabilities, **dict(zip(names, headers, strict=True))}
+    return replace(table, roles=replace(table.roles, probabilities=probabilities, unlabelled=())), [said]
 
 
 def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list[WarningRecord]]:

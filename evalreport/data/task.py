@@ -22,7 +22,7 @@ from evalreport.data.columns import (
     used_only,
     whole,
 )
-from evalreport.data.concatenation import Rows, fault, whence
+from evalreport.data.concatenation import Rows, fault, first_of, whence
 from evalreport.data.predictions import Floats, Indices
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -330,8 +330,7 @@ def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
 
 
 def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
-    names = ", ".join(map(quoted, classes[:10])) + (", ..." if len(classes) > 10 else "")
-    return FoundRecord(what="classes", value=names, why=Message("found.classes"))
+    return FoundRecord(what="classes", value=first_of(map(quoted, classes), 10), why=Message("found.classes"))
 
 
 def _counterpart(label: str) -> str:
