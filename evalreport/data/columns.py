@@ -243,7 +243,8 @@ def _standard_columns(
     named = {"outcome": options.outcome, "value": options.value}
     columns: dict[str, str] = {}
     unused: dict[str, Message] = {}
-    judged = "y_pred" in stripped or "score" in stripped or _has_probabilities(stripped)
+    probable = any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
+    judged = "y_pred" in stripped or "score" in stripped or probable
     for standard, aliases in ALIASES.items():
         asked = named.get(standard)
         if asked is not None:
@@ -276,10 +277,6 @@ def _standard_columns(
             for other in present[1:]:
                 unused[stripped[other]] = Message("unused.same_meaning", meaning=standard, other=present[0])
     return columns, unused
-
-
-def _has_probabilities(stripped: Mapping[str, str]) -> bool:
-    return any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
 
 
 def _probability_columns(

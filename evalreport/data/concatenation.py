@@ -42,6 +42,11 @@ class Table:
         """What results call it: the same wherever the folder lies and however it was named."""
         return self.name if self.name.startswith("<") else PurePath(self.name).name
 
+    def fault(self, row: int, column: str | None, problem: str, *, expected: str, remedy: str) -> InputError:
+        """Return the error about one row, with the line on which it stands."""
+        line, _ = self.read.locate(row, None)
+        return InputError(problem, file=self.name, line=line, column=column, expected=expected, remedy=remedy)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
@@ -126,13 +131,9 @@ def gather(tables: Sequence[Table]) -> Rows:
     )
     if rows.ids is not None and rows.ids.null_count:
         empty = int(np.flatnonzero(rows.ids.is_null().to_numpy(zero_copy_only=False))[0])
+        said = "the id is empty"
         raise fault(
-            rows,
-            empty,
-            "id",
-            "the id is empty",
-            expected="an id in every row",
-            remedy="give every example its id",
+            rows, empty, "id", said, expected="an id in every row", remedy="give every example its id"
         )
     return rows
 
@@ -312,17 +313,10 @@ def _tells_fits_apart(table: Table) -> bool:
 
 
 def _no_name(table: Table, header: str | None, row: int) -> InputError:
-    line, _ = table.read.locate(row, None)
-    return InputError(
-        "the model has no name",
-        file=table.name,
-        line=line,
-        column=header,
-        expected="the model's name in every row"
-        if header
-        else "a file named after its model, e.g. forest.csv",
-        remedy="fill in the column" if header else "rename the file",
-    )
+    expected, remedy = "a file named after its model, e.g. forest.csv", "rename the file"
+    if header:
+        expected, remedy = "the model's name in every row", "fill in the column"
+    return table.fault(row, header, "the model has no name", expected=expected, remedy=remedy)
 
 
 def _same_model(model: str, first: str, second: str) -> InputError:

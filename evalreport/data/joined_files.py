@@ -217,7 +217,6 @@ def attach_truth(
     else:
         raise _lacks(table, "id", "the id of each example, as in the prediction files")
     rows, place = _matched(rows, table, ids, memory_limit)
-    truth = _truth_taken(table.read.arrays[header], place)
     metadata, columns = dict(rows.metadata), dict(rows.columns)
     if TASK in table.roles.columns and TASK not in columns:
         columns[TASK] = _truth_taken(table.read.arrays[table.roles.columns[TASK]], place)
@@ -232,15 +231,9 @@ def attach_truth(
             warning("truth_without_prediction", about=about, file=table.told, n=unused, total=len(ids)),
         )
     found = (FoundRecord(what="truth", value=table.told, why=Message("found.truth")),)
-    rows = dataclasses.replace(
-        rows,
-        truth=truth,
-        columns=columns,
-        metadata=metadata,
-        truth_table=table,
-        truth_place=place,
-    )
-    return rows, found, warnings
+    truth = _truth_taken(table.read.arrays[header], place)
+    rows = dataclasses.replace(rows, truth=truth, columns=columns, metadata=metadata)
+    return dataclasses.replace(rows, truth_table=table, truth_place=place), found, warnings
 
 
 def _matched(
@@ -248,7 +241,10 @@ def _matched(
 ) -> tuple[Rows, Indices]:
     """Find each row's place in the table of true values, -1 where its id is not there."""
     if ids.null_count:
-        raise _no_id(table, ids)
+        empty = int(np.argmax(ids.is_null().to_numpy()))
+        raise table.fault(
+            empty, "id", "the id is empty", expected="an id in every row", remedy="give every example its id"
+        )
     distinct, codes = code_ids([*ids_by_table(rows), ids], memory_limit=memory_limit)
     code = codes[: rows.n]
     wanted, own = told_apart(rows, table, code, codes[rows.n :])
@@ -374,27 +370,11 @@ def _lacks(table: Table, column: str, expected: str) -> InputError:
     )
 
 
-def _no_id(table: Table, ids: pa.ChunkedArray) -> InputError:
-    line, _ = table.read.locate(int(np.argmax(ids.is_null().to_numpy())), None)
-    return InputError(
-        "the id is empty",
-        file=table.name,
-        line=line,
-        column="id",
-        expected="an id in every row",
-        remedy="give every example its id",
-    )
-
-
 def _twice(table: Table, ids: pa.ChunkedArray, codes: Indices) -> InputError:
     _, first = np.unique(codes, return_index=True)
     row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
-    line, _ = table.read.locate(row, None)
-    return InputError(
+    problem, expected = (
         f"the id {quoted(ids[row].as_py())} appears twice",
-        file=table.name,
-        line=line,
-        column="id",
-        expected="each id once in the file of true values",
-        remedy="remove one of the rows",
+        "each id once in the file of true values",
     )
+    return table.fault(row, "id", problem, expected=expected, remedy="remove one of the rows")
