@@ -67,9 +67,9 @@ _CHARTS = {
     "by_slice": ("pairs", "by_slice"),
     "error_estimates": ("estimates", "estimates"),
     "learning_curves": ("estimates", "learning"),
-    "bias_variance": ("decomposition", "bias_variance"),
-    "bias_variance_course": ("decomposition", "bias_variance_course"),
-    "replicates": ("decomposition", "replicates"),
+    "bias_variance": ("estimates", "bias_variance"),
+    "bias_variance_course": ("estimates", "bias_variance_course"),
+    "replicates": ("estimates", "replicates"),
     "f1_at_recall": ("pictures", "f1_at_recall"),
     "count_sets": ("pictures", "count_sets"),
 }

@@ -148,6 +148,8 @@ def _ahead(view: View, a: str, b: str) -> ComparisonRecord | None:
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 # What Markdown reads as a mark; and what makes a link of a bare address.
+NUMBERED = re.compile(r"^(\d{1,9})([.)])(?= |$)")
+"""What begins a numbered list."""
 BACKSLASHED = re.compile(r"([\\|*_@\[\]`~$#]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
@@ -220,7 +222,7 @@ def escaped(value: Any) -> Any:
     if not isinstance(value, (str, Message)):
         return value
     text = "".join(ENTITIES.get(c, c) for c in visible(value))
-    return BACKSLASHED.sub(r"\\\1", text)
+    return NUMBERED.sub(r"\1\\\2", BACKSLASHED.sub(r"\\\1", text))
 
 
 def _lines(view: View, board: leaderboard.Leaderboard) -> list[Line]:

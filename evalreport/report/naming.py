@@ -242,7 +242,7 @@ def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str,
     shown: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        text = visible(_cut(name, len(head), len(tail), limit)).strip() or "(empty name)"
+        text = visible(_cut(name, len(head), len(tail), limit)).strip() or say("list.empty")
         text = shorten(text, limit)
         candidate, k = text, 2
         while unicodedata.normalize("NFKC", candidate).strip() in taken:

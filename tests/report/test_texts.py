@@ -34,7 +34,7 @@ SAYING = [
     if path.parent.name == "sections" or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
 ]
 # What is read out of the results' own sentences, or is a command: no text of the report.
-NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL"}
+NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL", "positive class"}
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
 FORMED = re.compile(r"number|signed|digits|\w*interval")
 BESIDE = {"about", "level"}

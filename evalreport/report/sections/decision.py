@@ -39,7 +39,6 @@ from evalreport.texts import Text, coded, in_words, joined, named, say
 
 MOST_CAUTIONS = 2
 MOST_PASSES = 6
-LONGEST_HEADLINE = 110
 OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
 """Designs whose verdict is about training again."""
 OF_THE_TEST = frozenset(
