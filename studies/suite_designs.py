@@ -56,29 +56,36 @@ def task_sizes(tasks: int, most: int) -> np.ndarray[tuple[int], np.dtype[np.int6
     return sizes[np.random.default_rng(tasks).permutation(tasks)]
 
 
+def suite_of(
+    generator: np.random.Generator, tasks: int, *, clusters: bool, behind: float = BEHIND
+) -> tuple[Predictions, Units]:
+    """Draw a suite of tasks of unlike size, on each of which the second model is ``behind`` less often right."""
+    sizes, levels = task_sizes(tasks, MOST_CLUSTERS if clusters else MOST), np.linspace(*LEVELS, tasks)
+    units = int(sizes.sum())
+    of_unit = np.repeat(np.arange(tasks), sizes)
+    each = generator.integers(1, 10, units) if clusters else np.ones(units, dtype=np.int64)
+    cluster = np.repeat(np.arange(units), each)
+    task = of_unit[cluster]
+    n = len(task)
+    alike = IN_CLUSTER if clusters else 0.0
+    hard = np.sqrt(TOGETHER) * generator.normal(size=n)
+    models = {}
+    for model, level in (("a", levels), ("b", levels - behind)):
+        own = np.sqrt(alike) * generator.normal(size=units)[cluster]
+        own += np.sqrt(1 - TOGETHER - alike) * generator.normal(size=n)
+        models[model] = (hard + own < stats.norm.ppf(level)[task]).astype(np.float64)
+    column = Column(task, tuple(f"task {t}" for t in range(tasks)))
+    predictions = _test_set(
+        tuple(ModelOutputs(name, outcome=values) for name, values in models.items()), keys={TASK: column}
+    )
+    return predictions, Units(n, cluster if clusters else None, task=task)
+
+
 def _suite(name: str, *, clusters: bool) -> Design:
     most = MOST_CLUSTERS if clusters else MOST
 
     def draw(generator: np.random.Generator, tasks: int) -> tuple[Predictions, Units]:
-        sizes, levels = task_sizes(tasks, most), np.linspace(*LEVELS, tasks)
-        units = int(sizes.sum())
-        of_unit = np.repeat(np.arange(tasks), sizes)
-        each = generator.integers(1, 10, units) if clusters else np.ones(units, dtype=np.int64)
-        cluster = np.repeat(np.arange(units), each)
-        task = of_unit[cluster]
-        n = len(task)
-        alike = IN_CLUSTER if clusters else 0.0
-        hard = np.sqrt(TOGETHER) * generator.normal(size=n)
-        models = {}
-        for model, level in (("a", levels), ("b", levels - BEHIND)):
-            own = np.sqrt(alike) * generator.normal(size=units)[cluster]
-            own += np.sqrt(1 - TOGETHER - alike) * generator.normal(size=n)
-            models[model] = (hard + own < stats.norm.ppf(level)[task]).astype(np.float64)
-        column = Column(task, tuple(f"task {t}" for t in range(tasks)))
-        predictions = _test_set(
-            tuple(ModelOutputs(name, outcome=values) for name, values in models.items()), keys={TASK: column}
-        )
-        return predictions, Units(n, cluster if clusters else None, task=task)
+        return suite_of(generator, tasks, clusters=clusters)
 
     truths: dict[Truth, float] = {
         ("value", "a", OUTCOME): sum(LEVELS) / 2,
@@ -92,13 +99,23 @@ def _suite(name: str, *, clusters: bool) -> Design:
     return Design(name, text, TASKS, draw, truths)
 
 
+def passes_of(
+    generator: np.random.Generator, n: int, attempts: int, centres: Mapping[str, float] = CENTRES
+) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Draw how many attempts at each of n questions pass, by model; what makes a question hard is half in common."""
+    hard = generator.normal(size=n)
+    found = {}
+    for name, centre in centres.items():
+        logit = centre + SPREAD * np.sqrt(0.5) * (hard + generator.normal(size=n))
+        found[name] = generator.binomial(attempts, 1 / (1 + np.exp(-logit)))
+    return found
+
+
 def _attempts(attempts: int) -> Design:
     def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
-        hard = generator.normal(size=n)
         models = []
-        for name, centre in CENTRES.items():
-            logit = centre + SPREAD * np.sqrt(0.5) * (hard + generator.normal(size=n))
-            passed = generator.binomial(attempts, 1 / (1 + np.exp(-logit))).astype(np.float64)
+        for name, count in passes_of(generator, n, attempts).items():
+            passed = count.astype(np.float64)
             spread = passed * (1 - passed / attempts)
             tried = Attempts(np.full(n, float(attempts)), spread, passed) if attempts > 1 else None
             models.append(ModelOutputs(name, outcome=passed / attempts, attempts=tried))
