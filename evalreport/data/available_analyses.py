@@ -161,9 +161,10 @@ def _datasets(p: Predictions) -> Answer:
 
 
 def _suite(p: Predictions) -> Answer:
-    if p.design == "datasets":
-        return _no("suite_or_datasets", n=len(p.keys["dataset"].categories or ()))
     tasks = p.tasks
+    if p.design == "datasets":
+        name = "suite_or_datasets" if tasks is None else "suite_and_datasets"
+        return _no(name, n=len(p.keys["dataset"].categories or ()))
     return _no("suite") if tasks is None else _yes("suite", n=len(tasks.categories or ()))
 
 
