@@ -102,9 +102,7 @@ def draw(cell: Layout, generator: np.random.Generator) -> dict[str, dict[str, An
             }
             for name, (said, known) in drawn.items()
         }
-    predictions, units = suite_of(
-        generator, cell.size, clusters=cell.kind == "clusters", behind=cell.apart
-    )
+    predictions, units = suite_of(generator, cell.size, clusters=cell.kind == "clusters", behind=cell.apart)
     names = predictions.keys[TASK].categories
     assert names is not None
     column: dict[str, list[str]] = {"task": [names[code] for code in predictions.keys[TASK].values]}

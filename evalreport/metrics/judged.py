@@ -245,7 +245,9 @@ def _by_t(estimate: Estimate, gold: Floats) -> Estimate:
     if others < LEAST_ROWS:
         return estimate
     factors = np.where(given, n / (n - 2), others / (others - 1))
-    largest = float(np.abs(estimate.derivative).max(initial=0.0)) or 1.0  # squares of tiny values would vanish
+    largest = (
+        float(np.abs(estimate.derivative).max(initial=0.0)) or 1.0
+    )  # squares of tiny values would vanish
     parts = factors * (estimate.derivative / largest) ** 2
     of_gold, of_rest = float(parts[given].sum()), float(parts[~given].sum())
     spread = of_gold**2 / (n - 2) + of_rest**2 / (others - 1)
