@@ -1,4 +1,4 @@
-"""Verdicts on suites, on questions answered several times, and beside a judge: error rates and power, by the public API.
+"""Verdicts on suites, on several attempts at questions and beside a judge: error rates and power, by the public API.
 
 The populations are those of ``studies.suite_designs`` and ``studies.judged_designs``. Beside a judge who favours the
 second model the two are equally good; that the judge alone would call it better is the trap.

@@ -204,7 +204,7 @@ def test_near_an_end_t_is_short_and_wilson_leads() -> None:
 
 
 def test_few_passes_are_said() -> None:
-    """Of groups of questions t leads near an end too, and the run says that it is short; loudly of the primary metric."""
+    """Of groups of questions t leads near an end too, and is said to be short; loudly of the primary metric."""
     group = [f"g{i % 20}" for i in range(60)]
     few = {
         "a": attempted([4] * 60, [4] * 6 + [2] * 48 + [0] * 6, group=group),
