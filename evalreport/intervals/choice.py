@@ -408,7 +408,7 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
 
 
 def near_an_end(estimate: Estimate) -> bool:
-    """Say whether Wilson's interval leads instead of t: for a mean over questions so near 0 or 1 that few pass, or fail.
+    """Say whether Wilson's interval leads instead of t: for a mean over questions of which few pass, or few fail.
 
     The values of questions lie in [0, 1], so their mean varies at most as a proportion of as many questions does.
     """
