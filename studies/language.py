@@ -47,8 +47,8 @@ class Layout(Cell):
     @property
     def data_sets(self) -> int:
         """Fewer where only the power is measured, and of suites, whose coverage is measured with many more."""
-        equal = 300 if self.kind in ("suite", "clusters") else 600
-        return equal // 3 if self.apart else equal
+        equal = 200 if self.kind in ("suite", "clusters") else 400
+        return equal // 2 if self.apart else equal
 
 
 SPECIFICITY = {0.7: 0.7, 0.95: 0.9}
