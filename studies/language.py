@@ -20,6 +20,7 @@ from studies.judged_designs import RIGHT, outcomes_of
 from studies.suite_designs import BEHIND, CENTRES, passes_of, suite_of
 
 ALPHA = 0.05
+FEW_GOLD = 70
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Layout(Cell):
     apart
         The true difference.
     limit
-        How often equally good models may be told apart.
+        How often equally good models may be told apart; beside a judge whom people checked on few answers, by z, more
+        often, of which a run warns (``few_gold``).
     """
 
     kind: str
@@ -55,7 +57,7 @@ AHEAD = {"judge": RIGHT["a"] - RIGHT["b"], "attempts": 0.049119}
 """True differences of the cells of power; of suites ``BEHIND``."""
 CELLS = tuple(
     Layout(f"{kind}, {size}, {of:g}, {'apart' if apart else 'equal'}", kind, size, of,
-           AHEAD.get(kind, BEHIND) if apart else 0.0)
+           AHEAD.get(kind, BEHIND) if apart else 0.0, 0.1 if kind == "judge" and size <= FEW_GOLD else 0.07)
     for kind, sizes, several in (
         ("suite", (5, 15, 30), (1,)),
         ("clusters", (5, 15, 30), (1,)),

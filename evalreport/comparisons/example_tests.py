@@ -169,7 +169,7 @@ def suite_t(pair: Pair) -> Outcome:
     "judged",
 )
 def ppi(pair: Pair) -> Outcome:
-    """Difference of what people would have said on average over its error, by t (of two test sets by z)."""
+    """Difference of what people would have said on average over its error, by z (in clusters and suites by t)."""
     delta = pair.difference
     if delta.judged_by_t:
         return _by_influence(pair, Message("reason.one_example_or_cluster"))

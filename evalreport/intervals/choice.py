@@ -130,13 +130,6 @@ LEAST_LEVEL = 1e-3
 LEAST_BEYOND = 10
 """Bootstrap replicates beyond each limit, below which their order statistics say little about the tail."""
 
-FEW_PASSES = 8
-"""With fewer passes or failures, in questions, a mean of values in [0, 1] is near an end."""
-
-NEAR_AN_END = 0.2
-"""So near to 0 or 1 Student's t misses on one side: scripts/study_attempts.py measures it to hold in as few as 73 % of
-data sets with fewer than eight passes, and Wilson's interval of the questions in 94 % and more."""
-
 MOST_CLASSES = 3
 """So far Wilson's limits by class, squared and added, are measured to hold. The skewness of a mean shrinks with the
 number of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
@@ -364,8 +357,6 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
     value_of
         Label metrics: the quantity as a function of tables (m, K, K).
     """
-    if near_an_end(estimate):
-        return _cut("wilson", level, of_a_bounded_mean(estimate, level), estimate.range)
     interval = limits(estimate, recommended(estimate), level)
     if (
         estimate.of_seeds
@@ -405,22 +396,6 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
             found, reason=parts(interval.reason, found.reason) if found.reason else interval.reason
         )
     return _cut("wilson" if found.low is not None else interval.method, level, found, estimate.range)
-
-
-def near_an_end(estimate: Estimate) -> bool:
-    """Say whether Wilson's interval leads instead of t: for a mean over questions of which few pass, or few fail.
-
-    The values of questions lie in [0, 1], so their mean varies at most as a proportion of as many questions does.
-    """
-    if (
-        estimate.range != (0.0, 1.0)
-        or not estimate.defined
-        or estimate.is_difference
-        or estimate.fits is not None
-    ):
-        return False
-    distance = min(estimate.value, 1 - estimate.value)
-    return recommended(estimate) == "t" and 0 < distance < NEAR_AN_END and distance * estimate.n < FEW_PASSES
 
 
 def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:

@@ -139,10 +139,8 @@ def _student(estimate: Estimate, level: float) -> Bounds:
 def ppi(estimate: Estimate, level: float) -> Bounds:
     """What people would have said on average, plus or minus z errors of the judge's outcomes and of people's.
 
-    The difference of two models on the same rows by Student's t, with n - 2 degrees of freedom of the n rows that
-    people judged of both and N - 1 of the others (Satterthwaite; variances with these divisors). Student's t where
-    people judged every row, and for clusters: what each row contributes is added up by cluster, the variance has the
-    factor G / (G - 1) and G - 1 degrees of freedom. Of a suite the mean of the tasks' estimates, whose
+    Student's t where people judged every row, and for clusters: what each row contributes is added up by cluster, the
+    variance has the factor G / (G - 1) and G - 1 degrees of freedom. Of a suite the mean of the tasks' estimates, whose
     variances add (divisors n - 1), by t with Satterthwaite's degrees of freedom.
     """
     assert estimate.judged is not None

@@ -122,14 +122,11 @@ class Judged:
         Rows that people judged, and the others.
     weight
         lambda, how much the judge counts; nan of two test sets, or the tasks of a suite, each of which has its own.
-    freedom
-        Of a difference on the same single rows: factors and degrees of freedom of its variance, which is then by t.
     """
 
     gold: int
     rest: int
     weight: float
-    freedom: Freedom | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,11 +343,9 @@ class Estimate:
 
     @property
     def judged_by_t(self) -> bool:
-        """Whether what people say has degrees of freedom: where they judged all, of clusters, suites and pairs."""
-        if self.judged is None:
-            return False
+        """Whether what people say is known with degrees of freedom: where they judged all, of clusters and suites."""
         unlike = self.sizes is not None or self.tasks is not None
-        return unlike or not self.judged.rest or self.judged.freedom is not None
+        return self.judged is not None and (unlike or not self.judged.rest)
 
     @property
     def weighted(self) -> bool:
@@ -408,8 +403,6 @@ class Estimate:
 
     @cached_property
     def _freedom(self) -> Freedom | None:
-        if self.judged is not None and self.judged.freedom is not None:
-            return self.judged.freedom
         if self.tasks is not None:
             # What people judged or not of a cluster does not make its size: contributions add up by cluster.
             sizes = self.sizes if self.judged is None else None

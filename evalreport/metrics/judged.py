@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.counts import Freedom
 from evalreport.metrics.estimate import Estimate, Judged, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
@@ -209,8 +208,7 @@ def judged_difference(
 ) -> Estimate | Message:
     """Return the difference of two models on the same rows as one estimate of the rows' differences.
 
-    It has a weight λ of its own (of a suite one a task), so that it is not the difference of the two values. Its
-    error is by Student's t: by z equally good models were told apart in 7 to 8 % with 30 to 50 common rows.
+    It has a weight λ of its own (of a suite one a task), so that it is not the difference of the two values.
 
     Returns
     -------
@@ -229,27 +227,4 @@ def judged_difference(
     )
     if few is not None:
         return few
-    found = _filled(delta, units, layout, first.outcome - second.outcome, gold)
-    return found if units.task is not None or units.cluster is not None else _by_t(found, gold)
-
-
-def _by_t(estimate: Estimate, gold: Floats) -> Estimate:
-    """Return an estimate with degrees of freedom: the variances of the rows with gold and of the others add.
-
-    Those with gold have n - 2, for their mean and λ are estimated, as by a regression estimator; the others N - 1.
-    """
-    assert estimate.judged is not None
-    assert estimate.derivative is not None
-    given = ~np.isnan(gold)
-    n, others = estimate.judged.gold, estimate.judged.rest
-    if others < LEAST_ROWS:
-        return estimate
-    factors = np.where(given, n / (n - 2), others / (others - 1))
-    largest = (
-        float(np.abs(estimate.derivative).max(initial=0.0)) or 1.0
-    )  # squares of tiny values would vanish
-    parts = factors * (estimate.derivative / largest) ** 2
-    of_gold, of_rest = float(parts[given].sum()), float(parts[~given].sum())
-    spread = of_gold**2 / (n - 2) + of_rest**2 / (others - 1)
-    df = (of_gold + of_rest) ** 2 / spread if spread > 0 else n - 2.0
-    return replace(estimate, judged=replace(estimate.judged, freedom=Freedom(factors, df)))
+    return _filled(delta, units, layout, first.outcome - second.outcome, gold)

@@ -200,9 +200,12 @@ def test_unequal_clusters_and_weights(row: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", study()["language"], ids=lambda row: row["name"])
 def test_suites_attempts_and_judges(row: Mapping[str, Any]) -> None:
-    """Equal models are told apart in no more than 7 %, and the worse of two is hardly ever called better."""
+    """Equal models are told apart in no more than 7 % (10 % where the run warns of few human outcomes); see ``limit``.
+
+    The worse of two is hardly ever called better.
+    """
     n = row["data_sets"]
-    assert within(row["missed"], 0.07, n)
+    assert within(row["missed"], row["limit"], n)
     if row["apart"]:
         assert row["wrong"] <= 0.03
     else:
