@@ -31,6 +31,7 @@ from evalreport.comparisons.cautions import cautions
 from evalreport.comparisons.gold_sampling import NOT_RANDOM, with_gold_checked
 from evalreport.comparisons.judges import judge_fields, judge_warnings
 from evalreport.comparisons.pairs import Comparison
+from evalreport.comparisons.suite_cautions import alike_in_tasks
 from evalreport.comparisons.verdicts import (
     Decision,
     decisions_of,
@@ -258,6 +259,7 @@ def all_cautions(
     for place, sample in enumerate(samples):
         raised += cautions(sample, family if place == 0 else (), options, **found)
         raised += few_passes(sample)
+        raised += alike_in_tasks(sample)
     raised += algorithm_cautions(further, predictions.design)
     raised += judge_warnings(further, options)
     return tuple(dict.fromkeys(raised))

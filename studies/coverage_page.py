@@ -61,7 +61,9 @@ class Table:
     """With which of ``POPULATIONS`` the names of its populations begin; empty: with none of them."""
 
 
-CLUSTERS, APART, WEIGHTS, JUDGES = POPULATIONS = ("clusters", "two test sets", "weights", "judge")
+CLUSTERS, APART, WEIGHTS, JUDGES, SUITES, ATTEMPTS = POPULATIONS = (
+    "clusters", "two test sets", "weights", "judge", "suite", "attempts",
+)  # fmt: skip
 OF_WEIGHTS = ("accuracy", "f1", "mcc", "balanced_accuracy")
 
 TABLES = (
@@ -81,6 +83,11 @@ TABLES = (
     Table("Differences of weighted examples", "difference", OF_WEIGHTS, population=WEIGHTS),
     Table("What people say, from a judge and n human outcomes", "value", ("mean_gold",), population=JUDGES),
     Table("Differences of what people say", "difference", ("mean_gold",), population=JUDGES),
+    Table("Suites of n tasks of unlike size", "value", ("mean_outcome",), population=SUITES),
+    Table("Differences on suites", "difference", ("mean_outcome",), population=SUITES),
+    Table("n questions, answered several times", "value", ("mean_outcome",), population=ATTEMPTS),
+    Table("Differences on questions that are answered several times", "difference", ("mean_outcome",),
+          population=ATTEMPTS),
     Table("Difference of two accuracies on the same examples, enumerated", "difference", ("accuracy",), exact=True),
     Table("Difference of two accuracies on two test sets, enumerated", "difference", ("accuracy",), exact=True,
           population=APART),

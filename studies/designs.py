@@ -251,10 +251,11 @@ def every_design() -> list[Design]:
     """Return every simulated design, in the order of the tables."""
     from studies.judged_designs import judge_designs
     from studies.numeric_designs import regression_designs, score_designs
+    from studies.suite_designs import suite_designs
 
     return [
         *binary_designs(), *several_designs(), *score_designs(), *regression_designs(), cluster_design(),
         unequal_clusters("clusters, 400 to 10", 0.7, 0.05),
         unequal_clusters("clusters, 400 to 10, skewed", 0.8, 0.2),
-        weight_design(), *judge_designs(),
+        weight_design(), *judge_designs(), *suite_designs(),
     ]  # fmt: skip

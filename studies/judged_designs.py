@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy.stats import norm
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.metrics.units import Units
-from studies.designs import Design, Truth
+from studies.designs import Design, Floats, Truth
 
-SIZES = (30, 50, 100, 200, 500)
+SIZES = (10, 20, 30, 50, 100, 200, 500)
 """Answers of each model that people judged, at the same questions."""
 LEAST_ANSWERS, BY_PEOPLE = 2000, 0.25
 """Answers of each model; of many judged ones so many that people judged this share."""
@@ -26,18 +28,30 @@ def judge_designs() -> list[Design]:
     return [_design(sensitivity, specificity) for sensitivity, specificity in JUDGES]
 
 
+def outcomes_of(
+    generator: np.random.Generator, gold: int, judge: tuple[float, float], right: Mapping[str, float] = RIGHT
+) -> dict[str, tuple[Floats, Floats]]:
+    """Draw by model what the judge says of each answer, and people of the first ``gold`` (else nan).
+
+    ``judge``: sensitivity and specificity; it accepts wrong answers of b more often.
+    """
+    n = max(LEAST_ANSWERS, round(gold / BY_PEOPLE))
+    hard = generator.normal(size=n)
+    found = {}
+    for name, share in right.items():
+        # The sum of two standard normals: right answers of both models go together.
+        truly = hard + generator.normal(size=n) < np.sqrt(2) * norm.ppf(share)
+        passes = 1 - judge[1] + (FAVOUR if name == "b" else 0.0)
+        said = generator.random(n) < np.where(truly, judge[0], passes)
+        found[name] = said.astype(np.float64), np.where(np.arange(n) < gold, truly, np.nan)
+    return found
+
+
 def _design(sensitivity: float, specificity: float) -> Design:
     def draw(generator: np.random.Generator, gold: int) -> tuple[Predictions, Units]:
-        n = max(LEAST_ANSWERS, round(gold / BY_PEOPLE))
-        hard = generator.normal(size=n)
-        models = []
-        for name, share in RIGHT.items():
-            # The sum of two standard normals: right answers of both models go together.
-            right = hard + generator.normal(size=n) < np.sqrt(2) * norm.ppf(share)
-            passes = 1 - specificity + (FAVOUR if name == "b" else 0.0)
-            judge = generator.random(n) < np.where(right, sensitivity, passes)
-            known = np.where(np.arange(n) < gold, right, np.nan)
-            models.append(ModelOutputs(name, outcome=judge.astype(np.float64), gold=known))
+        drawn = outcomes_of(generator, gold, (sensitivity, specificity))
+        models = [ModelOutputs(name, outcome=said, gold=known) for name, (said, known) in drawn.items()]
+        n = len(drawn["a"][0])
         return Predictions(
             task="outcome",
             design="test-set",

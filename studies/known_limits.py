@@ -19,6 +19,7 @@ SKEWED_CLUSTERS = (
     " the effective number of clusters"
 )
 CHANCE_OF_A_JUDGE = "chance: `ppi` covered 94.6 % in 10,000 further data sets of this cell"
+CHANCE_OF_A_SUITE = "chance: `suite_t` covered 94.0 % in 40,000 further data sets of this cell"
 CHANCE = "chance: `logit` covered 94.7 % in 10,000 further data sets of this cell"
 
 Where = tuple[str, int, str, str]
@@ -34,6 +35,9 @@ _LISTED: Mapping[str, Mapping[Where, tuple[str, ...]]] = {
     },
     CHANCE: {
         ("prevalence 0.1, AUC 0.85", 1000, "value", "a"): ("roc_auc",),
+    },
+    CHANCE_OF_A_SUITE: {
+        ("suite", 5, "value", "a"): ("mean_outcome",),
     },
     CHANCE_OF_A_JUDGE: {
         ("judge, sensitivity 0.9", 500, "value", "a"): ("mean_gold",),

@@ -19,6 +19,8 @@ MOSTLY = 0.9
 OFTEN = 0.5
 """What is measured of samples in which few losses carry the sum: cells in which at least so many are."""
 ANY = "*"
+MANY_GOLD = 30
+"""With fewer rows that people judged a run always says how often intervals held there, whichever cells miss."""
 OF_ANY_METRIC = "bootstrap_bca"
 """Leads for the differences of most metrics, of which the study holds a few: what it misses there is said of all."""
 
@@ -61,6 +63,8 @@ def _by_size(group: Group, by: By, rows: Sequence[Row]) -> Iterator[Shortfall]:
     largest = max(missing)
     above = [size_of(row) for row in rows if size_of(row) > largest]
     most = math.floor(math.sqrt(largest * min(above))) if above else math.ceil(2 * largest)
+    if INTERVALS[group[2]].kind == "judged":
+        most = max(most, MANY_GOLD - 1)
     covered = [row.coverage for row in rows if size_of(row) <= most]
     yield Shortfall(*group, by, most, min(covered), max(covered))
 

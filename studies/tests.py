@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import evalreport as er
-from studies import bars, cells, families, operating, seeds, sliced, ties, unequal
+from studies import bars, cells, families, language, operating, seeds, sliced, ties, unequal
 from studies.algorithms import ALPHA, TESTED
 from studies.algorithms import measure as measure_algorithms
 from studies.discordance import f1_size, mcnemar_size
@@ -99,6 +99,7 @@ PARTS: Mapping[str, Callable[[Run], Any]] = {
     "gates": of_gates,
     "families": of_cells(families),
     "unequal": of_cells(unequal),
+    "language": of_cells(language),
 }
 """What is measured, by its key in docs/tests.json."""
 
@@ -123,7 +124,7 @@ def main() -> int:
         "replications": run.replications,
         "resamples": run.n_resamples,
         "seed": run.seed,
-        "version": er.__version__,
+        "version": er.__version__.partition(".dev")[0],  # the release that is being prepared
     }
     found: dict[str, Any] = dict(made)
     if given.only is not None:

@@ -279,6 +279,40 @@ def _asked(row: Mapping[str, Any], key: str) -> bool:
     return {"decided": not row["ahead"], "equivalent": bool(row["ahead"])}.get(key, True)
 
 
+_KINDS = {
+    "suite": "{size} tasks",
+    "clusters": "{size} tasks, clusters of 1 to 9",
+    "attempts": "{size} questions, {of:g} attempts each",
+    "judge": "{size} human outcomes, a judge with sensitivity {of:g}",
+}
+
+
+def _language_page(rows: Rows) -> list[str]:
+    """Put each layout with equal models beside the same with models that lie apart."""
+    found = []
+    for kind, text in _KINDS.items():
+        own = [row for row in rows if row["kind"] == kind]
+        for equal in (row for row in own if not row["apart"]):
+            (apart,) = (r for r in own if r["apart"] and (r["size"], r["of"]) == (equal["size"], equal["of"]))
+            found.append(
+                [text.format(**equal), f"{equal['data_sets']:,}", _share(equal, "decided"),
+                 f"{apart['apart']:.3g}", _share(apart, "right"), _share(apart, "wrong")]
+            )  # fmt: skip
+    return [
+        "",
+        "## Suites, attempts, judges",
+        "",
+        *_paragraph(
+            "Through the public API, the populations of [coverage.md](coverage.md). Decided: how often two equally"
+            " good models are told apart. Power: how often the better of two that lie apart is called better, and"
+            " how often worse (half as many data sets). The judge accepts wrong answers of the second model more"
+            " often, by 0.1."
+        ),
+        "",
+        *_table(["layout", "data sets", "decided", "apart", "called better", "called worse"], found),
+    ]
+
+
 SECTIONS: Mapping[str, Any] = {
     "operating_points": _points_page,
     "ties": _ties_page,
@@ -286,6 +320,7 @@ SECTIONS: Mapping[str, Any] = {
     "gates": _gates_page,
     "families": _families_page,
     "unequal": _unequal_page,
+    "language": _language_page,
 }
 """The parts about single promises, in the order of the page."""
 

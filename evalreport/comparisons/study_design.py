@@ -447,9 +447,20 @@ def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
     if not found:
         raise UsageError(
             "the results hold no judge that people checked: run a pilot with outcome and gold, or state"
-            " --judge-correlation"
+            f" --judge-correlation{_asked_of_attempts(results)}"
         )
     return tuple(found)
+
+
+def _asked_of_attempts(results: JsonObject) -> str:
+    """Say what to state of results with several attempts at a question: the components of the last pair or model."""
+    known = [one for one in results.get("attempt_variance", ()) if one.get("within") is not None]
+    if not known:
+        return ""
+    one = known[-1]
+    of = one["model"] if one["b"] is None else f"{one['model']} against {one['b']}"
+    asked = f"--between {one['between']:.3g} --within {one['within']:.3g}"
+    return f". Of their attempts ask with {asked} ({of}; attempt_variance has the others)"
 
 
 def _assumed_judge(q: Question) -> tuple[JudgeFigures, ...]:

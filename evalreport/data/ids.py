@@ -480,7 +480,8 @@ def _lacks(
     word = "task" if len(names) == 1 else f"{len(names)} tasks"
     remedy = "predict the missing examples"
     if kept:
-        remedy += f", or pass --join intersect to compare on the {kept} tasks that all models have"
+        common = "one task" if kept == 1 else f"{kept} tasks"
+        remedy += f", or pass --join intersect to compare on the {common} that all models have"
     return InputError(
         f"the model {quoted(rows.models[model])} lacks the {word} {said} of the suite",
         file=table.name,

@@ -450,7 +450,8 @@ def _datasets(p: Predictions) -> Answer:
 
 def _suite(p: Predictions) -> Answer:
     if p.design == "datasets":
-        return _no("suite_or_datasets", n=len(p.keys["dataset"].categories or ()))
+        name = "suite_or_datasets" if p.tasks is None else "suite_and_datasets"
+        return _no(name, n=len(p.keys["dataset"].categories or ()))
     tasks = p.tasks
     return _no("suite") if tasks is None else _yes("suite", n=len(tasks.categories or ()))
 

@@ -72,6 +72,22 @@ def test_results_without_a_judge_plan_nothing(run, tmp_path):
     done = run("plan", "--results", str(tmp_path / "run"))
     assert done.code == 2
     assert "no judge that people checked" in done.err
+    assert "--between" not in done.err
+
+
+def test_results_with_attempts_say_what_to_ask(run, tmp_path):
+    """Without a judge but with several attempts, the components of the last pair stand in the message, to be copied."""
+    answers = {
+        name: {"id": list("1122334455"), "attempt": [1, 2] * 5, "outcome": [0, 1, 1, 1, int(name == "a")] * 2}
+        for name in "ab"
+    }
+    results = er.evaluate(answers, resamples=10)
+    er.render(results, tmp_path / "run", formats=["json"])
+    pair = results.attempt_variance[-1]
+    said = run("plan", "--results", str(tmp_path / "run")).err
+    asked = ["--between", f"{pair.between:.3g}", "--within", f"{pair.within:.3g}"]
+    assert f"{' '.join(asked)} (a against b" in said
+    assert run("plan", "-n", "200", *asked).code == 0
 
 
 @pytest.mark.parametrize(

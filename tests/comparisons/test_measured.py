@@ -198,6 +198,20 @@ def test_unequal_clusters_and_weights(row: Mapping[str, Any]) -> None:
         assert within(row[side], 0.035, n) or row["warned"] >= 0.9
 
 
+@pytest.mark.parametrize("row", study()["language"], ids=lambda row: row["name"])
+def test_suites_attempts_and_judges(row: Mapping[str, Any]) -> None:
+    """Equal models are told apart in no more than 7 % (10 % where the run warns of few human outcomes); see ``limit``.
+
+    The worse of two is hardly ever called better.
+    """
+    n = row["data_sets"]
+    assert within(row["missed"], row["limit"], n)
+    if row["apart"]:
+        assert row["wrong"] <= 0.03
+    else:
+        assert within(row["decided"], row["limit"], n)
+
+
 def test_training_again_is_no_difference() -> None:
     """Seeds: at most 6.5 % decided, or so few seeds that the run warns with the rate."""
     found = study()

@@ -117,12 +117,11 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
             assert SIZES_OF_UNLIKE.get(method.kind, {30, 1000}) <= sizes[name], name
 
 
-SIZES_OF_UNLIKE = {"clusters": {8, 100}, "weights": {200, 1000}, "judged": {30, 500}}
-"""The smallest and the largest number of clusters, of weighted examples, and of human outcomes."""
+SIZES_OF_UNLIKE = {"clusters": {8, 100}, "weights": {200, 1000}, "judged": {30, 500}, "suite": {5, 30}}
+"""The smallest and the largest number of clusters, of weighted examples, of human outcomes, and of tasks."""
 
-NOT_ON_A_TEST_SET = {"fits", "trained_fits", "blocks", "seeds", "suite"}
-"""Kinds that need folds or data sets: what their intervals hold depends on the algorithms, not on a formula. And those
-of suites, simulated in tests/suites."""
+NOT_ON_A_TEST_SET = {"fits", "trained_fits", "blocks", "seeds"}
+"""Kinds that need folds or data sets: what their intervals hold depends on the algorithms, not on a formula."""
 
 
 def test_simulated_cells_are_whole(rows: list[Row]) -> None:

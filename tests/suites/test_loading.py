@@ -10,7 +10,7 @@ import pytest
 
 import evalreport
 from evalreport import Options
-from evalreport.data import load
+from evalreport.data import load, survey
 from evalreport.errors import EvalreportError, InputError, UsageError
 from tests.suites.sources import outcomes, write
 
@@ -115,6 +115,14 @@ def test_refusals(case: str) -> None:
         load({"a": columns}, options=Options(**options))
 
 
+def test_one_task_in_common_is_one() -> None:
+    """What is left by --join intersect is counted in words that fit."""
+    models = lacking()
+    models["b"] = {name: values[:3] for name, values in models["b"].items()}
+    with pytest.raises(InputError, match="on the one task that all models have"):
+        load(models)
+
+
 def test_a_suite_of_several_fits_is_refused() -> None:
     """Folds or seeds within a suite are no design that is analysed: it is said what is."""
     columns = {"task": ["x"] * 4 + ["y"] * 4, "id": list("1122") * 2, "seed": list("12") * 4}
@@ -144,6 +152,16 @@ def test_classes_that_a_task_lacks_are_warned_of() -> None:
     assert "y has 2" in str(found.text)
     whole = {**columns, "y_true": list("pqrppqrq")}
     assert not [w for w in load({"a": whole}).warnings if w.code == "classes_differ_by_task"]
+
+
+def test_check_tells_data_sets_from_tasks() -> None:
+    """With data sets it says what the column task would mean; with both columns, which one to leave out."""
+    sets = {**two_tasks(), "dataset": list("ppppqqqq")}
+    only = {name: column for name, column in sets.items() if name != "task"}
+    for columns, said in ((only, "rename the column to task"), (sets, "leave out dataset")):
+        (suite,) = (p for p in survey(load({"a": columns})) if "suite" in str(p.analysis))
+        assert not suite.possible
+        assert said in str(suite.remedy)
 
 
 def test_an_average_over_examples_is_no_option_for_data_sets() -> None:

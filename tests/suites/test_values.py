@@ -270,3 +270,22 @@ def test_neither_rows_nor_files_nor_threads_change_anything(tmp_path: Path) -> N
         }
 
     assert numbers(first) == numbers(second) == numbers(third)
+
+
+def test_tasks_whose_examples_are_alike_are_warned_of() -> None:
+    """A task that one model has all right adds no error to its mean: named where it has a tenth of the weight."""
+
+    def warned(*tasks: str, average: Literal["tasks", "examples"] = "tasks") -> list[tuple[str, ...]]:
+        models = outcomes()
+        columns = models["a"]
+        right = [
+            1 if task in tasks else had for task, had in zip(columns["task"], columns["outcome"], strict=True)
+        ]
+        results = evalreport.evaluate(
+            {**models, "a": {**columns, "outcome": right}}, resamples=2, average=average
+        )
+        return [(*w.about, *w.text.params["tasks"]) for w in results.warnings if w.code == "alike_in_task"]
+
+    assert warned() == []
+    assert warned("code") == [("a", "code")]
+    assert warned("code", "mmlu", average="examples") == [("a", "code", "mmlu")]
