@@ -52,7 +52,7 @@ def as_text(found: Compared) -> Iterator[str]:
         yield say("changes.line.verdict", a=verdict.a, b=verdict.b, old=old, new=new)
     for gate in found.gates:
         old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
-        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_said(gate.text))
+        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
     for value in _others(found):
         name, old, new = _name(value), _side(value, old=True), _side(value)
         yield say("changes.line.other", name=name, old=old, new=new)
@@ -109,7 +109,7 @@ def as_part(found: Compared) -> str:
     for gate in found.gates:
         if gate.old != gate.new:
             old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
-            said = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_said(gate.text))
+            said = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
             lines.append(f"- {escaped(said)}")
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -194,7 +194,7 @@ def _words(value: ValueChange) -> str:
     return _judgement(value.judgement) if value.judgement is not None else ""
 
 
-def _said(text: str) -> str:
+def _told(text: str) -> str:
     return f" ({text})" if text else ""
 
 

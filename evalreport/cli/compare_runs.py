@@ -189,10 +189,10 @@ def _input(state: InputState) -> str:
 def _difference(leaf: Leaf) -> str:
     if leaf.kind == "one side":
         return f"{leaf.where}: {say('verify.lost' if leaf.found is None else 'verify.new')}"
-    return f"{leaf.where}: recorded {_shown(leaf.said)}, recomputed {_shown(leaf.found)}"
+    return f"{leaf.where}: recorded {_shown_run(leaf.said)}, recomputed {_shown_run(leaf.found)}"
 
 
-def _shown(value: object) -> str:
+def _shown_run(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 200 else text[:197] + "..."
 

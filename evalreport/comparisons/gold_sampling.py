@@ -16,12 +16,12 @@ from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.distributions import chi2_tail, t_tail
 from evalreport.engine.draws import stream
+from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import JUDGED
 from evalreport.metrics.units import Units, units_of
 from evalreport.records import GoldSamplingRecord, WarningRecord, warning
 from evalreport.texts import Message
 
-Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 Level = Literal["info", "caution", "blocker"]
