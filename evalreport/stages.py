@@ -28,7 +28,7 @@ from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records, few_passes
 from evalreport.comparisons.cautions import cautions
-from evalreport.comparisons.gold_sampling import NOT_RANDOM, with_gold_checked
+from evalreport.comparisons.cautions_of_tests import NOT_RANDOM, with_gold_checked
 from evalreport.comparisons.judges import judge_fields, judge_warnings
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.suite_cautions import alike_in_tasks

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.comparisons.cautions_of_tests import gold_sampling
 from evalreport.comparisons.decisions import adjust
-from evalreport.comparisons.gold_sampling import gold_sampling
 from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.comparisons.registry import probability
 from evalreport.config import Options
