@@ -193,9 +193,9 @@ def comment_command(
 
 def _since_base(base: Path, folder: Path, inputs: tuple[Path, Path] | None) -> str:
     """Say what changed since the base branch, or why that cannot be said: the rest of the comment stands either way."""
-    from evalreport.audit.changes_text import as_part
     from evalreport.audit.compare_runs import compare_runs
     from evalreport.audit.kept_files import read_recorded
+    from evalreport.audit.reviews import as_part
     from evalreport.report.markdown import escaped
 
     try:

@@ -49,9 +49,9 @@ def compare_runs_command(
     Exit codes: 0 no gate of NEW failed; 1 one failed (or a model got worse, with --fail-if-worse); 2 bad input;
     3 none failed, one is undecided.
     """
-    from evalreport.audit.changes_text import as_markdown, as_text
     from evalreport.audit.compare_runs import compare_runs
     from evalreport.audit.kept_files import read_recorded
+    from evalreport.audit.reviews import as_markdown, as_text
 
     found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
     if form == "json":
