@@ -32,9 +32,8 @@ from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline
 from evalreport.records import JsonObject
 from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
-from evalreport.report.html import with_anchors
+from evalreport.report.html import environment, font_faces, rendered, source, with_anchors
 from evalreport.report.naming import visible
-from evalreport.report.page import environment, font_faces, rendered, source
 from evalreport.report.writing import Documents, made_within_limits
 from evalreport.texts import Message, group_of, say, speaking
 from evalreport.version import __version__

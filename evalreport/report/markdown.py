@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from evalreport import numbers
 from evalreport.frames import record_lists
 from evalreport.records import ComparisonRecord
+from evalreport.report.html import environment, rendered
 from evalreport.report.naming import level_of_pairs, visible
-from evalreport.report.page import environment, rendered
 from evalreport.report.sections import decision, leaderboard, methods, slices, tasks
 from evalreport.report.view import View, comparison_between, difference_decimals, interval_of, view_of
 from evalreport.results import Results
@@ -186,7 +186,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
     templates
         The user's folder of templates.
     """
-    from evalreport.report.page import environment, rendered  # a terminal's summary needs no templates
+    from evalreport.report.html import environment, rendered  # a terminal's summary needs no templates
 
     named = view.results.primary_metric if title is None else f"{title}\n{view.results.primary_metric}"
     found, said = decision.describe(view), methods.describe_reproducibility(view)

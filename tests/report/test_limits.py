@@ -18,7 +18,7 @@ from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
 from evalreport.report import render, writing
 from evalreport.report.brand import TemplateError, brand_of, catalogue_of
-from evalreport.report.page import environment, rendered, template_folder
+from evalreport.report.html import environment, rendered, template_folder
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
 from evalreport.results import Results, to_json

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evalreport.config import OutputOptions
 from evalreport.report import render
-from evalreport.report.page import light_tokens, template_folder
+from evalreport.report.html import light_tokens, template_folder
 from evalreport.results import Results
 from scripts.golden_reports import outline
 

@@ -13,7 +13,7 @@ from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
 from evalreport.report import render
 from evalreport.report.brand import TemplateError, brand_of, running_foot
-from evalreport.report.page import environment, template_folder
+from evalreport.report.html import environment, template_folder
 from evalreport.report.sections import SECTIONS
 from evalreport.results import Results
 

@@ -15,7 +15,7 @@ from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
 from evalreport.report import render, sections
 from evalreport.report.brand import TemplateError, catalogue_of, shipped_texts
-from evalreport.report.page import template_folder
+from evalreport.report.html import template_folder
 from evalreport.report.sections import SECTIONS
 from evalreport.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
