@@ -39,7 +39,6 @@ class Model:
     key: str
     index: int
     symbol: str
-    short: str
     full: str = ""
 
 
@@ -118,7 +117,7 @@ def view_of(results: Results) -> View:
         results.models, key=lambda name: (rank.get(name, len(rank) + 1), results.models.index(name))
     )
     models = [
-        Model(name, short[name], f"m{i}", i, mark_of(i).symbol, short[name], visible(name))
+        Model(name, short[name], f"m{i}", i, mark_of(i).symbol, visible(name))
         for i, name in enumerate(ranked)
     ]
     keys = list(dict.fromkeys(key_of(r) for r in results.metrics))

@@ -389,13 +389,13 @@ def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
         return ""
     found = [round(fixed[m.id].tp) for m in order]
     total = round(fixed[order[0].id].tp + fixed[order[0].id].fn)
-    said = {"rate": READ[1], "first": order[0].short, "found": found[0], "total": total}
+    said = {"rate": READ[1], "first": order[0].name, "found": found[0], "total": total}
     if len(order) == 1:
         finding = say("finding.threshold_one", **said)
     elif found[0] == found[-1]:
         finding = say("finding.threshold_same", **said)
     elif found[1] == found[-1]:
-        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].short, **said)
+        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].name, **said)
     else:
         finding = say("finding.threshold", low=found[-1], high=found[1], **said)
     return say("evidence.headed", section=say("heading.thresholds"), finding=finding)

@@ -100,7 +100,7 @@ def describe(view: View) -> Curves | None:
     figures += _scores(view)
     classes = _class_map(view)
     drawn = {c.model for c in results.curves}
-    missing = [m.short for m in view.models if m.id not in drawn]
+    missing = [m.name for m in view.models if m.id not in drawn]
     notes = (say("evidence.labels_only", names=listed(missing)),) if figures and missing else ()
     return Curves(tuple(figures), classes, notes) if figures or classes else None
 
@@ -121,7 +121,7 @@ def _figure(
     **how: object,
 ) -> Figure:
     """Describe a figure of all models; ``about`` says what is drawn where the title says what it shows."""
-    names = {m.id: m.short for m in view.models}
+    names = {m.id: m.name for m in view.models}
     return Figure(
         name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
         description=say("curves.described", title=about or title, names=listed(list(names.values()), 12)),
@@ -156,7 +156,7 @@ def _roc(view: View) -> Figure:
     }
     shown = [m for m in view.models if m.id in read]
     ends = sorted(shown, key=lambda m: -read[m.id])[:: max(len(shown) - 1, 1)]
-    found = listed([say("evidence.found", model=m.short, share=read[m.id]) for m in ends])
+    found = listed([say("evidence.found", model=m.name, share=read[m.id]) for m in ends])
     curved = {curve.model for curve in view.results.curves if curve.curve == "roc"}
     without = [m.name for m in view.models if m.id not in curved]
     caption = [
@@ -182,7 +182,7 @@ def _roc_title(view: View) -> str:
     if not behind:
         return say("finding.roc_open")
     first, last = near[0], min(behind, key=lambda m: values[m])
-    names = {"first": view.model(first).short, "last": view.model(last).short}
+    names = {"first": view.model(first).name, "last": view.model(last).name}
     above, below = (curve_of(view.results, m, "roc", None) for m in (first, last))
     if above is not None and below is not None:
         rates = np.linspace(0, 1, 401)
@@ -205,7 +205,7 @@ def _precision_recall(view: View) -> Figure:
         title = say("finding.pr_one", value=values[near[0]], share=share, decimals=decimals)
     elif len(near) == 1:
         title = say(
-            "finding.pr_leads", first=view.model(near[0]).short, value=values[near[0]], decimals=decimals
+            "finding.pr_leads", first=view.model(near[0]).name, value=values[near[0]], decimals=decimals
         )
     else:
         low, high = (extreme(values[m] for m in near) for extreme in (min, max))
@@ -222,7 +222,7 @@ def _scores(view: View) -> list[Figure]:
         return []
     halves = {side: int(np.searchsorted(np.cumsum(r.counts), r.n / 2)) for side, r in own.items()}
     positive, negative = (shorten(visible(own[side].true), LONGEST) for side in (True, False))
-    title = say("finding.scores", model=first.short, label=positive, other=negative,
+    title = say("finding.scores", model=first.name, label=positive, other=negative,
                 score=own[True].edges[halves[True]], below=own[False].edges[halves[False] + 1])  # fmt: skip
     return [_of_one(view, "scores", title, score_histogram, named("distributions.caption", "scores"))]
 
@@ -241,7 +241,7 @@ def _reliability(view: View) -> Figure:
 def _confidence_title(view: View, model: Model) -> str:
     """Compare how often the most probable class is the true one with its mean probability."""
     predicted, observed = _means(view, model, None)
-    return say("finding.confidence", model=model.short, right=observed, said=predicted)
+    return say("finding.confidence", model=model.name, right=observed, said=predicted)
 
 
 def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
@@ -274,7 +274,7 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
             "too_low": least is not None and least > 0, "too_high": most is not None and most < 0,
         }  # fmt: skip
         kind = next((kind for kind, holds in kinds.items() if holds), "calibrated")
-        found.setdefault(kind, []).append((model.short, numbers.number(slope.value, 2)))
+        found.setdefault(kind, []).append((model.name, numbers.number(slope.value, 2)))
     told = [kind for kind in found if kind != "calibrated"] or list(found)
     said = [
         say(
@@ -289,7 +289,7 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
     if said:
         return "; ".join(said)
     predicted, observed = _means(view, drawn[0], None)
-    return say("finding.mean_probability", model=drawn[0].short, predicted=predicted, observed=observed,
+    return say("finding.mean_probability", model=drawn[0].name, predicted=predicted, observed=observed,
                label=shorten(visible(str(view.results.positive)), LONGEST))  # fmt: skip
 
 
@@ -326,7 +326,7 @@ def _class_map(view: View) -> ClassMap | None:
         for label in shown
     )
     notes = [
-        say("evidence.classes", first=models[0].short),
+        say("evidence.classes", first=models[0].name),
         say("evidence.classes_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
         say("evidence.models_cut", shown=len(heads), n=len(models)) if len(heads) < len(models) else "",
     ]
@@ -352,7 +352,7 @@ def _class_title(models: list[Model], recalls: dict[str, dict[str, float]], name
     if len(set(worst.values())) == 1 and max(lowest.values()) < 1:
         return say("finding.classes_same", label=label, low=lowest[last.id], high=max(lowest.values()))
     return say(
-        "finding.classes", first=first.short, low=low, model=last.short, share=lowest[last.id], label=label
+        "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )
 
 
@@ -369,7 +369,7 @@ def _confusions(
         each = sorted(
             ((counts[m.id].get((true, predicted), 0.0), m) for m in models), key=lambda one: -one[0]
         )
-        said = [f"{m.short} {numbers.count(round(n))}" for n, m in each if n][:MOST_NAMED]
+        said = [f"{m.name} {numbers.count(round(n))}" for n, m in each if n][:MOST_NAMED]
         sentences.append(
             say("evidence.confused", true=names[true], predicted=names.get(predicted, predicted), n=round(totals[true]),
                 models=", ".join(said))
@@ -421,7 +421,7 @@ def _of_one(view: View, name: str, title: str, plot: Callable[..., Axes], captio
     """Describe a figure of the model that ranks first."""
     first = view.models[0]
     return Figure(
-        name=name, title=title, description=say("curves.described", title=title, names=first.short),
+        name=name, title=title, description=say("curves.described", title=title, names=first.name),
         caption=caption, width=WIDTH, height=HEIGHT, draw=(partial(plot, view.results, first.id, name=""),),
     )  # fmt: skip
 
@@ -464,7 +464,7 @@ def describe_distributions(view: View) -> Distributions | None:
     mae = metric_record(view, first.id, MetricKey("mae"))
     error = numbers.to_digits(mae.value, 3) if mae is not None and mae.value is not None else ""
     title = (
-        say("finding.values", model=first.short, error=error)
+        say("finding.values", model=first.name, error=error)
         if error
         else named("distributions.title", "predicted-true")
     )
@@ -475,11 +475,11 @@ def describe_distributions(view: View) -> Distributions | None:
         )
         if low is not None and high is not None and not low <= p <= high
     ]
-    trend = say("finding.residuals_even", model=first.short)
+    trend = say("finding.residuals_even", model=first.name)
     if bins:
         _, at, off = max(bins)
         key = "finding.residuals_high" if off > 0 else "finding.residuals_low"
-        trend = say(key, model=first.short, error=numbers.to_digits(abs(off), 3), at=numbers.to_digits(at, 3))
+        trend = say(key, model=first.name, error=numbers.to_digits(abs(off), 3), at=numbers.to_digits(at, 3))
     level = numbers.percent(view.confidence)
     return Distributions(
         (

@@ -77,7 +77,7 @@ def _heading(view: View, loss: str) -> str:
         return say("heading.decomposition")
     low, high = min(shares, key=lambda m: shares[m]), max(shares, key=lambda m: shares[m])
     key = "finding.variance_one" if len(shares) == 1 else "finding.variance"
-    finding = say(key, low=shares[low], first=low.short, high=shares[high], last=high.short)
+    finding = say(key, low=shares[low], first=low.name, high=shares[high], last=high.name)
     return say("evidence.headed", section=say("heading.decomposition"), finding=finding)
 
 
@@ -202,8 +202,7 @@ def _figures(view: View, loss: str) -> list[Figure]:
 def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figure:
     net = loss == "0-1"
     bars = [
-        Bar(m.short, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, m.key)
-        for m, r in rows
+        Bar(m.name, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, m.key) for m, r in rows
     ]
     words = named("decomposition.loss", loss)
     first = "bias_squared" if any(r.noise for _, r in rows) else "bias_and_noise"
@@ -238,7 +237,7 @@ def _courses(view: View, rows: Sequence[tuple[Model, DecompositionRecord]]) -> l
     for model, own in groupby(along, key=lambda pair: pair[0]):
         records = sorted((r for _, r in own), key=lambda r: place_of(r) or 0.0)
         if len(records) >= LEAST_POINTS:
-            found.append((model.short, course_of(records)))
+            found.append((model.name, course_of(records)))
     family = sorted((r for _, r in along), key=lambda r: place_of(r) or 0.0)
     several = len({place_of(r) for r in family}) == len(family) == len(view.models) >= LEAST_POINTS
     return found or ([("", course_of(family))] if several else [])
@@ -305,7 +304,7 @@ def _replicates(view: View) -> Figure | None:
         single = tuple((c.x, c.y) for c in own if c.curve == "replicate")
         mean, truth = (next((c.x, c.y) for c in own if c.curve == kind) for kind in ("mean", "truth"))
         predicted = Predicted(single, mean, truth, model.index, model.key)
-        return partial(replicate_predictions, predicted, legend=legend, title=model.short)
+        return partial(replicate_predictions, predicted, legend=legend, title=model.name)
 
     columns = min(len(shown), 3)
     return Figure(

@@ -98,11 +98,11 @@ def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> st
         key: numbers.number(value, decimals) for key, value in sorted(own.items(), key=lambda item: item[1])
     }
     of_first = [value for (model, name), value in values.items() if model == first.id and name in names]
-    params = {"model": first.short, "low": of_first[0], "high": of_first[-1]}
+    params = {"model": first.name, "low": of_first[0], "high": of_first[-1]}
     key = "estimates_range"
     if len(names) == 1:
         label = in_sentence(named("estimates.estimator", names[0]))
-        params |= {"estimator": label, "best": first.short, "last": last.short}
+        params |= {"estimator": label, "best": first.name, "last": last.name}
         params["high"] = values.get((last.id, names[0]), "")
         key = "estimates_one" if first is not last and params["high"] else "estimates_of_one"
     return say(
@@ -331,12 +331,12 @@ def _learning_found(view: View, points: Sequence[LearningPointRecord], axis: str
         (start, high, *_), (end, low, *_) = curve[0], curve[-1]
         decimals = _decimals(points)
         finding = say(
-            "finding.learning_falls" if low < high else "finding.learning_flat", model=model.short, start=start,
+            "finding.learning_falls" if low < high else "finding.learning_flat", model=model.name, start=start,
             end=end, high=numbers.number(high, decimals), low=numbers.number(low, decimals),
         )  # fmt: skip
     else:
         lowest = {model: min(curve, key=lambda point: point[1])[0] for model, curve in curves.items()}
-        places = [say("finding.complexity_place", x=f"{x:g}", model=m.short) for m, x in lowest.items()]
+        places = [say("finding.complexity_place", x=f"{x:g}", model=m.name) for m, x in lowest.items()]
         finding = say("finding.complexity", places=listed(places))
     return say("evidence.headed", section=title, finding=finding)
 
@@ -446,7 +446,7 @@ def _curves(
             used = next((p.x for p in own if p.used and p.part == "test"), None)
             ahead = _ahead(next((f for f in fits if f.model == model.id), None), test)
             found.append(
-                LearningCurve(model.short, test, _drawn(own, "train"), used, model.index, model.key, ahead)
+                LearningCurve(model.name, test, _drawn(own, "train"), used, model.index, model.key, ahead)
             )
     if found:
         return found

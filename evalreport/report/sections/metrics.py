@@ -419,7 +419,7 @@ def _figure(view: View, models: list[Model]) -> Figure:
         description=say("confusion.described", names=", ".join(m.name for m in drawn)),
         caption=say("confusion.caption"),
         draw=tuple(
-            partial(confusion, view.results, model.id, name=model.short, labels=labels) for model in drawn
+            partial(confusion, view.results, model.id, name=model.name, labels=labels) for model in drawn
         ),
         width=max(size * columns, LEAST_SIZE),
         height=max(size * -(-len(drawn) // columns), LEAST_SIZE if columns == 1 else 0),

@@ -94,7 +94,7 @@ def describe(view: View) -> Pairs | None:
     pairs = tuple(
         Row(
             row.model,
-            (column.short, c.difference, c.interval, f"{c.word}, {c.p}"),
+            (column.name, c.difference, c.interval, f"{c.word}, {c.p}"),
             key=f"{row.model.key} {c.column}",
         )
         for row in made
@@ -233,7 +233,7 @@ def _omnibus_figure(view: View) -> Figure | None:
     records = [r for r in view.results.average_ranks if r.metric == view.results.primary_metric]
     if not 2 <= len(records) <= MOST_DRAWN:
         return None
-    names = {m.id: m.short for m in view.models}
+    names = {m.id: m.name for m in view.models}
     where = f"{numbers.count(records[0].blocks)} {named('omnibus.block', records[0].by)}"
     described = "; ".join(
         f"{names[r.model]} {r.average_rank:.2f}" for r in sorted(records, key=lambda r: r.average_rank)
@@ -466,4 +466,4 @@ def _figure(view: View, kind: str) -> Figure | None:
 def _strip(a: Model, b: Model, folds: dict[str, Values]) -> Strip:
     both = ((x, folds[b.id][fit]) for fit, x in folds[a.id].items())
     differences = tuple(x - y for x, y in both if x is not None and y is not None)
-    return Strip(f"{a.short} − {b.short}", differences, a.index, f"{a.key}_{b.key}")
+    return Strip(f"{a.name} − {b.name}", differences, a.index, f"{a.key}_{b.key}")

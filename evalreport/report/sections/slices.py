@@ -107,7 +107,7 @@ def _heading(view: View, family: Sequence[DisparityRecord]) -> str:
         return say("heading.slices")
     finding = say(
         "finding.slices_worst", column=visible(worst.slice.column), value=visible(worst.slice.value),
-        metric=view.primary_words, model=view.model(worst.model).short, here=value, rest=value - worst.difference,
+        metric=view.primary_words, model=view.model(worst.model).name, here=value, rest=value - worst.difference,
         decimals=min(metric_decimals(view, view.primary), 3),
     )  # fmt: skip
     return say("evidence.headed", section=say("heading.slices"), finding=finding)
@@ -141,7 +141,7 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
         (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
     }
     notes = [
-        say("evidence.slices", model=first.short, metric=view.primary_words),
+        say("evidence.slices", model=first.name, metric=view.primary_words),
         say("evidence.slices_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
         say("evidence.models_cut", shown=len(models), n=len(view.models))
         if len(models) < len(view.models)
@@ -251,7 +251,7 @@ def _values(
         for value, name in names.items()
     )
     title = say("slices.by", metric=metric_label(key), column=column)
-    heads = tuple(m.short for m in models)
+    heads = tuple(m.name for m in models)
     return Table(title, heads, rows, look="points", first=say("table.slice"))
 
 

@@ -270,7 +270,7 @@ def _pairs(view: View) -> list[tuple[str, AttemptVarianceRecord]]:
     found = {frozenset((r.model, r.b)): r for r in view.results.attempt_variance if r.b is not None}
     first = view.models[0] if view.results.baseline is None else view.model(view.results.baseline)
     others = [model for model in view.models if model is not first]
-    named = ((f"{first.short} − {m.short}", found.get(frozenset((first.id, m.id)))) for m in others)
+    named = ((f"{first.name} − {m.name}", found.get(frozenset((first.id, m.id)))) for m in others)
     return [(label, record) for label, record in named if record is not None]
 
 
