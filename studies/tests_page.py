@@ -305,7 +305,7 @@ def _language_page(rows: Rows) -> list[str]:
         *_paragraph(
             "Through the public API, the populations of [coverage.md](coverage.md). Decided: how often two equally"
             " good models are told apart. Power: how often the better of two that lie apart is called better, and"
-            " how often worse (half as many data sets). The judge accepts wrong answers of the second model more"
+            " how often worse (a fifth as many data sets). The judge accepts wrong answers of the second model more"
             " often, by 0.1."
         ),
         "",
