@@ -213,7 +213,8 @@ def _inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> spa
 def _square_inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> Floats:
     """Return the sum of squares (p,) of ``_inside``: that of the columns less that of the means."""
     whole = _squares(table)
-    of_means = np.asarray(means.multiply(means).T @ bins.examples)
+    weights = means.data * means.data * np.repeat(bins.examples, np.diff(means.indptr))
+    of_means = np.bincount(means.indices, weights=weights, minlength=means.shape[1])
     square = whole - of_means
     return np.where(square > 1e-12 * whole, square, 0.0)
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from evalreport import numbers
 from evalreport.frames import record_lists
 from evalreport.records import ComparisonRecord
-from evalreport.report.html import environment, rendered
 from evalreport.report.naming import level_of_pairs, visible
 from evalreport.report.sections import decision, leaderboard, methods, slices, tasks
 from evalreport.report.view import View, comparison_between, difference_decimals, interval_of, view_of
@@ -258,6 +257,8 @@ def leaderboard_html(results: Results) -> str:
     view = view_of(results)
     found = decision.describe(view)
     context = {"view": view, "board": found.board, "decision": found}
+    from evalreport.report.html import environment, rendered
+
     return rendered(environment(None), "notebook.html.j2", context)
 
 
