@@ -190,16 +190,20 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         Where there is neither y_pred, score, p_<label>, outcome nor value; or there are graded documents of queries.
     """
     called = {name.strip().casefold() for name in names}
-    if called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns):
+    probable = roles.probabilities or roles.unlabelled or roles.lone is not None
+    usable = probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns)
+    graded = (
+        called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns)
+    )
+    if graded or ("rank" in called and not usable):
         raise InputError(
-            "these are rankings: documents of queries with their relevance",
+            "these look like rankings: documents of queries with their relevance or rank",
             file=file,
             line=1,
             expected="one prediction for each example: rankings (NDCG, MAP) are planned, not read yet",
             remedy="compute the measure for each query, and write it as outcome with the query as id",
         )
-    probable = roles.probabilities or roles.unlabelled or roles.lone is not None
-    if probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns):
+    if usable:
         return  # gold alone is refused with the task
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if len(roles.metadata) > 1:

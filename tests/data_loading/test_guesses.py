@@ -195,6 +195,7 @@ def test_labels_that_only_look_like_several_are_read(loaded: Loaded) -> None:
 
 def test_rankings_are_refused_with_what_is_planned(refused: Callable[..., InputError]) -> None:
     """Documents of queries are no examples of one class."""
+    assert "rankings (NDCG, MAP) are planned" in str(refused("r.csv", "id,rank\na,1\nb,2\n").expected)
     error = refused("m.csv", "qid,doc_id,relevance,score\nq,a,2,.5\nq,b,0,.25\n")
     assert "rankings" in error.problem
     assert "planned" in (error.expected or "")
