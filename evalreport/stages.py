@@ -27,11 +27,10 @@ from evalreport.algorithms.learning_curves import (
 from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records, few_passes
-from evalreport.comparisons.cautions import cautions
+from evalreport.comparisons.cautions import alike_in_tasks, cautions
 from evalreport.comparisons.cautions_of_tests import NOT_RANDOM, with_gold_checked
 from evalreport.comparisons.judges import judge_fields, judge_warnings
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.suite_cautions import alike_in_tasks
 from evalreport.comparisons.verdicts import (
     Decision,
     decisions_of,

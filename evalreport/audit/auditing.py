@@ -19,7 +19,7 @@ from evalreport.audit.nightly_values import Fresh, fresh, kept_of
 from evalreport.audit.run_differences import Past, Present, Reference, Since, past_of, since
 from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
 from evalreport.audit.store import NewRun, Run, Standing, append, same_run, standing
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options, Task
 from evalreport.data import load
 from evalreport.data.counts import require_examples

@@ -17,7 +17,7 @@ from evalreport.audit.kept_files import Recorded, completed
 from evalreport.audit.run_differences import Present, Reference, Since, since, square_and_add
 from evalreport.audit.store import Run
 from evalreport.audit.verify import input_states, recorded_options
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
 from evalreport.data import load
 from evalreport.data.counts import require_examples

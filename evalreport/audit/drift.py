@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evalreport.audit.nightly_values import Fresh, compared_with
 from evalreport.audit.run_differences import Past, Present, Reference
 from evalreport.audit.sequential_test import share_of_look
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array, chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail

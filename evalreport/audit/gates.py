@@ -22,7 +22,7 @@ from typing import Literal, cast
 
 from evalreport import numbers
 from evalreport.audit.run_differences import Past, Present, Reference, since
-from evalreport.comparisons.decisions import agreeing, decides
+from evalreport.comparisons.verdicts import agreeing, decides
 from evalreport.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.config import Task
 from evalreport.errors import OutputError, UsageError

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.comparisons.decisions import adjust
 from evalreport.comparisons.registry import TESTS, probability
 from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.counts import freedom_of_clusters

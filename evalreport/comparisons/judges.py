@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons.cautions_of_tests import gold_sampling
-from evalreport.comparisons.decisions import adjust
 from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.comparisons.registry import probability
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
