@@ -1,6 +1,6 @@
-"""The options of a run: what changes results, and what changes only the outputs.
+"""The options of a run: what changes results, and what changes only the outputs; and the types of what is read.
 
-Each is declared once, as a field; flags, the keys of evalreport.toml and keywords follow from it.
+Each option is declared once, as a field; flags, the keys of evalreport.toml and keywords follow from it.
 """
 
 # ruff: noqa: RUF009 - `_option` makes a field, as `dataclasses.field` does
@@ -14,12 +14,39 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeGuard, TypeVar, get_args
 
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
 from evalreport.texts import say
+
+AnyPath = str | PathLike[str]
+
+
+class Frame(Protocol):
+    """A data frame of pandas, polars, pyarrow, duckdb, Dask or Spark."""
+
+    @property
+    def columns(self) -> object:
+        """The names of its columns, or the columns."""
+
+
+class Array(Protocol):
+    """An array of numpy, or a column of a data frame."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, place: int, /) -> object: ...
+
+
+Values = Sequence[object] | Array
+"""One value for each example."""
+Model = Frame | Values | Mapping[str, object]
+"""The predictions of one model: a frame, an array, or columns by their names."""
+Models = AnyPath | Sequence[AnyPath] | Frame | Mapping[str, Model]
+"""Files, a frame with a column ``model``, or each model's predictions by its name."""
 
 Task = Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
 Join = Literal["error", "intersect", "independent"]

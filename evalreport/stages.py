@@ -43,7 +43,7 @@ from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.data.selection import one_value_a_dataset, series_of, test_rows, why_not_analysed
 from evalreport.data.slicing import Division
-from evalreport.errors import UsageError
+from evalreport.errors import UsageError, without_login
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
@@ -63,7 +63,6 @@ from evalreport.records import (
 from evalreport.registry import unknown_name
 from evalreport.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
-from evalreport.sources import without_login
 from evalreport.texts import Message
 from evalreport.version import __version__
 

@@ -18,7 +18,7 @@ from evalreport.audit.run_differences import Present, Reference, Since, since, s
 from evalreport.audit.store import Run
 from evalreport.audit.verify import input_states, recorded_options
 from evalreport.comparisons.verdicts import adjust
-from evalreport.config import Options
+from evalreport.config import AnyPath, Options
 from evalreport.data import load
 from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
@@ -27,7 +27,6 @@ from evalreport.errors import InputError
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, greater_is_better
 from evalreport.records import JsonObject
-from evalreport.sources import AnyPath
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text
 

@@ -17,14 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalreport.config import Options
+from evalreport.config import AnyPath, Options
 from evalreport.data.predictions import Attempts, Column, ModelOutputs, Predictions
 from evalreport.data.slicing import may_be_sliced_by
 from evalreport.errors import HistoryError, InputError, OutputError
 from evalreport.files import content_of, recover
 from evalreport.records import JsonObject
 from evalreport.results import SCHEMA, Results, to_json
-from evalreport.sources import AnyPath
 from evalreport.texts import Message
 
 FORMAT = 1

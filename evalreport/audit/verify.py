@@ -14,7 +14,7 @@ from evalreport import pipeline
 from evalreport.audit.connection import History
 from evalreport.audit.gates import judge, parse
 from evalreport.audit.kept_files import EARLIER, Recorded
-from evalreport.config import Options, with_fields
+from evalreport.config import AnyPath, Options, with_fields
 from evalreport.data import load
 from evalreport.data.aggregates import aggregate_below
 from evalreport.data.predictions import Predictions
@@ -22,7 +22,6 @@ from evalreport.data.sources import Found, at_hand, digest, places, recorded_fil
 from evalreport.errors import EvalreportError, InputError, UsageError
 from evalreport.records import JsonObject
 from evalreport.results import Results, to_json
-from evalreport.sources import AnyPath
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text, say
 

@@ -30,10 +30,9 @@ from evalreport.config import (
     validate,
     validate_output,
 )
-from evalreport.errors import UsageError, redacted, remember_address
+from evalreport.errors import UsageError, is_address, redacted, remember_address
 from evalreport.files import toml_of
 from evalreport.registry import unknown_name
-from evalreport.sources import is_address
 from evalreport.texts import say as text_of
 
 F = TypeVar("F", bound=Callable[..., object])

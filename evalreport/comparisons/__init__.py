@@ -3,4 +3,4 @@
 from evalreport.comparisons import example_tests, fits, verdicts
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Test
 
-__all__ = ["TESTS", "Outcome", "Pair", "Test", "decisions", "example_tests", "fits"]
+__all__ = ["TESTS", "Outcome", "Pair", "Test", "example_tests", "fits", "verdicts"]

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from evalreport.config import Options
+from evalreport.config import AnyPath, Options
 from evalreport.data.columns import (
     Kind,
     Roles,
@@ -51,10 +51,9 @@ from evalreport.data.reading import (
     passed_over,
     walk,
 )
-from evalreport.errors import InputError, OutputError
+from evalreport.errors import InputError, OutputError, is_address
 from evalreport.files import recover
 from evalreport.records import InputRecord, JsonObject, WarningRecord, warning
-from evalreport.sources import AnyPath, is_address
 
 Copies: TypeAlias = Callable[[], Path]
 """Gives the folder for copies of files at addresses."""
