@@ -101,6 +101,19 @@ def test_no_command_repeats_the_password_of_an_address(
     holds_none(everything_said(capsys))
 
 
+@pytest.mark.parametrize("place", ["-", "changes.txt"])
+def test_a_text_that_a_command_writes_holds_no_known_secret(
+    place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What compare-runs and the export of a history write comes from records of other runs; ``-o -`` as well."""
+    remember_address(URLS[0])
+    with messages.writing(Path(place)) as write:
+        write(f"run 1 read {SECRET}\n")
+    said = everything_said(capsys)
+    assert "run 1 read ***" in said
+    holds_none(said)
+
+
 @pytest.mark.parametrize("words", [[], ["--verbose"]])
 def test_a_defect_shows_no_secret(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
