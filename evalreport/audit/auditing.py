@@ -34,6 +34,8 @@ from evalreport.texts import Message, Text
 
 MOST_JUDGED = 40
 """Slices that are compared in full, those that fell most; the others count in the correction all the same."""
+LONGEST_SERIES = 200
+MOST_SAID = 3
 
 
 def fallen_slices(now: Present, past: Past) -> Results:
@@ -165,7 +167,6 @@ def said_aloud(now: Present, _past: Past) -> Results:
     return replace(now.results, warnings=(*found, *now.results.warnings))
 
 
-MOST_SAID = 3
 QUESTIONS: tuple[Question, ...] = (
     changed_since,
     worse_than_accepted,
@@ -220,9 +221,6 @@ def _record(reference: Reference, now: Present, model: str, quantity: Quantity) 
         text=found.how,
         reason=found.reason,
     )
-
-
-LONGEST_SERIES = 200
 
 
 @dataclass(frozen=True, slots=True)

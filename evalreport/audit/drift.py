@@ -11,19 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.audit.nightly_values import Fresh, compared_with
 from evalreport.audit.run_differences import Past, Present, Reference
 from evalreport.audit.sequential_test import share_of_look
 from evalreport.comparisons.verdicts import adjust
-from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.predictions import Column, Floats, Indices, Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array, chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.results import AuditRecord, Results
 from evalreport.texts import Message, Text, parts
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_EXPECTED = 5.0
 """Expected counts below this are too small for chi-square (Cochran 1954): rare values are counted together."""
@@ -412,14 +409,14 @@ def _listed(names: list[str], most: int = 5) -> Text:
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _once(predictions: Predictions) -> npt.NDArray[np.int64]:
+def _once(predictions: Predictions) -> Indices:
     """Return a row of each example."""
     if len(predictions.ids) == predictions.n:
         return np.arange(predictions.n)
     return np.unique(predictions.example, return_index=True)[1]
 
 
-def _present(predictions: Predictions, outputs: ModelOutputs) -> npt.NDArray[np.bool_]:
+def _present(predictions: Predictions, outputs: ModelOutputs) -> Mask:
     return np.ones(predictions.n, dtype=bool) if outputs.present is None else outputs.present
 
 

@@ -13,14 +13,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.audit.connection import History
 from evalreport.audit.store import Run, Standing, predictions_of, results_of, runs
 from evalreport.comparisons.pairs import Comparison, compare, compare_apart, records
 from evalreport.config import Options
 from evalreport.data.columns import in_order
-from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.predictions import Column, Mask, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import Array
 from evalreport.errors import UsageError
@@ -344,13 +343,11 @@ def _alone(predictions: Predictions, model: str) -> Predictions:
     return each_apart(replace(predictions, models=(outputs,)))[0]
 
 
-def _rows(predictions: Predictions, inside: npt.NDArray[np.bool_]) -> Predictions:
+def _rows(predictions: Predictions, inside: Mask) -> Predictions:
     return each_apart(subset(predictions, np.flatnonzero(inside)))[0]
 
 
-def _inside(
-    predictions: Predictions, model: str, within: Slice, options: Options
-) -> npt.NDArray[np.bool_] | None:
+def _inside(predictions: Predictions, model: str, within: Slice, options: Options) -> Mask | None:
     """Say which of a model's own rows are in a slice, cut as in a run; None where there are none."""
     try:
         found = divisions_asked(predictions, options)

@@ -28,6 +28,8 @@ from evalreport.texts import Message, Text, say
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
 """Other processors and other versions of libraries round the last digits otherwise; nothing that is read changes."""
+MOST_RESAMPLES = 10_000_000
+"""What a results.json may ask this machine to do is limited: it is not ours."""
 
 # What tells the records of a list apart; the rest of a record is what it says.
 IDENTITY = (
@@ -74,8 +76,14 @@ IDENTITY = (
 )
 # Sentences of the program, which another version may word otherwise.
 WORDED = frozenset({"text", "reason", "caution", "why", "formula", "measure"})
+OF_AUDITS = ("audit", "evidence", "history")
+"""Lists of results that only an audit fills."""
+OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
 
 Kind = Literal["exact", "rounded", "differs", "worded", "one side"]
+State = Literal["unchanged", "changed", "missing"]
+Outcome = Literal["agrees", "differs", "cannot be had"]
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +202,6 @@ def _leaf(said: Any, found: Any, where: str) -> Leaf:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-MOST_RESAMPLES = 10_000_000
-"""What a results.json may ask this machine to do is limited: it is not ours."""
-
-State = Literal["unchanged", "changed", "missing"]
-Outcome = Literal["agrees", "differs", "cannot be had"]
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,11 +399,6 @@ def _about_earlier(content: JsonObject) -> str:
     counts = {name: len(content.get(name, ())) for name in OF_AUDITS}
     counts["gates"] = sum(_of_audits(gate, content) for gate in content["options"].get("gates", ()))
     return ", ".join(f"{number} of {name}" for name, number in counts.items() if number)
-
-
-OF_AUDITS = ("audit", "evidence", "history")
-"""Lists of results that only an audit fills."""
-OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
 
 
 def _of_audits(gate: str, content: JsonObject) -> bool:

@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.cautions_of_tests import of_coverage, of_fits
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import TESTS
 from evalreport.comparisons.test_selection import measured_of_few, measured_of_rare_errors
 from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs
+from evalreport.data.predictions import Mask, ModelOutputs
 from evalreport.engine.counts import Counts, margins_of
 from evalreport.engine.ranks import descending_order, running_weights
 from evalreport.intervals.proportions import wilson_limits
@@ -115,7 +114,7 @@ def _of_thresholds(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("suspicious_threshold", about=(model.name,), model=model.name, metric=best)
 
 
-def _best_at_own_threshold(model: ModelOutputs, positive: npt.NDArray[np.bool_], code: int) -> str | None:
+def _best_at_own_threshold(model: ModelOutputs, positive: Mask, code: int) -> str | None:
     if model.score is None or model.y_pred is None or model.present is not None:
         return None
     called = model.y_pred == code

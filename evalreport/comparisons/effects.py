@@ -14,11 +14,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
@@ -383,8 +382,8 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
 def _difference_per_cases(
     sample: Sample,
     predictions: Predictions,
-    wrong_a: npt.NDArray[np.bool_],
-    wrong_b: npt.NDArray[np.bool_],
+    wrong_a: Mask,
+    wrong_b: Mask,
     level: float,
 ) -> tuple[float, Limits]:
     units = sample.units

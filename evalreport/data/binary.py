@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.columns import LONE_PROBABILITIES, Kind, all_numbers, as_text, keep
-from evalreport.data.predictions import Arrow, Values
+from evalreport.data.predictions import Arrow, Indices, Values
 from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format, reads
 from evalreport.data.unpacking import (
     Chunk,
@@ -410,8 +409,7 @@ def _first_line(error: BaseException) -> str:
 _SPLIT = re.compile(r"split(\d+)_test_(\w+)", re.ASCII)
 Scored = JsonObject
 """What scikit-learn returns: arrays and lists by name."""
-Rows = npt.NDArray[np.int64]
-Splits = list[tuple[Rows, Rows]]
+Splits = list[tuple[Indices, Indices]]
 """Rows of training and of testing, a pair for each split."""
 
 _TIMES = frozenset(("fit_time", "score_time"))
@@ -544,7 +542,7 @@ def _splits(results: Scored) -> Splits:
     return [] if indices is None else list(zip(indices["train"], indices["test"], strict=True))
 
 
-def _place_of(tests: Sequence[Rows]) -> list[tuple[int, int]] | None:
+def _place_of(tests: Sequence[Indices]) -> list[tuple[int, int]] | None:
     """Return the repeat and the fold of each split; None where the splits are not divisions of the examples."""
     n = len(np.unique(np.concatenate(tests)))
     place: list[tuple[int, int]] = []

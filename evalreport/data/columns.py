@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
-from evalreport.data.predictions import Arrow, Codes, Column, Floats
+from evalreport.data.predictions import Arrow, Codes, Column, Floats, Indices
 from evalreport.errors import InputError
 from evalreport.texts import Message
 
@@ -555,7 +554,7 @@ def used_only(array: pa.Array) -> pa.Array:
     )
 
 
-def take(column: Column, rows: npt.NDArray[np.int64]) -> Column:
+def take(column: Column, rows: Indices) -> Column:
     """Return some rows of a column; a row of -1 is empty."""
     values = column.values[rows]
     empty: float = np.nan if column.categories is None else -1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 
+from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import Array, dot, log, log1p, ratio
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
@@ -116,7 +116,7 @@ def _logits(view: ModelView) -> Logits:
     return Logits(logit, y, _no_fit(logit, y == 1))
 
 
-def _no_fit(logit: Floats, positive: npt.NDArray[np.bool_]) -> Message | None:
+def _no_fit(logit: Floats, positive: Mask) -> Message | None:
     """Say why the likelihood has no single maximum; None where it has one."""
     if positive.all() or not positive.any():
         return Message("undefined.one_class")
@@ -254,9 +254,7 @@ class BrierParts:
     uncertainty: float
 
 
-def brier_decomposition(
-    p: Floats, positive: npt.NDArray[np.bool_], weights: Floats | None = None
-) -> BrierParts:
+def brier_decomposition(p: Floats, positive: Mask, weights: Floats | None = None) -> BrierParts:
     """Split the Brier score of two classes into reliability, resolution and uncertainty.
 
     Over the distinct forecasts p_k with weight w_k and frequency f_k, and prevalence f, all divided by sum w:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import Array, log, ratio, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
@@ -338,7 +338,7 @@ class Forecasts:
     """Probability of the positive class, (n,), and which examples are positive, (n,)."""
 
     p: Floats
-    positive: npt.NDArray[np.bool_]
+    positive: Mask
 
 
 def _forecasts(view: ModelView) -> Forecasts:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.predictions import Floats, Values
+from evalreport.data.predictions import Floats, Mask, Values
 from evalreport.refit.building import build, count_parameters, said, vc_dimension
 from evalreport.refit.examples import Examples, Features, Rows, rows_of
 from evalreport.refit.plans import Estimator, Model, Selection, Table
@@ -158,7 +158,7 @@ def _predicted(model: Model, features: Features, target: Values) -> Values:
     return np.asarray(model.predict(features)).reshape(len(target))
 
 
-def _wrong(model: Model, features: Features, target: Values) -> npt.NDArray[np.bool_]:
+def _wrong(model: Model, features: Features, target: Values) -> Mask:
     return np.asarray(_predicted(model, features, target) != target)
 
 

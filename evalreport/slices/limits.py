@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
 from evalreport.comparisons.registry import probability
+from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import Array, dot, exp, log_choose
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import INTERVALS, difference_limits, quantile, wilson_limits
@@ -175,7 +175,7 @@ class _Sides:
         Degrees of freedom of the slice's units and of the others'; None for fewer than two.
     """
 
-    touched: npt.NDArray[np.bool_]
+    touched: Mask
     apart: bool
     roots: tuple[Floats, Floats, Floats]
     df: tuple[float | None, float | None]
