@@ -324,9 +324,7 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
             found.append(
                 MetricRecord(
                     model=model.name,
-                    metric=quantity.metric,
-                    average=quantity.average,
-                    label=quantity.label,
+                    **quantity.fields,
                     value=None if np.isnan(estimate.value) else float(estimate.value),
                     standard_error=estimate.standard_error if estimate.defined else None,
                     n=estimate.n,

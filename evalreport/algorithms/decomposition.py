@@ -21,14 +21,6 @@ Codes = Array
 
 MOST_AT_ONCE = 4_000_000
 """Numbers held at once while replicates are drawn again."""
-REDRAWN = 200
-"""How often the replicates are drawn again for the Monte Carlo error."""
-MOST_VARIABLE = 12
-"""Examples listed for each model."""
-MOST_DRAWN = 20
-"""Single replicates whose predictions are kept for a drawing."""
-MOST_POINTS = 500
-"""Points of such a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +244,16 @@ def held(replicates: Replicates) -> Held | None:
         return None
     rows = replicates.rows[:, some]
     return Held(rows, given[:, some], replicates.examples[some], rows.max(axis=0))
+
+
+REDRAWN = 200
+"""How often the replicates are drawn again for the Monte Carlo error."""
+MOST_VARIABLE = 12
+"""Examples listed for each model."""
+MOST_DRAWN = 20
+"""Single replicates whose predictions are kept for a drawing."""
+MOST_POINTS = 500
+"""Points of such a curve."""
 
 
 def decomposition_records(

@@ -197,7 +197,12 @@ def _value(
         found = Since(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
     elif why_not is None:
         found = _from_limits(new, old)
-    change = ValueChange(
+    judgement: Judgement | None = None
+    if primary and why_not is not None:
+        judgement = "not comparable"
+    elif primary:
+        judgement = "same predictions" if same else by_limits(found, greater_in(now, after))
+    return ValueChange(
         model=now["model"],
         metric=spelled,
         within=_within(now),
@@ -208,23 +213,10 @@ def _value(
         new=new[0],
         new_low=new[1],
         new_high=new[2],
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        method=found.method,
-        test=None,
-        p_value=None,
         p_adjusted=None,
-        judgement=None,
-        how=found.reason or found.how,
+        judgement=judgement,
+        **found.settled,
     )
-    if not primary:
-        return change
-    if why_not is not None:
-        return replace(change, judgement="not comparable")
-    if same:
-        return replace(change, judgement="same predictions")
-    return replace(change, judgement=by_limits(found, greater_in(now, after)))
 
 
 def _from_limits(new: tuple[Any, Any, Any], old: tuple[Any, Any, Any]) -> Since:
@@ -433,18 +425,7 @@ def _with_pair(value: ValueChange, found: Since, p_adjusted: float | None, after
         judgement = by_limits(found, greater)
     elif p_adjusted <= 1 - level_of(after) and found.difference != 0:
         judgement = "better" if (found.difference > 0) == greater else "worse"
-    return replace(
-        value,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        method=found.method,
-        test=found.test,
-        p_value=found.p_value,
-        p_adjusted=p_adjusted,
-        judgement=judgement,
-        how=found.reason or found.how,
-    )
+    return replace(value, p_adjusted=p_adjusted, judgement=judgement, **found.settled)
 
 
 def _loaded(recorded: Recorded, where: AnyPath) -> tuple[Options, Predictions]:

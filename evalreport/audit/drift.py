@@ -28,6 +28,9 @@ BINS = 10
 """Bins of the population stability index: deciles of the reference."""
 SMOOTHING = 0.5
 """Added to each count of the index, which is infinite where a count is 0."""
+HALF = 0.5
+"""A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
+MOST_VALUES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +199,6 @@ def _never_zero(p: float) -> float:
 
 Asked = tuple[str, str, Drift, Message, bool | None]
 """Question, what it is about, what was found, in words, and the alarm where no p-value decides it."""
-
-HALF = 0.5
-"""A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
-MOST_VALUES = 1000
 
 
 def data_changed(now: Present, past: Past) -> Results:

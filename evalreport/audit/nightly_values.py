@@ -46,15 +46,6 @@ LEAST_CORRELATED = 4
 """Nights below which their correlation has no test: the statistic has too few values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Night:
-    """A metric's value on the examples of one night, its standard error (0: unknown), and their number."""
-
-    value: float
-    error: float
-    n: int
-
-
 def drop_evidence(accepted: Floats, nights: Floats, errors: Floats | None = None) -> tuple[Floats, Indices]:
     """Return the logarithm of the evidence that later nights lie lower than the accepted ones, and since which night.
 
@@ -304,6 +295,15 @@ def compared_with(runs: Iterable[Run], past: Past) -> list[Run]:
 def look_of(run: Run) -> int:
     """Return which look at its accepted runs a run was; 0 where it kept none."""
     return int(_kept(run).get("look", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """A metric's value on the examples of one night, its standard error (0: unknown), and their number."""
+
+    value: float
+    error: float
+    n: int
 
 
 def kept_night(run: Run, model: str, quantity: Quantity) -> Night | None:

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -161,6 +161,18 @@ Stored = tuple[str, Quantity, Slice | None]
 """What a metric record is about."""
 
 
+class Settled(TypedDict):
+    """What a record of a change says of the difference."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    method: str | None
+    test: str | None
+    p_value: float | None
+    how: Text
+
+
 @dataclass(frozen=True, slots=True)
 class Since:
     """A model's value now, at the earlier run, and the difference now - then.
@@ -179,6 +191,19 @@ class Since:
     paired: bool = False
     how: Text = ""
     reason: Text | None = None
+
+    @property
+    def settled(self) -> Settled:
+        """The difference, and what was compared with what, or why there is none."""
+        return {
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+            "method": self.method,
+            "test": self.test,
+            "p_value": self.p_value,
+            "how": self.reason or self.how,
+        }
 
 
 @dataclass(frozen=True, slots=True)

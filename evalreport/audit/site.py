@@ -39,6 +39,16 @@ from evalreport.texts import Message, group_of, say, speaking
 from evalreport.version import __version__
 
 STANDARD_ERRORS = 3.0
+PAGE = "index.html"
+OUTCOMES = {
+    0: ("passed", "better"),
+    1: ("gate_failed", "caution"),
+    3: ("undecided", "undecided"),
+    4: ("passed", "better"),
+}
+"""The word for an exit code on the page, and its tone; 4: an output was missing, the gates passed."""
+DEPTH = 3
+"""How deep below the folder of reports a results.json is looked for."""
 Values = Mapping[str, Sequence[float | None]]
 
 
@@ -248,18 +258,6 @@ def _concerns(gate: str, model: str, models: Sequence[str]) -> bool:
     except UsageError:
         return True  # a newer version's spelling: better marked than missed
     return not terms or any(term.model == model for term in terms)
-
-
-PAGE = "index.html"
-OUTCOMES = {
-    0: ("passed", "better"),
-    1: ("gate_failed", "caution"),
-    3: ("undecided", "undecided"),
-    4: ("passed", "better"),
-}
-"""The word for an exit code on the page, and its tone; 4: an output was missing, the gates passed."""
-DEPTH = 3
-"""How deep below the folder of reports a results.json is looked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,15 +29,6 @@ from evalreport.texts import Message, Value, parts
 MOST_EXAMPLES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How far the answers to each example lie apart: (n,), what orders examples alike in it, and the measure."""
-
-    size: Floats
-    then: Floats
-    measure: Message
-
-
 def disagreements(predictions: Predictions) -> tuple[DisagreementRecord, ...]:
     """Return the examples with the widest spread of answers, the widest first; nothing where all answers agree.
 
@@ -77,6 +68,15 @@ def _answers(model: ModelOutputs, predictions: Predictions) -> Array | None:
     if predictions.task == "clustering":
         return None  # names of groups: no two models' are about the same group
     return model.outcome if predictions.task in ("outcome", "scores") else model.y_pred
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the answers to each example lie apart: (n,), what orders examples alike in it, and the measure."""
+
+    size: Floats
+    then: Floats
+    measure: Message
 
 
 def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:

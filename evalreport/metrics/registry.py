@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -533,6 +533,14 @@ JUDGED = "mean_gold"
 """The primary metric where people judged some of the answers, unless one is named."""
 
 
+class QuantityFields(TypedDict):
+    """The fields by which every record says what it is a value of."""
+
+    metric: str
+    average: Average | None
+    label: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A metric, and for several classes its average or the class it is about."""
@@ -540,6 +548,11 @@ class Quantity:
     metric: str
     average: Average | None = None
     label: str | None = None
+
+    @property
+    def fields(self) -> QuantityFields:
+        """What a record of it says."""
+        return {"metric": self.metric, "average": self.average, "label": self.label}
 
     @property
     def spelled(self) -> str:

@@ -320,9 +320,7 @@ def _metric_records(
     held = {m.name for s in group.samples for m in s.predictions.models}
     why = Message("too_small.absent")
     found += [
-        MetricRecord(
-            model=m.name, metric=q.metric, average=q.average, label=q.label, slice=group.name, n=0, reason=why
-        )
+        MetricRecord(model=m.name, **q.fields, slice=group.name, n=0, reason=why)
         for m in predictions.models
         if m.name not in held
         for q in quantities

@@ -302,9 +302,7 @@ def _row(
     divisible = known and has_ratio(side) and value > 0
     return DisparityRecord(
         model=side.model,
-        metric=side.quantity.metric,
-        average=side.quantity.average,
-        label=side.quantity.label,
+        **side.quantity.fields,
         slice=side.name,
         reference=reference,
         difference=side.value - value if known else None,

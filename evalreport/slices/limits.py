@@ -26,14 +26,6 @@ from evalreport.texts import Message, Text
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
-    """Variance of a weighted difference of two values, and the degrees of freedom that its estimate has."""
-
-    variance: float
-    df: float
-
-
-@dataclass(frozen=True, slots=True)
 class Shares:
     """Sums over units of squared influence on one quantity: of the slice, of a reference, and of both.
 
@@ -82,6 +74,14 @@ class Shares:
             return None
         ratio = (self.df_outside + 1) / (self.df + 1)
         return Contrast((self.inside + self.outside) * (1 + ratio), self.df_outside)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Variance of a weighted difference of two values, and the degrees of freedom that its estimate has."""
+
+    variance: float
+    df: float
 
 
 def independent_errors(errors: tuple[float, float], df: tuple[float, float], *, apart: bool) -> Contrast:
