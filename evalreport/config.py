@@ -366,12 +366,14 @@ def _is_text_list(value: object) -> bool:
     )
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Say whether a value of TOML, JSON or Python is a number."""
     # The abstract types take numpy's scalars, which people pass from notebooks; True is no number here.
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _is_integer(value: object) -> TypeGuard[int]:
+def is_integer(value: object) -> TypeGuard[int]:
+    """Say whether a value of TOML, JSON or Python is a whole number."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -384,8 +386,8 @@ EXPECTED: dict[Kind, tuple[str, Callable[[object], bool]]] = {
     "text": ("text in quotes", _is_text),
     "path": ("a path in quotes", _is_text),
     "choice": ("one of the known names in quotes", _is_text),
-    "number": ("a number", _is_number),
-    "integer": ("a whole number", _is_integer),
+    "number": ("a number", is_number),
+    "integer": ("a whole number", is_integer),
     "flag": ("true or false", lambda value: isinstance(value, bool)),
     "list": ("a list of texts", _is_text_list),
     "formats": ("a list of formats", _is_text_list),
@@ -476,9 +478,9 @@ def plain(key: Key, value: object) -> object:
     if kind == "path" and isinstance(value, (str, Path)) and str(value):
         # The truth's path stands in results.json, which holds plain values.
         return str(value) if key.field == "truth" else Path(value)
-    if kind == "number" and _is_number(value):
+    if kind == "number" and is_number(value):
         return float(value)
-    return int(value) if kind == "integer" and _is_integer(value) else value
+    return int(value) if kind == "integer" and is_integer(value) else value
 
 
 def shown(value: object) -> str:

@@ -31,6 +31,7 @@ SMOOTHING = 0.5
 HALF = 0.5
 """A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
 MOST_VALUES = 1000
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +401,9 @@ def _numbers_text(found: Drift) -> Message:
     return Message("drift.distance", size=found.effect_size, psi=found.details["psi"])
 
 
-def _listed(names: list[str], most: int = 5) -> Text:
-    first = ", ".join(names[:most])
-    return Message("list.more", names=first, n=len(names) - most) if len(names) > most else first
+def _listed(names: list[str]) -> Text:
+    first, more = ", ".join(names[:MOST_LISTED]), len(names) - MOST_LISTED
+    return Message("list.more", names=first, n=more) if more > 0 else first
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------

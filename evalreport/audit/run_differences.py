@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 Name = Literal["accepted", "last"]
-NAMES: tuple[Name, ...] = ("accepted", "last")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,6 @@ OUTCOMES = {
 """The word for an exit code on the page, and its tone; 4: an output was missing, the gates passed."""
 DEPTH = 3
 """How deep below the folder of reports a results.json is looked for."""
-Values = Mapping[str, Sequence[float | None]]
 
 
 @dataclass(frozen=True, slots=True)

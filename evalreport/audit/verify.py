@@ -14,7 +14,7 @@ from evalreport import pipeline
 from evalreport.audit.connection import History
 from evalreport.audit.gates import judge, parse
 from evalreport.audit.kept_files import EARLIER, Recorded
-from evalreport.config import AnyPath, Options, with_fields
+from evalreport.config import AnyPath, Options, is_number, with_fields
 from evalreport.data import load
 from evalreport.data.aggregates import aggregate_below
 from evalreport.data.predictions import Predictions
@@ -156,7 +156,7 @@ def _by_identity(records: Sequence[JsonObject]) -> dict[tuple[str, int], JsonObj
     keyed: dict[tuple[str, int], JsonObject] = {}
     counts: dict[str, int] = {}
     for record in records:
-        names = [name for name in _names(record) if name in record and not _is_number(record[name])]
+        names = [name for name in _names(record) if name in record and not is_number(record[name])]
         about = json.dumps([[name, record[name]] for name in names], sort_keys=True)
         counts[about] = counts.get(about, 0) + 1
         keyed[about, counts[about]] = record
@@ -172,7 +172,7 @@ def _spoken(record: JsonObject, where: str) -> str:
             value = "=".join(str(part) for part in value.values())
         elif isinstance(value, list):
             value = ", ".join(map(str, value))
-        if value is not None and value != "" and not _is_number(value):
+        if value is not None and value != "" and not is_number(value):
             parts.append(f"{name} {value}" if name in ("repeat", "fold", "seed", "label") else str(value))
     return " ".join(parts) or where
 
@@ -187,21 +187,17 @@ def _there(record: object) -> str | None:
 
 
 def _leaf(said: Any, found: Any, where: str) -> Leaf:
-    if _is_number(said) and _is_number(found):
+    if is_number(said) and is_number(found):
         if said == found:
             return Leaf(where, True, "exact")
         near = abs(said - found) <= max(ABSOLUTE, RELATIVE * max(abs(said), abs(found)))
         return Leaf(where, True, "rounded" if near else "differs", said, found)
-    number = _is_number(said) or _is_number(found)
+    number = is_number(said) or is_number(found)
     if type(said) is type(found) and said == found:
         return Leaf(where, False, "exact")
     name = where.rsplit(".", 1)[-1]
     texts = all(value is None or isinstance(value, str) for value in (said, found))
     return Leaf(where, number, "worded" if name in WORDED and texts else "differs", said, found)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,9 +212,7 @@ def divide(predictions: Predictions, text: str) -> Division:
     return division
 
 
-def read_slicing(
-    text: str, known: Collection[str], differing: Collection[str] = (), *, option: str = "--slice"
-) -> tuple[Part, ...]:
+def read_slicing(text: str, known: Collection[str], differing: Collection[str] = ()) -> tuple[Part, ...]:
     """Read one slicing: the column or the two columns that it names, each with its cut.
 
     Parameters
@@ -244,7 +242,7 @@ def read_slicing(
         first, second = _part(text[:place].strip(), known), _part(text[place + 1 :].strip(), known)
         if first is not None and second is not None:
             if first.column == second.column:
-                raise UsageError(f"{option} {text}: both columns are {first.column!r}")
+                raise UsageError(f"--slice {text}: both columns are {first.column!r}")
             return first, second
     sides = [side.strip() for side in text.split("*")] if len(stars) == 1 else [text]
     name = next((side for side in sides if _part(side, known) is None), text)
@@ -252,18 +250,18 @@ def read_slicing(
     if bare is not None:
         cut = name.rpartition(":")[2]
         raise UsageError(
-            f"{option} {text}: after {bare}: stands a number of bins ({bare}:4) or edges in ascending order"
+            f"--slice {text}: after {bare}: stands a number of bins ({bare}:4) or edges in ascending order"
             f" ({bare}:18,40,65), not {cut!r}"
         )
     for differs in (name, name.rpartition(":")[0]):
         if differs in differing:
             raise UsageError(
-                f"{option} {text}: the models have different values of {differs!r} for the same example, so a slice"
+                f"--slice {text}: the models have different values of {differs!r} for the same example, so a slice"
                 " would not hold the same examples for every model: write the same facts for all of them"
             )
     if len(stars) > 1 and all(_part(side.strip(), known) for side in text.split("*")):
-        raise UsageError(f"{option} {text}: at most two columns at once; name pairs of them")
-    raise UsageError(f"{option}: {unknown_name('column', name, [*known])}")
+        raise UsageError(f"--slice {text}: at most two columns at once; name pairs of them")
+    raise UsageError(f"--slice: {unknown_name('column', name, [*known])}")
 
 
 def _part(text: str, known: Collection[str]) -> Part | None:

@@ -72,11 +72,6 @@ class IntervalMethod:
         return self.kind in ("fits", "trained_fits")
 
     @property
-    def of_one_metric(self) -> bool:
-        """Whether it is made for one metric's single value, and stands first there where it stands at all."""
-        return self.kind in ("binary_f1", "auc_or_difference")
-
-    @property
     def of_one_value(self) -> bool:
         """Whether it may be of one model's value; the others are of a difference of two proportions alone."""
         return self.kind not in ("paired_proportion", "independent_proportion")

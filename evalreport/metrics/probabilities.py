@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -240,9 +239,6 @@ def r2(sums: Array) -> Array:
     spread = total_square - ratio(total**2, weight)
     spread = np.where(spread.real > 1e-12 * np.abs(total_square), spread, 0)
     return 1 - ratio(squared_error, spread)
-
-
-Loss = Callable[[ModelView], Floats]
 
 
 # --- the top k classes ----------------------------------------------------------------------------------------------
