@@ -23,7 +23,6 @@ from evalreport.cli.messages import progress_bar, say, tell, writable
 from evalreport.config import KEYS
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.texts import Message
-from evalreport.texts import say as text_of
 
 if TYPE_CHECKING:
     from evalreport.comparisons.study_design import Answer
@@ -147,7 +146,7 @@ def starter() -> str:
     >>> "#seed = 0" in starter()
     True
     """
-    parts = [text_of("starter.preamble")]
+    parts = [str(Message("starter.preamble"))]
     for key in KEYS:
         comment = textwrap.fill(
             key.summary, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
