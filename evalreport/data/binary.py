@@ -98,7 +98,7 @@ def read_npz(path: Path, name: str, choose: Choose, *, memory_limit: int | None 
     InputError
         As ``read_parquet``, or where it holds Python objects.
     """
-    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose, gaps=True)
+    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose)
 
 
 def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:
@@ -197,9 +197,8 @@ def read_arrays(
     choose: Choose,
     *,
     classes: Sequence[object] | None = None,
-    gaps: bool = False,
 ) -> Columns:
-    """Take columns from arrays or lists of one length.
+    """Take columns from arrays or lists of one length; nan in numbers is an empty cell.
 
     Parameters
     ----------
@@ -207,8 +206,6 @@ def read_arrays(
         By header. Under ``y_prob`` there may be an (n, K) array of probabilities, whose columns follow ``classes``.
     classes
         Labels in that order; None: the array ``classes`` beside it, else the sorted labels of the truth.
-    gaps
-        Take nan in numbers for an empty cell.
 
     Raises
     ------
@@ -218,7 +215,7 @@ def read_arrays(
     import pyarrow as pa
 
     arrays = _by_class(arrays, name, classes)
-    columns = {str(header): _one_dimension(header, values, name, gaps) for header, values in arrays.items()}
+    columns = {str(header): _one_dimension(header, values, name) for header, values in arrays.items()}
     lengths = {header: len(column) for header, column in columns.items()}
     if len(set(lengths.values())) > 1:
         shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
@@ -371,7 +368,7 @@ def _npz(path: Path, room: Room) -> dict[str, Values]:
             ) from None
 
 
-def _one_dimension(header: object, values: object, name: str, gaps: bool) -> Arrow:
+def _one_dimension(header: object, values: object, name: str) -> Arrow:
     import pyarrow as pa
 
     dimensions = getattr(values, "ndim", 1)
@@ -391,7 +388,7 @@ def _one_dimension(header: object, values: object, name: str, gaps: bool) -> Arr
                 pieces = [np.char.decode(piece, "utf-8") for piece in pieces]
             # Some at a time: as Python's own texts all of them would take many times the room.
             return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
-        return pa.array(values, from_pandas=gaps)
+        return pa.array(values, from_pandas=True)
     except (pa.ArrowException, UnicodeDecodeError, TypeError, ValueError) as error:
         raise InputError(
             f"the column cannot be read as text or numbers ({_first_line(error)})",
