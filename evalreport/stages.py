@@ -105,9 +105,7 @@ def second_verdicts(
     primary = decisions[0].comparison.quantity if decisions else None
     own = replace(options, margin=None)  # a margin is in the primary metric's units
     p_values = {
-        (row.a, row.b, Quantity(row.metric, row.average, row.label)): row.p_value  # type: ignore[arg-type]
-        for row in rows
-        if row.recommended and row.slice is None
+        (row.a, row.b, Quantity.of(row)): row.p_value for row in rows if row.recommended and row.slice is None
     }
     for name in COMPANIONS.get(task, ()) if decisions else ():
         family = [

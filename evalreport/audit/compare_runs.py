@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from evalreport import pipeline
 from evalreport.audit.kept_files import Recorded, completed
-from evalreport.audit.run_differences import Present, Reference, Since, since, square_and_add
+from evalreport.audit.run_differences import Present, Reference, Since, quantity_of, since, square_and_add
 from evalreport.audit.store import Run
 from evalreport.audit.verify import input_states, recorded_options
 from evalreport.comparisons.verdicts import adjust
@@ -25,7 +25,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.data.sources import at_hand, recorded_files
 from evalreport.errors import InputError
 from evalreport.metrics.quantities import parse
-from evalreport.metrics.registry import Quantity, greater_is_better
+from evalreport.metrics.registry import greater_is_better
 from evalreport.records import JsonObject
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text
@@ -266,11 +266,6 @@ def _about(row: JsonObject) -> tuple[object, ...]:
 def _within(row: JsonObject) -> str | None:
     part = row["slice"]
     return None if part is None else f"{part['column']}={part['value']}"
-
-
-def quantity_of(row: JsonObject) -> Quantity:
-    """Return the metric that a record is about."""
-    return Quantity(row["metric"], row["average"], row["label"])
 
 
 def _limits(row: JsonObject) -> tuple[Any, Any, Any]:

@@ -476,15 +476,19 @@ def _plain_rows(rows: Sequence[Any]) -> list[JsonObject]:
     return [asdict(row) for row in rows]
 
 
+def quantity_of(row: JsonObject) -> Quantity:
+    """Return the metric that a record of a results.json is about."""
+    return Quantity(row["metric"], row["average"], row["label"])
+
+
 def _stored_row(
     rows: Sequence[JsonObject], stored: Stored
 ) -> tuple[float | None, float | None, float | None] | None:
     """Find a value with its recommended interval among the metric records of a results.json."""
     model, quantity, within = stored
-    wanted = (model, quantity.metric, quantity.average, quantity.label)
     part = None if within is None else asdict(within)
     for row in rows:
-        if (row["model"], row["metric"], row["average"], row["label"]) == wanted and row["slice"] == part:
+        if (row["model"], quantity_of(row)) == (model, quantity) and row["slice"] == part:
             first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
             return row["value"], first["low"], first["high"]
     return None

@@ -47,12 +47,10 @@ def _of_metrics(
 ) -> Iterator[WarningRecord]:
     """Warn of pairs in which each model is ahead on some metric, by the interval of the difference."""
     ahead: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
-    known: dict[tuple[str, str | None, str | None], Quantity] = {
-        (q.metric, q.average, q.label): q for q in sample.quantities
-    }
+    known = frozenset(sample.quantities)
     for row in rows:
-        quantity = known.get((row.metric, row.average, row.label))
-        if not row.recommended or row.slice is not None or quantity is None or row.b is None:
+        quantity = Quantity.of(row)
+        if not row.recommended or row.slice is not None or quantity not in known or row.b is None:
             continue
         if quantity.label is not None or not _tells_apart(row, options):
             continue

@@ -310,15 +310,13 @@ def _of_differences(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterato
     if not sample.units.plain or sample.predictions.design != "test-set":
         return
     n, rarest = sample.predictions.n_examples, _rarest(sample)
-    known: dict[tuple[str, str | None], Quantity] = {
-        (q.metric, q.average): q for q in sample.quantities if q.label is None
-    }
+    known = {quantity for quantity in sample.quantities if quantity.label is None}
     here = {model.name for model in sample.predictions.models}
     found = []
     for row in rows:
-        quantity = known.get((row.metric, row.average)) if row.label is None else None
+        quantity = Quantity.of(row)
         beside = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
-        if quantity is None or not beside or row.interval_method is None:
+        if quantity not in known or not beside or row.interval_method is None:
             continue
         if definition(quantity).family == "contingency":
             continue  # measured by themselves (docs/clustering.md): the row of all other metrics is not about these

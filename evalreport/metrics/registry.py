@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from evalreport.config import Task
 from evalreport.engine.distributions import Array, ratio
+from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -548,6 +549,11 @@ class Quantity:
     metric: str
     average: Average | None = None
     label: str | None = None
+
+    @classmethod
+    def of(cls, record: MetricRecord | ComparisonRecord) -> Quantity:
+        """Return what a record is about."""
+        return cls(record.metric, record.average, record.label)  # type: ignore[arg-type]
 
     @property
     def fields(self) -> QuantityFields:

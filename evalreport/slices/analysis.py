@@ -162,9 +162,8 @@ def reversals(
             by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row.difference)
     if not within:
         return
-    about = (primary.metric, primary.average, primary.label)
     for row in rows:
-        if not row.recommended or (row.metric, row.average, row.label) != about or not row.difference:
+        if not row.recommended or Quantity.of(row) != primary or not row.difference:
             continue
         for (a, b, column), differences in by_pair.items():
             if (a, b) == (row.a, row.b):
