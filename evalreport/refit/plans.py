@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -413,14 +412,7 @@ def read_plan(path: Path) -> Plan:
     UsageError
         A file that cannot be read or is no TOML, an unknown key, a wrong type, a value that is not allowed.
     """
-    try:
-        content = toml_of(path)
-    except OSError as error:
-        raise UsageError(f"{path}: the plan cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: byte {error.start} is not UTF-8; save the plan as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from None
+    content = toml_of(path)
     try:
         return settle(_plan(content, path.parent))
     except UsageError as error:
