@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evalreport.comparisons.cautions_of_tests import of_coverage, of_fits
+from evalreport.comparisons.cautions_of_tests import of_coverage, of_fits, phrase_of
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import TESTS
 from evalreport.comparisons.test_selection import measured_of_few, measured_of_rare_errors
@@ -58,7 +58,7 @@ def _of_metrics(
             continue  # no interval of the metric is honest, so none of its difference tells who is ahead
         assert row.difference is not None
         first = (row.difference > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
-        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(_named(quantity))
+        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(phrase_of(quantity))
     for (a, b), (for_a, for_b) in ahead.items():
         if for_a and for_b:
             of_a, of_b = shortened(for_a, MOST_NAMED), shortened(for_b, MOST_NAMED)
@@ -72,10 +72,6 @@ def _tells_apart(row: ComparisonRecord, options: Options) -> bool:
     if row.p_adjusted is not None:
         return row.p_adjusted <= 1 - options.confidence
     return not row.low <= 0 <= row.high
-
-
-def _named(quantity: Quantity) -> str:
-    return definition(quantity).phrase + (f" ({quantity.average})" if quantity.average else "")
 
 
 def _of_curves(dominance: Sequence[DominanceRecord]) -> Iterator[WarningRecord]:

@@ -278,7 +278,7 @@ def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found
         model=model,
         ids=shortened(ids, MOST_IDS),
         share=found.share,
-        what=Message("large_losses.metrics", n=len(quantities), metrics=_phrases(quantities)),
+        what=Message("large_losses.metrics", n=len(quantities), metrics=tuple(map(phrase_of, quantities))),
     )
     methods = {q: recommended(sample.estimates[model, q]) for q in quantities}
     measured = [
@@ -360,7 +360,7 @@ def _by_metric(found: Found) -> tuple[Message, ...]:
     by_span: dict[Message, list[Quantity]] = {}
     for quantity, row in dict.fromkeys(found):
         by_span.setdefault(_span([row]), []).append(quantity)
-    first, *rest = ((_phrases(quantities), span) for span, quantities in by_span.items())
+    first, *rest = ((tuple(map(phrase_of, quantities)), span) for span, quantities in by_span.items())
     return (
         Message("short.held", metrics=first[0], span=first[1]),
         *(Message("short.held_by_others", metrics=metrics, span=span) for metrics, span in rest),
@@ -372,8 +372,9 @@ def _span(rows: Sequence[Shortfall]) -> Message:
     return Message("short.percent", low=low) if low == high else Message("short.range", low=low, high=high)
 
 
-def _phrases(quantities: Sequence[Quantity]) -> tuple[str, ...]:
-    return tuple(definition(q).phrase + (f" ({q.average})" if q.average else "") for q in quantities)
+def phrase_of(quantity: Quantity) -> str:
+    """Name a metric inside a sentence, with its average."""
+    return definition(quantity).phrase + (f" ({quantity.average})" if quantity.average else "")
 
 
 def _spelled(found: Found) -> tuple[str, ...]:
