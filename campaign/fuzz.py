@@ -46,9 +46,8 @@ from typing import Any
 from campaign.answers import host
 from campaign.records import CACHE, MEMORY, Part, Row, measured
 from campaign.targets import ADDRESS, MADE, TARGETS, Case
-from evalreport import errors
+from evalreport import cli, errors
 from evalreport.audit import reviews
-from evalreport.cli import main, program
 
 ROOT = Path(__file__).resolve().parent.parent
 CODES = (0, 1, 2, 3, 4)
@@ -104,7 +103,7 @@ def tried(case: Case, folder: Path, address: str, answers: list[bytes]) -> Outco
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
-            code = main([word.replace(ADDRESS, address) for word in case.words])
+            code = cli.main([word.replace(ADDRESS, address) for word in case.words])
     except Hang as error:
         return Outcome(None, "hang", _where(error), "".join(traceback.format_exception(error)))
     except BaseException as error:  # noqa: BLE001 - that is what is looked for
@@ -117,7 +116,7 @@ def _judged(code: int | None, out: str, err: str, seen: list[BaseException]) -> 
     """Say what an ended try is."""
     if seen:
         detail = "".join(traceback.format_exception(seen[0]))
-        kind = "defect" if code == program.EXIT_DEFECT else "escaped"
+        kind = "defect" if code == cli.EXIT_DEFECT else "escaped"
         return Outcome(code, kind, f"{type(seen[0]).__name__} in {_where(seen[0])}", detail)
     if code not in CODES:
         return Outcome(code, "escaped", f"exit code {code}", err)
@@ -151,7 +150,7 @@ def _fill(folder: Path, case: Case) -> None:
 def _surroundings(folder: Path, case: Case, address: str, seen: list[BaseException]) -> Iterator[None]:
     """Give a try its folder, its variables and its time; note the error of a defect."""
     before, here = dict(os.environ), Path.cwd()
-    report = program._report_defect
+    report = cli._report_defect
 
     def noted(error: Exception, *, verbose: bool) -> int:
         seen.append(error)
@@ -162,7 +161,7 @@ def _surroundings(folder: Path, case: Case, address: str, seen: list[BaseExcepti
 
     os.environ.update({name: value.replace(ADDRESS, address) for name, value in case.environment.items()})
     os.chdir(folder)
-    program._report_defect = noted
+    cli._report_defect = noted
     for timer, number, seconds in (
         (signal.ITIMER_PROF, signal.SIGPROF, SECONDS),
         (signal.ITIMER_REAL, signal.SIGALRM, 10 * SECONDS),
@@ -178,7 +177,7 @@ def _surroundings(folder: Path, case: Case, address: str, seen: list[BaseExcepti
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
-        program._report_defect = report
+        cli._report_defect = report
         os.chdir(here)
         os.environ.clear()
         os.environ.update(before)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evalreport.audit.compare_runs import Compared
     from evalreport.audit.verify import Verification
     from evalreport.comparisons.study_design import Answer, Layout, Measure
-    from evalreport.config import Options
+    from evalreport.config import AnyPath, Frame, Models, Options, Values
     from evalreport.data.aggregates import Aggregated
     from evalreport.data.predictions import Predictions
     from evalreport.data.selection import Possible
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from evalreport.refit.resampling import Resampled
     from evalreport.report import RenderOutcome
     from evalreport.results import Results
-    from evalreport.sources import AnyPath, Frame, Models, Values
 
 __all__ = [
     "evaluate",

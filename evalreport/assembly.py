@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.all_models import Drawn, crossing_sentence, dominance, point_dominance
 from evalreport.comparisons.fits import trained_once
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.intervals.operating_points import (
@@ -52,8 +51,6 @@ from evalreport.results import (
     ThresholdChangeRecord,
 )
 from evalreport.texts import Message, Text, sentences
-
-Floats = npt.NDArray[np.float64]
 
 SCORE_BINS = 20
 OUTSIDE = 0.001
@@ -115,7 +112,7 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
     return tuple(found)
 
 
-def _rows(outputs: ModelOutputs, n: int) -> npt.NDArray[np.int64]:
+def _rows(outputs: ModelOutputs, n: int) -> Indices:
     return np.arange(n) if outputs.present is None else np.flatnonzero(outputs.present)
 
 
@@ -168,7 +165,7 @@ def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
     return tuple(found)
 
 
-def _drawn(predicted: Floats, true: Floats, order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _drawn(predicted: Floats, true: Floats, order: Indices) -> Indices:
     """Choose the examples that are drawn: evenly along the predictions, and those with the largest errors."""
     if len(order) <= MOST_POINTS:
         return order
@@ -179,7 +176,7 @@ def _drawn(predicted: Floats, true: Floats, order: npt.NDArray[np.int64]) -> npt
     return np.unique(np.concatenate([largest, evenly]))
 
 
-def _parts(predicted: Floats, order: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+def _parts(predicted: Floats, order: Indices) -> list[Indices]:
     """Divide the examples into bins of equal size by their prediction; equal predictions stay together."""
     bins = min(VALUE_BINS, max(len(order) // LEAST_IN_BIN, 1))
     cuts = np.linspace(0, len(order), bins + 1)[1:-1].round().astype(np.int64)
@@ -327,9 +324,7 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
             found.append(
                 MetricRecord(
                     model=model.name,
-                    metric=quantity.metric,
-                    average=quantity.average,
-                    label=quantity.label,
+                    **quantity.fields,
                     value=None if np.isnan(estimate.value) else float(estimate.value),
                     standard_error=estimate.standard_error if estimate.defined else None,
                     n=estimate.n,

@@ -1,6 +1,6 @@
-"""The options of a run: what changes results, and what changes only the outputs.
+"""The options of a run: what changes results, and what changes only the outputs; and the types of what is read.
 
-Each is declared once, as a field; flags, the keys of evalreport.toml and keywords follow from it.
+Each option is declared once, as a field; flags, the keys of evalreport.toml and keywords follow from it.
 """
 
 # ruff: noqa: RUF009 - `_option` makes a field, as `dataclasses.field` does
@@ -14,12 +14,39 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeGuard, TypeVar, get_args
 
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
 from evalreport.texts import say
+
+AnyPath = str | PathLike[str]
+
+
+class Frame(Protocol):
+    """A data frame of pandas, polars, pyarrow, duckdb, Dask or Spark."""
+
+    @property
+    def columns(self) -> object:
+        """The names of its columns, or the columns."""
+
+
+class Array(Protocol):
+    """An array of numpy, or a column of a data frame."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, place: int, /) -> object: ...
+
+
+Values = Sequence[object] | Array
+"""One value for each example."""
+Model = Frame | Values | Mapping[str, object]
+"""The predictions of one model: a frame, an array, or columns by their names."""
+Models = AnyPath | Sequence[AnyPath] | Frame | Mapping[str, Model]
+"""Files, a frame with a column ``model``, or each model's predictions by its name."""
 
 Task = Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
 Join = Literal["error", "intersect", "independent"]
@@ -339,12 +366,14 @@ def _is_text_list(value: object) -> bool:
     )
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Say whether a value of TOML, JSON or Python is a number."""
     # The abstract types take numpy's scalars, which people pass from notebooks; True is no number here.
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _is_integer(value: object) -> TypeGuard[int]:
+def is_integer(value: object) -> TypeGuard[int]:
+    """Say whether a value of TOML, JSON or Python is a whole number."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -357,8 +386,8 @@ EXPECTED: dict[Kind, tuple[str, Callable[[object], bool]]] = {
     "text": ("text in quotes", _is_text),
     "path": ("a path in quotes", _is_text),
     "choice": ("one of the known names in quotes", _is_text),
-    "number": ("a number", _is_number),
-    "integer": ("a whole number", _is_integer),
+    "number": ("a number", is_number),
+    "integer": ("a whole number", is_integer),
     "flag": ("true or false", lambda value: isinstance(value, bool)),
     "list": ("a list of texts", _is_text_list),
     "formats": ("a list of formats", _is_text_list),
@@ -449,9 +478,9 @@ def plain(key: Key, value: object) -> object:
     if kind == "path" and isinstance(value, (str, Path)) and str(value):
         # The truth's path stands in results.json, which holds plain values.
         return str(value) if key.field == "truth" else Path(value)
-    if kind == "number" and _is_number(value):
+    if kind == "number" and is_number(value):
         return float(value)
-    return int(value) if kind == "integer" and _is_integer(value) else value
+    return int(value) if kind == "integer" and is_integer(value) else value
 
 
 def shown(value: object) -> str:

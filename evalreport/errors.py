@@ -1,4 +1,7 @@
-"""Errors that a person can act on; only the command line catches them, prints them and exits."""
+"""Errors that a person can act on; only the command line catches them, prints them and exits.
+
+Also what is an address, and what of it no message shows.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,10 @@ _ADDRESS = re.compile(r"\b([a-z][a-z0-9+.-]*)://([^\s'\"<>]+)", re.IGNORECASE)
 _MISSPELT = re.compile("^[^@]*?[a-z]:?/{1,2}", re.IGNORECASE)
 _PARAMETER = re.compile(r"([?&;])([^=&;#\s]+)=([^&#\s'\"<>]*)")
 _KNOWN: set[str] = set()
+
+SCHEMES = ("s3", "gs", "https", "http")
+"""The addresses that are read."""
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/{1,2}", re.IGNORECASE)
 
 
 def remember(*secrets: str) -> None:
@@ -122,6 +129,27 @@ def _without_secrets(address: re.Match[str]) -> str:
         lambda m: f"{m[1]}{m[2]}={HIDDEN}" if _SECRET_NAME.search(unquote(m[2])) else m[0], rest[end:]
     )
     return f"{scheme}://{user}{at}{host}{parameters}"
+
+
+def is_address(text: object) -> bool:
+    """Say whether a text is an address rather than a path.
+
+    Examples
+    --------
+    >>> [is_address(text) for text in ("s3://bucket/a.csv", "models/a.csv", "hdfs://host/a", "C:/a.csv")]
+    [True, False, True, False]
+    """
+    match = _SCHEME.match(str(text))
+    return match is not None and len(match[1]) > 1 and (match[1].lower() in SCHEMES or "://" in match[0])
+
+
+def without_login(text: str) -> str:
+    """Return a path, or an address without user, password and parameters."""
+    scheme, mark, rest = text.partition("://")
+    if not mark or not is_address(text):
+        return text
+    place, slash, path = rest.partition("?")[0].partition("#")[0].partition("/")
+    return f"{scheme}://{place.rpartition('@')[2]}{slash}{path}"
 
 
 class EvalreportError(Exception):

@@ -25,7 +25,6 @@ from evalreport.errors import OutputError, UsageError
 MOST_BYTES = 500_000_000
 """The largest file that is read whole: the results of a thousand classes have a fifth of this."""
 MOST_NESTED = 100
-_DEEP = "it is nested too deeply"
 
 Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 """What is done at a signal."""
@@ -58,28 +57,46 @@ def toml_of(path: Path) -> dict[str, object]:
 
     Raises
     ------
-    OSError, UnicodeDecodeError, tomllib.TOMLDecodeError
+    UsageError
         It cannot be read, is no UTF-8 or no TOML; also where it is nested too deeply, or holds a number without end.
     """
     import tomllib
 
-    text = content_of(path).decode("utf-8-sig")
+    deep = UsageError(f"{path}: not valid TOML: it is nested too deeply")
     try:
-        found = tomllib.loads(text)
+        found = tomllib.loads(content_of(path).decode("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror}); name another file") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
     except RecursionError:
-        raise tomllib.TOMLDecodeError(_DEEP) from None
+        raise deep from None
     except ValueError as error:
-        raise tomllib.TOMLDecodeError(str(error)) from None
+        raise UsageError(f"{path}: not valid TOML: {error}") from None
     level: list[object] = [found]
     for _ in range(MOST_NESTED):
         level = [part for value in level for part in _parts(value)]
         if not level:
             return found
-    raise tomllib.TOMLDecodeError(_DEEP)
+    raise deep
 
 
 def _parts(value: object) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def with_each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object of a JSON text; of one that names a key twice two readers could take two values.
+
+    Raises
+    ------
+    ValueError
+        It does.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object names a key twice")
+    return found
 
 
 PATIENCE = 60.0

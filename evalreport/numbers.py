@@ -165,11 +165,3 @@ def digits_apart(values: Iterable[float], digits: int = 3) -> int:
     spread = max(known) / 2 - min(known) / 2 if known else 0.0
     shared = math.log10(size) - math.log10(spread) if 0 < spread < size else 0.0
     return min(digits + math.ceil(shared), 17) if shared >= 1 else digits
-
-
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-
-
-def in_words(n: int) -> str:
-    """Write a small count as a word, as running text does."""
-    return WORDS[n] if n < len(WORDS) else f"{n:,}"

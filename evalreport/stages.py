@@ -27,11 +27,10 @@ from evalreport.algorithms.learning_curves import (
 from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records, few_passes
-from evalreport.comparisons.cautions import cautions
+from evalreport.comparisons.cautions import alike_in_tasks, cautions
 from evalreport.comparisons.cautions_of_tests import NOT_RANDOM, with_gold_checked
 from evalreport.comparisons.judges import judge_fields, judge_warnings
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.suite_cautions import alike_in_tasks
 from evalreport.comparisons.verdicts import (
     Decision,
     decisions_of,
@@ -44,7 +43,7 @@ from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.data.selection import one_value_a_dataset, series_of, test_rows, why_not_analysed
 from evalreport.data.slicing import Division
-from evalreport.errors import UsageError
+from evalreport.errors import UsageError, without_login
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
@@ -64,7 +63,6 @@ from evalreport.records import (
 from evalreport.registry import unknown_name
 from evalreport.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
-from evalreport.sources import without_login
 from evalreport.texts import Message
 from evalreport.version import __version__
 
@@ -107,9 +105,7 @@ def second_verdicts(
     primary = decisions[0].comparison.quantity if decisions else None
     own = replace(options, margin=None)  # a margin is in the primary metric's units
     p_values = {
-        (row.a, row.b, Quantity(row.metric, row.average, row.label)): row.p_value  # type: ignore[arg-type]
-        for row in rows
-        if row.recommended and row.slice is None
+        (row.a, row.b, Quantity.of(row)): row.p_value for row in rows if row.recommended and row.slice is None
     }
     for name in COMPANIONS.get(task, ()) if decisions else ():
         family = [

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The layers, the lowest first: what stands in one may import what stands in a lower one, and its own package.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("version", "numbers", "keywords", "sources"),
+    ("version", "numbers", "keywords"),
     ("texts",),
     ("errors",),
     ("files", "registry"),
@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("intervals",),
     ("algorithms",),
     ("comparisons",),
-    ("assembly", "provenance"),
+    ("assembly",),
     ("slices",),
     ("stages",),
     ("pipeline",),
@@ -46,7 +46,6 @@ BASE = frozenset(
         "version",
         "numbers",
         "keywords",
-        "sources",
         "errors",
         "files",
         "registry",
@@ -156,7 +155,7 @@ def _dotted(path: Path, root: Path) -> str:
 
 def _import_breaches(relative: Path, tree: ast.Module, known: set[str]) -> Iterator[str]:
     part = part_of(relative)
-    if part not in LAYER and part not in {"", "__main__", "api"}:
+    if part not in LAYER and part not in {"", "__main__"}:
         yield f"1: {part!r} stands in no layer; add it to LAYERS in scripts/check_imports.py"
         return
     for found in imports_of(tree, known):
@@ -170,8 +169,8 @@ def _import_breaches(relative: Path, tree: ast.Module, known: set[str]) -> Itera
 
 
 def _direction(part: str, target: str, found: Import) -> str | None:
-    if part in {"", "__main__", "api"}:
-        if found.eager and target not in LIGHT | {"api"}:
+    if part in {"", "__main__"}:
+        if found.eager and target not in LIGHT:
             return f"the package itself imports {found.module} eagerly; import it when it is first used"
         return None
     if target == "" or target not in LAYER:

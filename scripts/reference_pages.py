@@ -15,7 +15,7 @@ WIDTH = 100
 
 def commands() -> str:
     """Return the page of commands: usage and help of each, as a terminal of 100 columns shows them."""
-    from evalreport.cli.program import program
+    from evalreport.cli import program
 
     lines = ["# Commands", "", "Written by `make docs` from the program itself; do not edit.", ""]
     for name, command in _below(program, "evalreport"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from evalreport.comparisons.suite_cautions import MUCH_ALIKE
+from evalreport.comparisons.cautions import MUCH_ALIKE
 
 SETS, LARGEST, RIGHT = 40_000, 200, 0.95
 

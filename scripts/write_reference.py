@@ -76,9 +76,8 @@ def _audit() -> list[str]:
 
 
 def _evidence() -> list[str]:
-    from evalreport.cli.audit import comment_command
-    from evalreport.cli.compare_runs import compare_runs_command, verify_command
-    from evalreport.cli.importing import import_command
+    from evalreport.cli.audit import comment_command, compare_runs_command, verify_command
+    from evalreport.cli.preparation import import_command
 
     intro = "Of `evalreport verify RESULTS`; [evidence.md](evidence.md) says what agrees means."
     lines = ["## Evidence", "", intro, "", *_command_options(verify_command)]
@@ -97,14 +96,14 @@ def _evidence() -> list[str]:
 
 
 def _plan() -> list[str]:
-    from evalreport.cli.plan import plan_command
+    from evalreport.cli.preparation import plan_command
 
     intro = "Of `evalreport plan`, which reads no file: how many examples are needed, or what they can show."
     return ["## Planning", "", intro, "", *_command_options(plan_command)]
 
 
 def _resample() -> list[str]:
-    from evalreport.cli.plan import resample_command
+    from evalreport.cli.preparation import resample_command
     from evalreport.refit.plans import SCHEMES
 
     intro = "Of `evalreport resample PLAN`, which fits estimators; [resampling.md](resampling.md) says what a plan is."

@@ -18,7 +18,7 @@ from evalreport.metrics.registry import METRICS
 from studies.designs import OF_CLUSTERS, every_design
 from studies.enumeration import proportion_coverage, proportion_limits
 from studies.known_limits import KNOWN_LIMITS
-from studies.rows import DISCRETE_ALLOWANCE, MONTE_CARLO_ERRORS, NOMINAL, Row, stem
+from studies.rows import DISCRETE_ALLOWANCE, MONTE_CARLO_ERRORS, NOMINAL, Row
 from studies.shortfalls import MOSTLY, explanation, shortfalls_in
 from studies.tally import LEADING
 
@@ -246,11 +246,6 @@ def surprises(rows: Iterable[Row], table: Sequence[Shortfall]) -> list[str]:
     ]
     stale = [key for key in KNOWN_LIMITS if key not in leading or not leading[key].misses]
     return [*found, *(f"{key} is listed as a known limit but does not miss" for key in stale)]
-
-
-def discrete_metrics(rows: Iterable[Row]) -> set[str]:
-    """Return the metrics that have the allowance for counts."""
-    return {stem(row.metric) for row in rows if row.discrete}
 
 
 def figure(path: Path) -> None:

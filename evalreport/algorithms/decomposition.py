@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.algorithms.replicates import Replicates, clusters_of, over_examples, replicates_of
 from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array, whole_product
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.numbers import number
 from evalreport.results import SQUARES_OF, CurveRecord, DecompositionRecord, ExampleVarianceRecord
 
-Mask = npt.NDArray[np.bool_]
 Codes = Array
 
 MOST_AT_ONCE = 4_000_000
@@ -217,16 +215,6 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
         yield slice(start, start + size)
 
 
-REDRAWN = 200
-"""How often the replicates are drawn again for the Monte Carlo error."""
-MOST_VARIABLE = 12
-"""Examples listed for each model."""
-MOST_DRAWN = 20
-"""Single replicates whose predictions are kept for a drawing."""
-MOST_POINTS = 500
-"""Points of such a curve."""
-
-
 @dataclass(frozen=True, slots=True)
 class Decomposed:
     """One model's split under one loss, with the replicates drawn anew (B, 3), and what is known of the noise."""
@@ -242,7 +230,7 @@ class Held:
     """The replicates' predictions that serve the decomposition: out of the bag, of examples that have any."""
 
     rows: Indices
-    given: npt.NDArray[np.bool_]
+    given: Mask
     examples: Indices
     first: Indices
     """(n,) a row of each example, for its truth and its metadata."""
@@ -256,6 +244,16 @@ def held(replicates: Replicates) -> Held | None:
         return None
     rows = replicates.rows[:, some]
     return Held(rows, given[:, some], replicates.examples[some], rows.max(axis=0))
+
+
+REDRAWN = 200
+"""How often the replicates are drawn again for the Monte Carlo error."""
+MOST_VARIABLE = 12
+"""Examples listed for each model."""
+MOST_DRAWN = 20
+"""Single replicates whose predictions are kept for a drawing."""
+MOST_POINTS = 500
+"""Points of such a curve."""
 
 
 def decomposition_records(

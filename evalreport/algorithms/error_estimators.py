@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.algorithms.replicates import (
     OutOfBag,
@@ -24,7 +23,7 @@ from evalreport.algorithms.replicates import (
     out_of_bag,
     over_examples,
 )
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.intervals import INTERVALS, leading
 from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range, view
@@ -387,7 +386,7 @@ def _values(predictions: Predictions, replicates: Replicates, quantities: Sequen
 def _by_replicate(
     predictions: Predictions,
     replicates: Replicates,
-    chosen: npt.NDArray[np.bool_],
+    chosen: Mask,
     quantities: Sequence[Quantity],
     weights: Floats | None = None,
 ) -> Values:

@@ -50,17 +50,6 @@ FEW_FITS = 5
 """With fewer fits at each size their own variation cannot be drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class PointLosses:
-    """The losses at one training size ``x``: (m,) each with its example and its fit (0 to ``n_fits`` - 1)."""
-
-    x: float
-    losses: Floats
-    example: Indices
-    fit: Indices
-    n_fits: int
-
-
 def extrapolated(
     model: str,
     metric: str,
@@ -202,6 +191,17 @@ def solved(root: Floats, right: Floats) -> Floats:
     for j in range(len(root)):
         found[j] = (found[j] - np.einsum("k,kb->b", root[j, :j], found[:j])) / root[j, j]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class PointLosses:
+    """The losses at one training size ``x``: (m,) each with its example and its fit (0 to ``n_fits`` - 1)."""
+
+    x: float
+    losses: Floats
+    example: Indices
+    fit: Indices
+    n_fits: int
 
 
 def redrawn_errors(points: Sequence[PointLosses], seed: int) -> Floats:

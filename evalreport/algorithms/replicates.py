@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import effective_clusters, freedom, freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
@@ -58,12 +57,12 @@ class Replicates:
         return len(self.examples)
 
     @property
-    def given(self) -> npt.NDArray[np.bool_]:
+    def given(self) -> Mask:
         """Which (K, n) predictions there are."""
         return np.asarray(self.rows >= 0)
 
     @property
-    def out(self) -> npt.NDArray[np.bool_]:
+    def out(self) -> Mask:
         """Which (K, n) predictions are of examples that the replicate was not trained on."""
         return self.given if self.inbag is None else np.asarray(self.given & ~(self.inbag > 0))
 
@@ -116,7 +115,7 @@ def replicates_of(predictions: Predictions) -> Replicates | None:
     return Replicates(rows, inbag, _placed(predictions.example[whole], whole, examples), examples)
 
 
-def part_is(predictions: Predictions, part: str) -> npt.NDArray[np.bool_]:
+def part_is(predictions: Predictions, part: str) -> Mask:
     """Say which rows are of a part; an empty cell is none of train and validation."""
     column = predictions.keys.get("part")
     if column is None or column.categories is None or part not in column.categories:
@@ -286,8 +285,6 @@ def without_spread(
         return wilson_limits(centre * units, units, level)
     return None, None
 
-
-Mask = npt.NDArray[np.bool_]
 
 WEIGHT = 0.632
 """About 1 - 1/e, the share of distinct examples in a bootstrap sample."""

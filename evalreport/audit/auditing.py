@@ -16,10 +16,10 @@ from evalreport.audit.drift import data_changed
 from evalreport.audit.gates import decider, judge
 from evalreport.audit.kept_files import packed
 from evalreport.audit.nightly_values import Fresh, fresh, kept_of
-from evalreport.audit.run_differences import Past, Present, Reference, Since, past_of, since
+from evalreport.audit.run_differences import Past, Present, Reference, Since, past_of, quantity_of, since
 from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
 from evalreport.audit.store import NewRun, Run, Standing, append, same_run, standing
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options, Task
 from evalreport.data import load
 from evalreport.data.counts import require_examples
@@ -34,6 +34,8 @@ from evalreport.texts import Message, Text
 
 MOST_JUDGED = 40
 """Slices that are compared in full, those that fell most; the others count in the correction all the same."""
+LONGEST_SERIES = 200
+MOST_SAID = 3
 
 
 def fallen_slices(now: Present, past: Past) -> Results:
@@ -42,12 +44,7 @@ def fallen_slices(now: Present, past: Past) -> Results:
     if reference is None or fresh is None:
         return now.results
     quantity = parse(now.results.primary_metric, now.predictions.task, now.results.classes)
-    wanted = (quantity.metric, quantity.average, quantity.label)
-    rows = [
-        row
-        for row in now.results.metrics
-        if row.slice is not None and (row.metric, row.average, row.label) == wanted
-    ]
+    rows = [r for r in now.results.metrics if r.slice is not None and Quantity.of(r) == quantity]
     if not rows:
         return now.results
     chosen = _largest_changes(rows, reference.results["metrics"])
@@ -61,14 +58,14 @@ def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject])
     if len(rows) <= MOST_JUDGED:
         return rows
     then = {
-        (r["model"], r["metric"], r["average"], r["label"], *r["slice"].values()): r["value"]
+        (r["model"], quantity_of(r), *r["slice"].values()): r["value"]
         for r in stored
         if r["slice"] is not None
     }
 
     def change(row: MetricRecord) -> float:
         assert row.slice is not None
-        old = then.get((row.model, row.metric, row.average, row.label, *asdict(row.slice).values()))
+        old = then.get((row.model, Quantity.of(row), *asdict(row.slice).values()))
         return -1.0 if old is None or row.value is None else abs(row.value - old)
 
     kept = sorted(range(len(rows)), key=lambda k: -change(rows[k]))[:MOST_JUDGED]
@@ -165,7 +162,6 @@ def said_aloud(now: Present, _past: Past) -> Results:
     return replace(now.results, warnings=(*found, *now.results.warnings))
 
 
-MOST_SAID = 3
 QUESTIONS: tuple[Question, ...] = (
     changed_since,
     worse_than_accepted,
@@ -204,9 +200,7 @@ def _record(reference: Reference, now: Present, model: str, quantity: Quantity) 
         run=reference.run.id,
         time=reference.run.time,
         model=model,
-        metric=quantity.metric,
-        average=quantity.average,
-        label=quantity.label,
+        **quantity.fields,
         value=found.value,
         reference_value=found.reference_value,
         difference=found.difference,
@@ -220,9 +214,6 @@ def _record(reference: Reference, now: Present, model: str, quantity: Quantity) 
         text=found.how,
         reason=found.reason,
     )
-
-
-LONGEST_SERIES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,9 +367,7 @@ def summary_of(results: Results) -> JsonObject:
     """Return the facts of a run that lists and charts need without opening its results."""
     values = {}
     for row in results.metrics:
-        spelled = f"{row.metric}_{row.average}" if row.average else row.metric
-        spelled = f"{spelled}[class={row.label}]" if row.label is not None else spelled
-        if spelled == results.primary_metric and row.slice is None:
+        if Quantity.of(row).spelled == results.primary_metric and row.slice is None:
             first = row.intervals[0] if row.intervals else None
             values[row.model] = [row.value, first.low if first else None, first.high if first else None]
     return {

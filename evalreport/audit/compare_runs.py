@@ -14,20 +14,19 @@ from typing import Any, Literal
 
 from evalreport import pipeline
 from evalreport.audit.kept_files import Recorded, completed
-from evalreport.audit.run_differences import Present, Reference, Since, since, square_and_add
+from evalreport.audit.run_differences import Present, Reference, Since, quantity_of, since, square_and_add
 from evalreport.audit.store import Run
 from evalreport.audit.verify import input_states, recorded_options
-from evalreport.comparisons.decisions import adjust
-from evalreport.config import Options
+from evalreport.comparisons.verdicts import adjust
+from evalreport.config import AnyPath, Options
 from evalreport.data import load
 from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
 from evalreport.data.sources import at_hand, recorded_files
 from evalreport.errors import InputError
 from evalreport.metrics.quantities import parse
-from evalreport.metrics.registry import Quantity, greater_is_better
+from evalreport.metrics.registry import greater_is_better
 from evalreport.records import JsonObject
-from evalreport.sources import AnyPath
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text
 
@@ -198,7 +197,12 @@ def _value(
         found = Since(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
     elif why_not is None:
         found = _from_limits(new, old)
-    change = ValueChange(
+    judgement: Judgement | None = None
+    if primary and why_not is not None:
+        judgement = "not comparable"
+    elif primary:
+        judgement = "same predictions" if same else by_limits(found, greater_in(now, after))
+    return ValueChange(
         model=now["model"],
         metric=spelled,
         within=_within(now),
@@ -209,23 +213,10 @@ def _value(
         new=new[0],
         new_low=new[1],
         new_high=new[2],
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        method=found.method,
-        test=None,
-        p_value=None,
         p_adjusted=None,
-        judgement=None,
-        how=found.reason or found.how,
+        judgement=judgement,
+        **found.settled,
     )
-    if not primary:
-        return change
-    if why_not is not None:
-        return replace(change, judgement="not comparable")
-    if same:
-        return replace(change, judgement="same predictions")
-    return replace(change, judgement=by_limits(found, greater_in(now, after)))
 
 
 def _from_limits(new: tuple[Any, Any, Any], old: tuple[Any, Any, Any]) -> Since:
@@ -275,11 +266,6 @@ def _about(row: JsonObject) -> tuple[object, ...]:
 def _within(row: JsonObject) -> str | None:
     part = row["slice"]
     return None if part is None else f"{part['column']}={part['value']}"
-
-
-def quantity_of(row: JsonObject) -> Quantity:
-    """Return the metric that a record is about."""
-    return Quantity(row["metric"], row["average"], row["label"])
 
 
 def _limits(row: JsonObject) -> tuple[Any, Any, Any]:
@@ -434,18 +420,7 @@ def _with_pair(value: ValueChange, found: Since, p_adjusted: float | None, after
         judgement = by_limits(found, greater)
     elif p_adjusted <= 1 - level_of(after) and found.difference != 0:
         judgement = "better" if (found.difference > 0) == greater else "worse"
-    return replace(
-        value,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        method=found.method,
-        test=found.test,
-        p_value=found.p_value,
-        p_adjusted=p_adjusted,
-        judgement=judgement,
-        how=found.reason or found.how,
-    )
+    return replace(value, p_adjusted=p_adjusted, judgement=judgement, **found.settled)
 
 
 def _loaded(recorded: Recorded, where: AnyPath) -> tuple[Options, Predictions]:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 VERSION = 3
 """The version of the tables below; it stands in the database, too."""
+MIGRATION_LOCK = 0x6576616C_6D696772
+"""Key of PostgreSQL's advisory lock on the tables themselves; any number that nobody else uses."""
+PATIENCE = 60
+"""Seconds to wait for another process's short transaction."""
+EXAMPLES = "sqlite:///audits.db or postgresql://user@host/database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +244,6 @@ def _nights(losses: JsonObject, records: Sequence[JsonObject]) -> JsonObject:
 
 STEPS: tuple[Callable[[Connection], None], ...] = (to_version_1, to_version_2, to_version_3)
 """The step at place i leads from version i to version i + 1."""
-
-
-MIGRATION_LOCK = 0x6576616C_6D696772
-"""Key of PostgreSQL's advisory lock on the tables themselves; any number that nobody else uses."""
-PATIENCE = 60
-"""Seconds to wait for another process's short transaction."""
-EXAMPLES = "sqlite:///audits.db or postgresql://user@host/database"
 
 
 @dataclass(frozen=True, slots=True)

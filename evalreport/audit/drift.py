@@ -11,19 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.audit.nightly_values import Fresh, compared_with
 from evalreport.audit.run_differences import Past, Present, Reference
 from evalreport.audit.sequential_test import share_of_look
-from evalreport.comparisons.decisions import adjust
-from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.comparisons.verdicts import adjust
+from evalreport.data.predictions import Column, Floats, Indices, Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array, chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.results import AuditRecord, Results
 from evalreport.texts import Message, Text, parts
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_EXPECTED = 5.0
 """Expected counts below this are too small for chi-square (Cochran 1954): rare values are counted together."""
@@ -31,6 +28,10 @@ BINS = 10
 """Bins of the population stability index: deciles of the reference."""
 SMOOTHING = 0.5
 """Added to each count of the index, which is infinite where a count is 0."""
+HALF = 0.5
+"""A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
+MOST_VALUES = 1000
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +200,6 @@ def _never_zero(p: float) -> float:
 
 Asked = tuple[str, str, Drift, Message, bool | None]
 """Question, what it is about, what was found, in words, and the alarm where no p-value decides it."""
-
-HALF = 0.5
-"""A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
-MOST_VALUES = 1000
 
 
 def data_changed(now: Present, past: Past) -> Results:
@@ -404,22 +401,22 @@ def _numbers_text(found: Drift) -> Message:
     return Message("drift.distance", size=found.effect_size, psi=found.details["psi"])
 
 
-def _listed(names: list[str], most: int = 5) -> Text:
-    first = ", ".join(names[:most])
-    return Message("list.more", names=first, n=len(names) - most) if len(names) > most else first
+def _listed(names: list[str]) -> Text:
+    first, more = ", ".join(names[:MOST_LISTED]), len(names) - MOST_LISTED
+    return Message("list.more", names=first, n=more) if more > 0 else first
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _once(predictions: Predictions) -> npt.NDArray[np.int64]:
+def _once(predictions: Predictions) -> Indices:
     """Return a row of each example."""
     if len(predictions.ids) == predictions.n:
         return np.arange(predictions.n)
     return np.unique(predictions.example, return_index=True)[1]
 
 
-def _present(predictions: Predictions, outputs: ModelOutputs) -> npt.NDArray[np.bool_]:
+def _present(predictions: Predictions, outputs: ModelOutputs) -> Mask:
     return np.ones(predictions.n, dtype=bool) if outputs.present is None else outputs.present
 
 

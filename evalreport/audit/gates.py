@@ -22,7 +22,7 @@ from typing import Literal, cast
 
 from evalreport import numbers
 from evalreport.audit.run_differences import Past, Present, Reference, since
-from evalreport.comparisons.decisions import agreeing, decides
+from evalreport.comparisons.verdicts import agreeing, decides
 from evalreport.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.config import Task
 from evalreport.errors import OutputError, UsageError
@@ -197,16 +197,12 @@ def quantity_of(gate: Gate, term: Term, results: Results) -> Quantity:
         raise wrong(gate.text, term.metric_at, str(error)) from None
 
 
-def _is(row: MetricRecord | ComparisonRecord, wanted: Quantity) -> bool:
-    return (row.metric, row.average, row.label) == (wanted.metric, wanted.average, wanted.label)
-
-
 def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
     """Find the model's value of the metric, over all examples or in the slice that the gate names."""
     wanted = quantity_of(gate, term, results)
     within = slice_of(gate, term, results)
     for row in results.metrics:
-        if row.model == term.model and row.slice == within and _is(row, wanted):
+        if row.model == term.model and row.slice == within and Quantity.of(row) == wanted:
             return row
     if within is not None and term.label is not None:
         raise wrong(
@@ -265,7 +261,7 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
         if row.recommended and {row.a, row.b} == pair and row.slice == within
     ]
     for row in rows:
-        if _is(row, wanted):
+        if Quantity.of(row) == wanted:
             return row, 1 if row.a == first.model else -1
     if rows:
         if within is None:

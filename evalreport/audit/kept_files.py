@@ -17,14 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalreport.config import Options
+from evalreport.config import AnyPath, Options
 from evalreport.data.predictions import Attempts, Column, ModelOutputs, Predictions
 from evalreport.data.slicing import may_be_sliced_by
 from evalreport.errors import HistoryError, InputError, OutputError
-from evalreport.files import content_of, recover
+from evalreport.files import content_of, recover, with_each_key_once
 from evalreport.records import JsonObject
 from evalreport.results import SCHEMA, Results, to_json
-from evalreport.sources import AnyPath
 from evalreport.texts import Message
 
 FORMAT = 1
@@ -281,7 +280,9 @@ def parsed(data: bytes, name: str) -> JsonObject:
         They are no JSON in UTF-8, name a key twice, hold a number that JSON has not, or are not of the right shape.
     """
     try:
-        content = json.loads(data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        content = json.loads(
+            data.decode("utf-8"), object_pairs_hook=with_each_key_once, parse_constant=_no_number
+        )
     except (ValueError, RecursionError) as error:
         # Besides syntax: bytes that are no UTF-8, digits without end, brackets without end.
         raise InputError(f"is not valid JSON ({str(error)[:160]})", file=name, expected=_EXPECTED) from None
@@ -328,14 +329,6 @@ def completed(value: Any, wanted: Any = Results) -> Any:
 def _default(entry: dataclasses.Field[Any]) -> Any:
     made = entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory()
     return [] if made == () else None if made is dataclasses.MISSING else made
-
-
-def _once(pairs: list[tuple[str, object]]) -> JsonObject:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        # Two readers could take two different values.
-        raise ValueError("an object names a key twice")
-    return found
 
 
 def _no_number(text: str) -> NoReturn:

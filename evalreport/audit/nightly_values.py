@@ -14,7 +14,7 @@ from scipy import special
 
 from evalreport.audit.run_differences import accepted_with, reference_predictions
 from evalreport.config import Options
-from evalreport.data.predictions import Predictions
+from evalreport.data.predictions import Floats, Indices, Mask, Predictions
 from evalreport.data.selection import subset
 from evalreport.engine import distributions
 from evalreport.engine.distributions import normal_tail
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from evalreport.audit.store import Run
 
 
-Floats = npt.NDArray[np.float64]
-
 HORIZON = 365
 """Nights since the accepted ones at which a drop may begin; a later one is seen as if it had begun earlier."""
 AT_ONCE = 0.25
@@ -48,18 +46,7 @@ LEAST_CORRELATED = 4
 """Nights below which their correlation has no test: the statistic has too few values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Night:
-    """A metric's value on the examples of one night, its standard error (0: unknown), and their number."""
-
-    value: float
-    error: float
-    n: int
-
-
-def drop_evidence(
-    accepted: Floats, nights: Floats, errors: Floats | None = None
-) -> tuple[Floats, npt.NDArray[np.int64]]:
+def drop_evidence(accepted: Floats, nights: Floats, errors: Floats | None = None) -> tuple[Floats, Indices]:
     """Return the logarithm of the evidence that later nights lie lower than the accepted ones, and since which night.
 
     For a drop that began after tau nights, B is the likelihood ratio of the values' location and scale invariants, with
@@ -118,16 +105,14 @@ def _scaled(values: Floats, errors: Floats | None) -> tuple[Floats, Floats | Non
     return centred / size, None if errors is None else (errors / size) ** 2
 
 
-def _split(values: Floats, a: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _split(values: Floats, a: Indices) -> tuple[Floats, Floats]:
     """Return the sums of the first a values and of the rest, for every a."""
     sums = np.cumsum(values, axis=-1)
     early = sums[..., a - 1]
     return early, sums[..., -1:] - early
 
 
-def _by_sampling(
-    variances: Floats, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]
-) -> tuple[Floats, Floats]:
+def _by_sampling(variances: Floats, a: Indices, b: Indices) -> tuple[Floats, Floats]:
     """Return what the nights' own standard errors make of SS, and what SS they make of D's variance."""
     early, late = _split(variances, a)
     explained = early * (1 - 1 / a) + late * (1 - 1 / b)
@@ -135,9 +120,7 @@ def _by_sampling(
     return explained, (a + b - 2) * (a * b / (a + b)) * of_difference
 
 
-def _log_ratio(
-    difference: Floats, within: Floats, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]
-) -> Floats:
+def _log_ratio(difference: Floats, within: Floats, a: Indices, b: Indices) -> Floats:
     """Return log B; see ``drop_evidence``."""
     n_e, df = a * b / (a + b), a + b - 1.0
     k = 1 + n_e * PRIOR_VARIANCE
@@ -208,8 +191,6 @@ def serial_correlation(nights: Floats) -> tuple[float, float] | None:
     r = distributions.dot(apart[1:], apart[:-1]) / squares
     return r, normal_tail((r + 1 / n) * n * math.sqrt(n - 1) / (n - 2))
 
-
-Mask = npt.NDArray[np.bool_]
 
 SAMPLE = 64
 """Digests of ids that a run keeps, evenly spaced among them: a window that shares 1/64 of it is always found."""
@@ -316,6 +297,15 @@ def look_of(run: Run) -> int:
     return int(_kept(run).get("look", 0))
 
 
+@dataclass(frozen=True, slots=True)
+class Night:
+    """A metric's value on the examples of one night, its standard error (0: unknown), and their number."""
+
+    value: float
+    error: float
+    n: int
+
+
 def kept_night(run: Run, model: str, quantity: Quantity) -> Night | None:
     """Return what a run kept of a model's value on new examples; None where there were none."""
     found = _kept(run).get("models", {}).get(model)
@@ -362,7 +352,7 @@ def night_of(
     return Night(float(estimate.value), estimate.standard_error or 0.0, n)
 
 
-def unit_keys(predictions: Predictions, options: Options) -> tuple[Any, npt.NDArray[np.int64]]:
+def unit_keys(predictions: Predictions, options: Options) -> tuple[Any, Indices]:
     """Return the names (an Arrow array) of what is independent, examples or clusters, and each row's code (n,)."""
     import pyarrow as pa
 

@@ -10,17 +10,16 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.audit.connection import History
 from evalreport.audit.store import Run, Standing, predictions_of, results_of, runs
 from evalreport.comparisons.pairs import Comparison, compare, compare_apart, records
 from evalreport.config import Options
 from evalreport.data.columns import in_order
-from evalreport.data.predictions import Column, ModelOutputs, Predictions
+from evalreport.data.predictions import Column, Mask, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import Array
 from evalreport.errors import UsageError
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 
 Name = Literal["accepted", "last"]
-NAMES: tuple[Name, ...] = ("accepted", "last")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +160,18 @@ Stored = tuple[str, Quantity, Slice | None]
 """What a metric record is about."""
 
 
+class Settled(TypedDict):
+    """What a record of a change says of the difference."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    method: str | None
+    test: str | None
+    p_value: float | None
+    how: Text
+
+
 @dataclass(frozen=True, slots=True)
 class Since:
     """A model's value now, at the earlier run, and the difference now - then.
@@ -180,6 +190,19 @@ class Since:
     paired: bool = False
     how: Text = ""
     reason: Text | None = None
+
+    @property
+    def settled(self) -> Settled:
+        """The difference, and what was compared with what, or why there is none."""
+        return {
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+            "method": self.method,
+            "test": self.test,
+            "p_value": self.p_value,
+            "how": self.reason or self.how,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,13 +367,11 @@ def _alone(predictions: Predictions, model: str) -> Predictions:
     return each_apart(replace(predictions, models=(outputs,)))[0]
 
 
-def _rows(predictions: Predictions, inside: npt.NDArray[np.bool_]) -> Predictions:
+def _rows(predictions: Predictions, inside: Mask) -> Predictions:
     return each_apart(subset(predictions, np.flatnonzero(inside)))[0]
 
 
-def _inside(
-    predictions: Predictions, model: str, within: Slice, options: Options
-) -> npt.NDArray[np.bool_] | None:
+def _inside(predictions: Predictions, model: str, within: Slice, options: Options) -> Mask | None:
     """Say which of a model's own rows are in a slice, cut as in a run; None where there are none."""
     try:
         found = divisions_asked(predictions, options)
@@ -455,15 +476,19 @@ def _plain_rows(rows: Sequence[Any]) -> list[JsonObject]:
     return [asdict(row) for row in rows]
 
 
+def quantity_of(row: JsonObject) -> Quantity:
+    """Return the metric that a record of a results.json is about."""
+    return Quantity(row["metric"], row["average"], row["label"])
+
+
 def _stored_row(
     rows: Sequence[JsonObject], stored: Stored
 ) -> tuple[float | None, float | None, float | None] | None:
     """Find a value with its recommended interval among the metric records of a results.json."""
     model, quantity, within = stored
-    wanted = (model, quantity.metric, quantity.average, quantity.label)
     part = None if within is None else asdict(within)
     for row in rows:
-        if (row["model"], row["metric"], row["average"], row["label"]) == wanted and row["slice"] == part:
+        if (row["model"], quantity_of(row)) == (model, quantity) and row["slice"] == part:
             first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
             return row["value"], first["low"], first["high"]
     return None

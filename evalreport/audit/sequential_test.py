@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.audit.nightly_values import (
-    Floats,
     Fresh,
     Night,
     compared_with,
@@ -30,6 +29,7 @@ from evalreport.audit.run_differences import Past, Present
 from evalreport.comparisons import TESTS
 from evalreport.conditions import Gate, wrong
 from evalreport.conditions import parse as parse_gate
+from evalreport.data.predictions import Floats
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.numbers import decimals_of

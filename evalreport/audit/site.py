@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import math
@@ -32,14 +31,23 @@ from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline
 from evalreport.records import JsonObject
 from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
-from evalreport.report.html import environment, font_faces, rendered, source, with_anchors
+from evalreport.report.html import environment, font_faces, policy_of, rendered, source, with_anchors
 from evalreport.report.naming import visible
 from evalreport.report.writing import Documents, made_within_limits
 from evalreport.texts import Message, group_of, say, speaking
 from evalreport.version import __version__
 
 STANDARD_ERRORS = 3.0
-Values = Mapping[str, Sequence[float | None]]
+PAGE = "index.html"
+OUTCOMES = {
+    0: ("passed", "better"),
+    1: ("gate_failed", "caution"),
+    3: ("undecided", "undecided"),
+    4: ("passed", "better"),
+}
+"""The word for an exit code on the page, and its tone; 4: an output was missing, the gates passed."""
+DEPTH = 3
+"""How deep below the folder of reports a results.json is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,18 +258,6 @@ def _concerns(gate: str, model: str, models: Sequence[str]) -> bool:
     return not terms or any(term.model == model for term in terms)
 
 
-PAGE = "index.html"
-OUTCOMES = {
-    0: ("passed", "better"),
-    1: ("gate_failed", "caution"),
-    3: ("undecided", "undecided"),
-    4: ("passed", "better"),
-}
-"""The word for an exit code on the page, and its tone; 4: an output was missing, the gates passed."""
-DEPTH = 3
-"""How deep below the folder of reports a results.json is looked for."""
-
-
 @dataclass(frozen=True, slots=True)
 class Site:
     """What was written: the page, and how many audits link to their report or to their results."""
@@ -360,10 +356,6 @@ def site_page(
     css = with_colours(source(env, "report.css"), brand) + source(env, "site.css")
     style = css + source(env, "brand.css") + font_faces("woff2")
     script = source(env, "report.js")
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'; "
-        "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
-    )
     context = {
         "title": say("site.title"),
         "subtitle": _subtitle(found),
@@ -371,7 +363,7 @@ def site_page(
         # Our own mark-up: shipped files, and drawings whose texts were escaped.
         "style": Markup(style),  # noqa: S704
         "script": Markup(script),  # noqa: S704
-        "policy": policy,
+        "policy": policy_of(style, script),
         "brand": brand,
         "logo": Markup(brand.logo),  # noqa: S704
         "words": group_of("page"),
@@ -534,7 +526,3 @@ def _results(history: History, audit: Audit, folder: Path) -> tuple[str, str]:
     if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != audit.digest:
         write_whole(path, results_of(history, audit.run.id))
     return f"results/{path.name}", "results.json"
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

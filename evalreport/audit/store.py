@@ -114,8 +114,12 @@ def run_with(history: History, run_id: int) -> Run:
     with reading(history) as connection:
         found = find(connection, run_id)
     if found is None:
-        raise UsageError(f"{history.name} holds no run {run_id}; `evalreport history list` shows the runs")
+        raise _no_run(history, run_id)
     return found
+
+
+def _no_run(history: History, run_id: int) -> UsageError:
+    return UsageError(f"{history.name} holds no run {run_id}; `evalreport history list` shows the runs")
 
 
 def same_run(history: History, series: str, identity: str) -> Run | None:
@@ -155,7 +159,7 @@ def results_of(history: History, run_id: int) -> bytes:
     with reading(history) as connection:
         row = connection.execute(query).one_or_none()
     if row is None:
-        raise UsageError(f"{history.name} holds no run {run_id}; `evalreport history list` shows the runs")
+        raise _no_run(history, run_id)
     try:
         content = zlib.decompress(row[0])
     except zlib.error:

@@ -14,7 +14,7 @@ from evalreport import pipeline
 from evalreport.audit.connection import History
 from evalreport.audit.gates import judge, parse
 from evalreport.audit.kept_files import EARLIER, Recorded
-from evalreport.config import Options, with_fields
+from evalreport.config import AnyPath, Options, is_number, with_fields
 from evalreport.data import load
 from evalreport.data.aggregates import aggregate_below
 from evalreport.data.predictions import Predictions
@@ -22,13 +22,14 @@ from evalreport.data.sources import Found, at_hand, digest, places, recorded_fil
 from evalreport.errors import EvalreportError, InputError, UsageError
 from evalreport.records import JsonObject
 from evalreport.results import Results, to_json
-from evalreport.sources import AnyPath
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text, say
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
 """Other processors and other versions of libraries round the last digits otherwise; nothing that is read changes."""
+MOST_RESAMPLES = 10_000_000
+"""What a results.json may ask this machine to do is limited: it is not ours."""
 
 # What tells the records of a list apart; the rest of a record is what it says.
 IDENTITY = (
@@ -75,8 +76,14 @@ IDENTITY = (
 )
 # Sentences of the program, which another version may word otherwise.
 WORDED = frozenset({"text", "reason", "caution", "why", "formula", "measure"})
+OF_AUDITS = ("audit", "evidence", "history")
+"""Lists of results that only an audit fills."""
+OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
 
 Kind = Literal["exact", "rounded", "differs", "worded", "one side"]
+State = Literal["unchanged", "changed", "missing"]
+Outcome = Literal["agrees", "differs", "cannot be had"]
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,7 @@ def _by_identity(records: Sequence[JsonObject]) -> dict[tuple[str, int], JsonObj
     keyed: dict[tuple[str, int], JsonObject] = {}
     counts: dict[str, int] = {}
     for record in records:
-        names = [name for name in _names(record) if name in record and not _is_number(record[name])]
+        names = [name for name in _names(record) if name in record and not is_number(record[name])]
         about = json.dumps([[name, record[name]] for name in names], sort_keys=True)
         counts[about] = counts.get(about, 0) + 1
         keyed[about, counts[about]] = record
@@ -165,7 +172,7 @@ def _spoken(record: JsonObject, where: str) -> str:
             value = "=".join(str(part) for part in value.values())
         elif isinstance(value, list):
             value = ", ".join(map(str, value))
-        if value is not None and value != "" and not _is_number(value):
+        if value is not None and value != "" and not is_number(value):
             parts.append(f"{name} {value}" if name in ("repeat", "fold", "seed", "label") else str(value))
     return " ".join(parts) or where
 
@@ -180,29 +187,17 @@ def _there(record: object) -> str | None:
 
 
 def _leaf(said: Any, found: Any, where: str) -> Leaf:
-    if _is_number(said) and _is_number(found):
+    if is_number(said) and is_number(found):
         if said == found:
             return Leaf(where, True, "exact")
         near = abs(said - found) <= max(ABSOLUTE, RELATIVE * max(abs(said), abs(found)))
         return Leaf(where, True, "rounded" if near else "differs", said, found)
-    number = _is_number(said) or _is_number(found)
+    number = is_number(said) or is_number(found)
     if type(said) is type(found) and said == found:
         return Leaf(where, False, "exact")
     name = where.rsplit(".", 1)[-1]
     texts = all(value is None or isinstance(value, str) for value in (said, found))
     return Leaf(where, number, "worded" if name in WORDED and texts else "differs", said, found)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-MOST_RESAMPLES = 10_000_000
-"""What a results.json may ask this machine to do is limited: it is not ours."""
-
-State = Literal["unchanged", "changed", "missing"]
-Outcome = Literal["agrees", "differs", "cannot be had"]
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,11 +395,6 @@ def _about_earlier(content: JsonObject) -> str:
     counts = {name: len(content.get(name, ())) for name in OF_AUDITS}
     counts["gates"] = sum(_of_audits(gate, content) for gate in content["options"].get("gates", ()))
     return ", ".join(f"{number} of {name}" for name, number in counts.items() if number)
-
-
-OF_AUDITS = ("audit", "evidence", "history")
-"""Lists of results that only an audit fills."""
-OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
 
 
 def _of_audits(gate: str, content: JsonObject) -> bool:

@@ -1,5 +1,252 @@
-"""The command line: the only room that prints and exits."""
+"""The program ``evalreport``: its commands, fetched on demand, and how each kind of failure ends.
 
-from evalreport.cli.program import main
+Only this package prints and exits.
+"""
 
-__all__ = ["main"]
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+
+import click
+
+from evalreport.cli.messages import State, clean, log_as, say
+from evalreport.errors import EvalreportError, OutputError, UsageError, remember_address
+from evalreport.files import Handler
+from evalreport.registry import unknown_name
+from evalreport.texts import Message, parts
+
+# sysexits.h: an internal software error. 1 would say that a gate failed.
+EXIT_DEFECT = 70
+# 128 + the signal's number, as a shell reports a program that the signal ended.
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+EXIT_PIPE = 141
+# No room behind standard output: the disk's or the user's, not a defect.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+# Command: the module that defines it, imported when the command is asked for.
+COMMANDS = {
+    "run": "evalreport.cli.run",
+    "check": "evalreport.cli.run",
+    "aggregate": "evalreport.cli.run",
+    "plan": "evalreport.cli.preparation",
+    "resample": "evalreport.cli.preparation",
+    "audit": "evalreport.cli.audit",
+    "history": "evalreport.cli.history",
+    "comment": "evalreport.cli.audit",
+    "verify": "evalreport.cli.audit",
+    "compare-runs": "evalreport.cli.audit",
+    "import": "evalreport.cli.preparation",
+    "list": "evalreport.cli.preparation",
+    "init": "evalreport.cli.preparation",
+    "templates": "evalreport.cli.preparation",
+}
+
+# \b keeps click from joining the lines of a paragraph.
+HELP = """Compare machine-learning models honestly, from prediction files to a report.
+
+\b
+evalreport run models/        one prediction file a model, in a folder
+evalreport check models/      what is there, and what can be done with it
+evalreport aggregate preds/ -o counts/    predictions of any size, counted for run
+evalreport plan               how many examples are needed, or what they can show
+evalreport resample PLAN      fit estimators on folds or bootstrap samples, and write their predictions
+evalreport audit models/ --history URL    a scheduled run: compared with earlier ones, and recorded
+evalreport history list --history URL     the runs that were recorded
+evalreport import mlflow|lm-eval PATH -o FILE    other tools' logs as a prediction file
+evalreport compare-runs OLD NEW    what changed between two runs, base branch against pull request
+evalreport comment OUTPUT     the summary as one comment on a pull request, updated in place
+evalreport verify RESULTS     recompute what a results.json or a report.pdf says
+
+Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at least
+one is undecided; 4 an output named with -f could not be made.
+"""
+
+
+class LazyGroup(click.Group):
+    """Commands by name, each imported from its module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command; None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(
+            importlib.import_module(COMMANDS[cmd_name]), f"{cmd_name.replace('-', '_')}_command"
+        )
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which known ones are close."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise UsageError(unknown_name("command", args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from evalreport.version import __version__
+
+        click.echo(f"evalreport {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    help=HELP,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog='Completion in bash: eval "$(_EVALREPORT_COMPLETE=bash_source evalreport)" (zsh_source and'
+    " fish_source likewise).",
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+              help="Show the version and exit.")  # fmt: skip
+def program() -> None:  # noqa: D103 - HELP says it, with a line break that click needs and a docstring lacks
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code; the only place that turns exceptions into messages.
+
+    Parameters
+    ----------
+    arguments
+        The words after ``evalreport``; None: those of this process.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    _make_streams_lenient()
+    log_as("text")
+    for word in words:
+        if "/" in word:
+            remember_address(word)
+    state: State = {"verbose": False, "written": None, "interrupted": None, "signal": None}
+    try:
+        with _interrupts_noted(state):
+            code = _answer(words, state)
+            sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return UsageError.exit_code
+    except click.ClickException as error:
+        say(f"evalreport: {error.format_message()}{_where_to_look(error)}", level="error")
+        return UsageError.exit_code
+    except EvalreportError as error:
+        for line in error.lines:
+            say(f"evalreport: {line}", level="error")
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _say_interrupted(state)
+    except BrokenPipeError:
+        _silence_standard_output()
+        return EXIT_PIPE
+    except OSError as error:
+        if error.errno not in FULL:
+            return _report_defect(error, verbose=state["verbose"])
+        _silence_standard_output()
+        say(Message("cli.full", why=error.strerror), level="error")
+        return OutputError.exit_code
+    except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
+        if state["signal"] is not None:
+            return _say_interrupted(state)
+        return _report_defect(error, verbose=state["verbose"])
+    return code
+
+
+def _answer(words: list[str], state: State) -> int:
+    """Run the command that the words ask for and return its exit code."""
+    for word in words:
+        if not word.isascii() and word.encode(errors="replace").decode() != word:
+            raise UsageError(f"{word}: not UTF-8; rename the file or the folder, or write the text as UTF-8")
+    if "_EVALREPORT_COMPLETE" in os.environ:
+        program.main(words, prog_name="evalreport")
+    try:
+        # Not program.main(): it ends with exit code 1 on a closed pipe, which here means a failed gate.
+        with program.make_context("evalreport", words, obj=state) as context:
+            return int(program.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+
+
+def _where_to_look(error: click.ClickException) -> str:
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    if parameter is not None and parameter.name == "task":
+        return " (--task is the kind of task, no column of the files)"
+    return f" (see: {context.command_path} --help)" if context is not None else ""
+
+
+@contextmanager
+def _interrupts_noted(state: State) -> Iterator[None]:
+    """Let SIGTERM unwind the program as Ctrl-C does, and note which of them came.
+
+    A library that an interrupt meets while it is being set up reports an error of its own. What is ignored, or handled
+    by whoever called, stays so.
+    """
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        state["signal"] = number
+        raise KeyboardInterrupt
+
+    usual: dict[signal.Signals, Handler] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+    }
+    # Only the main thread gets signals.
+    in_main = threading.current_thread() is threading.main_thread()
+    ours = [number for number in usual if in_main and signal.getsignal(number) is usual[number]]
+    for number in ours:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, usual[number])
+
+
+def _say_interrupted(state: State) -> int:
+    say(parts("interrupted", *([state["interrupted"]] if state["interrupted"] else [])))
+    # An interrupt that passed through code executed from a text (dataclasses do that) leaves CPython's mark of an
+    # unhandled one, and the process would end by the signal, whatever its exit code. Another text takes the mark away.
+    exec("")  # noqa: S102
+    return EXIT_TERMINATED if state["signal"] == signal.SIGTERM else EXIT_INTERRUPTED
+
+
+def _report_defect(error: Exception, *, verbose: bool) -> int:
+    if verbose:
+        import traceback
+
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            click.echo(clean(line), err=True)
+    say(f"evalreport: internal error: {type(error).__name__}: {error}", level="error")
+    say(Message("cli.defect" if verbose else "cli.defect_shown_with_verbose"))
+    return EXIT_DEFECT
+
+
+def _make_streams_lenient() -> None:
+    """Write what a terminal's encoding lacks as an escape instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _silence_standard_output() -> None:
+    """Point standard output away from the closed pipe, so that Python's last flush says nothing."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)

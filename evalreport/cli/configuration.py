@@ -30,10 +30,9 @@ from evalreport.config import (
     validate,
     validate_output,
 )
-from evalreport.errors import UsageError, redacted, remember_address
+from evalreport.errors import UsageError, is_address, redacted, remember_address
 from evalreport.files import toml_of
 from evalreport.registry import unknown_name
-from evalreport.sources import is_address
 from evalreport.texts import say as text_of
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -289,18 +288,7 @@ def read_config(path: Path, *, confined: bool = False) -> dict[str, object]:
 
 def _table(path: Path) -> dict[str, object]:
     """Return the table [evalreport] of a TOML file."""
-    import tomllib
-
-    try:
-        content = toml_of(path)
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be read ({error.strerror}); name another file with --config"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from None
+    content = toml_of(path)
     for name in content:
         if name in {key.name for key in KEYS}:
             raise UsageError(f"{path}: key {name!r} must stand below the line [evalreport]")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from evalreport.cli.configuration import form_option
-from evalreport.cli.messages import clean, say, tell, tell_json
-from evalreport.config import TEMPLATE_TIME, parse_time
+from evalreport.cli.messages import clean, say, tell, tell_json, writable, writing
+from evalreport.config import STANDARD_OUTPUT, TEMPLATE_TIME, parse_time
 from evalreport.errors import HistoryError, UsageError
 from evalreport.texts import Message
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from evalreport.audit.connection import History
     from evalreport.audit.store import Run
     from evalreport.records import JsonObject
-
-F = TypeVar("F", bound=Callable[..., object])
 
 url_option = click.option("--history", "url", required=True, metavar="URL",
                           help="sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
@@ -161,7 +158,7 @@ def accept_run(run_ids: tuple[int, ...], url: str, note: str | None) -> int:
 @history_command.command("export")
 @url_option
 @series_option(help="Only the runs of this series (default: all).")
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("-"), metavar="PATH",
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=STANDARD_OUTPUT, metavar="PATH",
               help="A file for JSON lines (default: standard output), or with --folder the folder.")  # fmt: skip
 @click.option("--folder", is_flag=True, help="Write run-ID/results.json and run-ID/run.json into the folder.")
 def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int:
@@ -173,31 +170,24 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     from evalreport.files import write_whole
 
     history = _open(url)
-    if folder and output == Path("-"):
+    if folder and output == STANDARD_OUTPUT:
         raise UsageError("--folder needs -o DIR, the folder to write into")
     found = runs(history, series)
     marks = _marks(history, found)
-    try:
-        if folder:
+    if folder:
+        with writable(output):
             for run in found:
                 place = output / f"run-{run.id}"
                 write_whole(place / "results.json", results_of(history, run.id))
                 facts = {**_facts(run), **marks[run.id]}
                 write_whole(place / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
-            tell(f"{output}: {len(found)} runs")
-            return 0
-        with _written(output) as write:
-            for run in found:
-                line = {
-                    **_facts(run),
-                    **marks[run.id],
-                    "results": json.loads(results_of(history, run.id)),
-                }
-                write(json.dumps(line, sort_keys=True) + "\n")
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise UsageError(f"{output}: cannot be written ({error.strerror}); name another place") from None
+        tell(f"{output}: {len(found)} runs")
+        return 0
+    with writing(output) as write:
+        for run in found:
+            content = json.loads(results_of(history, run.id))
+            line = {**_facts(run), **marks[run.id], "results": content}
+            write(json.dumps(line, sort_keys=True) + "\n")
     return 0
 
 
@@ -278,18 +268,6 @@ def _open(url: str) -> History:
     from evalreport.audit.connection import open_history
 
     return open_history(url)
-
-
-@contextmanager
-def _written(output: Path) -> Iterator[Callable[[str], object]]:
-    """Give what writes a text: to standard output, or into a file that is whole or not there."""
-    from evalreport.files import writing_whole
-
-    if output == Path("-"):
-        yield partial(click.echo, nl=False)
-    else:
-        with writing_whole(output) as stream:
-            yield lambda text: stream.write(text.encode())
 
 
 def _limit(text: str) -> str:

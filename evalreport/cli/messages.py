@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
-from evalreport.config import LogFormat
-from evalreport.errors import cleared, redacted
+from evalreport.config import STANDARD_OUTPUT, LogFormat
+from evalreport.errors import UsageError, cleared, redacted
 from evalreport.texts import Message, Text
 
 if TYPE_CHECKING:
@@ -95,6 +95,39 @@ def tell(text: Text) -> None:
 def tell_json(content: object) -> None:
     """Print what was asked for as JSON, with no known secret in it."""
     click.echo(json.dumps(cleared(content), sort_keys=True, indent=1, default=str))
+
+
+@contextmanager
+def writable(place: Path, remedy: str = "name another place with -o") -> Iterator[None]:
+    """Say of what cannot be written into a file or a folder why, and what to do.
+
+    Raises
+    ------
+    UsageError
+        The operating system refuses it.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{place}: cannot be written ({error.strerror}); {remedy}") from None
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[Callable[[str], object]]:
+    """Yield what writes a text without known secrets: to standard output, or into a file, whole or not at all.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written.
+    """
+    from evalreport.files import writing_whole
+
+    if place == STANDARD_OUTPUT:
+        yield lambda text: click.echo(cleared(text), nl=False)
+        return
+    with writable(place), writing_whole(place) as stream:
+        yield lambda text: stream.write(cleared(text).encode("utf-8", "backslashreplace"))
 
 
 def say_found(found: Sequence[FoundRecord]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,7 @@ def run_command(
     results = _evaluate(models, settings)
     failure = write(results, settings.output, context.obj)
     say_gates(results.gates, settings.output)
-    return exit_code(results.gates, failure)
+    return exit_code({gate.outcome for gate in results.gates}, failure)
 
 
 def begin(
@@ -90,9 +90,8 @@ def begin(
     return settings
 
 
-def exit_code(gates: tuple[GateRecord, ...], failure: OutputError | None) -> int:
-    """Return the exit code of a run: 1 a failed gate, 3 an undecided one, 4 a missing output, else 0."""
-    outcomes = {gate.outcome for gate in gates}
+def exit_code(outcomes: Collection[str | None], failure: OutputError | None = None) -> int:
+    """Return the exit code by the outcomes of gates: 1 one failed, 3 one is undecided, 4 a missing output, else 0."""
     if "fail" in outcomes:
         return EXIT_GATE_FAILED
     if "undecided" in outcomes:

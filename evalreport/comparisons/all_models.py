@@ -503,9 +503,7 @@ def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Optio
     return ComparisonRecord(
         a=model,
         b=None,
-        metric=quantity.metric,
-        average=quantity.average,
-        label=quantity.label,
+        **quantity.fields,
         test="binomial_exact",
         statistic=outcome.statistic,
         df=outcome.df,

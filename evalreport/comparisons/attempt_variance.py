@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.data.predictions import ModelOutputs
+from evalreport.data.predictions import Floats, Indices, ModelOutputs
 from evalreport.metrics.estimate import Estimate, view
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.records import AttemptVarianceRecord, WarningRecord, warning
 from evalreport.texts import Message
-
-Floats = npt.NDArray[np.float64]
 
 FEW_PASSES = 8
 """With fewer passes or failures, in questions, Student's t over questions may be short.
@@ -38,9 +35,7 @@ class Components:
     within: float
 
 
-def components(
-    count: Floats, mean: Floats, spread: Floats, task: npt.NDArray[np.int64] | None = None
-) -> Components:
+def components(count: Floats, mean: Floats, spread: Floats, task: Indices | None = None) -> Components:
     """Return the one-way random-effects components of variance.
 
     within = MSW = sum spread_i / (N - Q) and between = max(0, (MSB - MSW) / n_0), where MSB = sum n_i (mean_i - mean)^2
@@ -140,7 +135,7 @@ def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Ques
     )
 
 
-def _task_of_questions(sample: Sample, n: int) -> npt.NDArray[np.int64] | None:
+def _task_of_questions(sample: Sample, n: int) -> Indices | None:
     """Return the task of each question, (n,), in the order in which their means stand; None where it is no suite."""
     task = sample.units.task
     if task is None or len(task) == n:

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.comparisons.decisions import adjust
 from evalreport.comparisons.registry import TESTS, probability
 from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import freedom_of_clusters
 from evalreport.engine.distributions import chi2_tail, t_tail
 from evalreport.engine.draws import stream
@@ -29,12 +29,30 @@ from evalreport.records import ComparisonRecord, GoldSamplingRecord, WarningReco
 from evalreport.texts import Message, sentences, shortened
 
 FEW_IN_FOLD = 30
+Level = Literal["info", "caution", "blocker"]
 FEW_REPLICATES = 30
 FEW_SEEDS = 5
 FEW_DATASETS = 6
 FEW_CLUSTERS, VERY_FEW_CLUSTERS = 10, 4
 """Effective numbers of clusters: below these intervals rest on few, and on very few, groups."""
 FEW_EFFECTIVE = 100
+OF_ONE, OF_FEW, OF_SMALL_SAMPLES = 0.1, 0.2, 9.0
+"""More than 0.1 + 9/n of the sum in one loss, or 0.2 + 9/n in the largest sqrt(n)/3 of them, is much.
+
+Set by the study of coverage: heavy tails (squares of t with 3 degrees of freedom) are over it in nine of ten samples
+from n = 100 on, squares of normal errors in none of ten. Of 30 squares no share tells the two apart.
+"""
+OF_ONE_PROBABILITY = 0.5
+"""Losses of probabilities are nearly 0 on most examples: a few carry much of them where intervals hold, too."""
+MOST_IDS = 5
+VISIBLE = 0.001
+"""An adjusted p-value below this says that the rows with gold were chosen."""
+LEAST_EXPECTED = 5.0
+"""With fewer expected rows in a cell the chi-squared statistic is judged by random tables."""
+TABLES = 49_999
+SUITE = ("task", "benchmark")
+"""Columns that say which part of a suite a question belongs to."""
+NOT_RANDOM = "gold_not_random"
 
 
 def of_fits(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
@@ -173,17 +191,6 @@ def _interleaved(sample: Sample, time: Floats) -> bool:
     return bool((np.diff(fold) != 0).sum() > 3 * len(np.unique(fold)))
 
 
-OF_ONE, OF_FEW, OF_SMALL_SAMPLES = 0.1, 0.2, 9.0
-"""More than 0.1 + 9/n of the sum in one loss, or 0.2 + 9/n in the largest sqrt(n)/3 of them, is much.
-
-Set by the study of coverage: heavy tails (squares of t with 3 degrees of freedom) are over it in nine of ten samples
-from n = 100 on, squares of normal errors in none of ten. Of 30 squares no share tells the two apart.
-"""
-OF_ONE_PROBABILITY = 0.5
-"""Losses of probabilities are nearly 0 on most examples: a few carry much of them where intervals hold, too."""
-MOST_IDS = 5
-
-
 @dataclass(frozen=True, slots=True)
 class Largest:
     """The largest of some losses: which examples, and what share of the sum they carry."""
@@ -271,7 +278,7 @@ def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found
         model=model,
         ids=shortened(ids, MOST_IDS),
         share=found.share,
-        what=Message("large_losses.metrics", n=len(quantities), metrics=_phrases(quantities)),
+        what=Message("large_losses.metrics", n=len(quantities), metrics=tuple(map(phrase_of, quantities))),
     )
     methods = {q: recommended(sample.estimates[model, q]) for q in quantities}
     measured = [
@@ -303,15 +310,13 @@ def _of_differences(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterato
     if not sample.units.plain or sample.predictions.design != "test-set":
         return
     n, rarest = sample.predictions.n_examples, _rarest(sample)
-    known: dict[tuple[str, str | None], Quantity] = {
-        (q.metric, q.average): q for q in sample.quantities if q.label is None
-    }
+    known = {quantity for quantity in sample.quantities if quantity.label is None}
     here = {model.name for model in sample.predictions.models}
     found = []
     for row in rows:
-        quantity = known.get((row.metric, row.average)) if row.label is None else None
+        quantity = Quantity.of(row)
         beside = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
-        if quantity is None or not beside or row.interval_method is None:
+        if quantity not in known or not beside or row.interval_method is None:
             continue
         if definition(quantity).family == "contingency":
             continue  # measured by themselves (docs/clustering.md): the row of all other metrics is not about these
@@ -355,7 +360,7 @@ def _by_metric(found: Found) -> tuple[Message, ...]:
     by_span: dict[Message, list[Quantity]] = {}
     for quantity, row in dict.fromkeys(found):
         by_span.setdefault(_span([row]), []).append(quantity)
-    first, *rest = ((_phrases(quantities), span) for span, quantities in by_span.items())
+    first, *rest = ((tuple(map(phrase_of, quantities)), span) for span, quantities in by_span.items())
     return (
         Message("short.held", metrics=first[0], span=first[1]),
         *(Message("short.held_by_others", metrics=metrics, span=span) for metrics, span in rest),
@@ -367,25 +372,13 @@ def _span(rows: Sequence[Shortfall]) -> Message:
     return Message("short.percent", low=low) if low == high else Message("short.range", low=low, high=high)
 
 
-def _phrases(quantities: Sequence[Quantity]) -> tuple[str, ...]:
-    return tuple(definition(q).phrase + (f" ({q.average})" if q.average else "") for q in quantities)
+def phrase_of(quantity: Quantity) -> str:
+    """Name a metric inside a sentence, with its average."""
+    return definition(quantity).phrase + (f" ({quantity.average})" if quantity.average else "")
 
 
 def _spelled(found: Found) -> tuple[str, ...]:
     return tuple(dict.fromkeys(quantity.spelled for quantity, _ in found))
-
-
-Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
-Level = Literal["info", "caution", "blocker"]
-
-VISIBLE = 0.001
-"""An adjusted p-value below this says that the rows with gold were chosen."""
-LEAST_EXPECTED = 5.0
-"""With fewer expected rows in a cell the chi-squared statistic is judged by random tables."""
-TABLES = 49_999
-SUITE = ("task", "benchmark")
-"""Columns that say which part of a suite a question belongs to."""
 
 
 def gold_sampling(predictions: Predictions, options: Options) -> tuple[GoldSamplingRecord, ...]:
@@ -438,7 +431,7 @@ def _rows(model: ModelOutputs) -> tuple[Mask, Mask]:
     return present, present & ~np.isnan(model.gold)
 
 
-def _column(predictions: Predictions, name: str) -> tuple[Codes, tuple[str, ...]] | None:
+def _column(predictions: Predictions, name: str) -> tuple[Indices, tuple[str, ...]] | None:
     column = predictions.keys.get(name) or predictions.metadata.get(name)
     if column is None or column.categories is None:
         return None
@@ -459,7 +452,7 @@ def _record(
     )
 
 
-def _of_outcomes(outcome: Floats, gold: Mask, unit: Codes, *, plain: bool) -> tuple[str, float]:
+def _of_outcomes(outcome: Floats, gold: Mask, unit: Indices, *, plain: bool) -> tuple[str, float]:
     """Return which test compares the judge's outcomes with and without gold, and its p-value."""
     from scipy import stats
 
@@ -482,7 +475,7 @@ def _of_outcomes(outcome: Floats, gold: Mask, unit: Codes, *, plain: bool) -> tu
 
 
 def _of_parts(
-    about: str, names: list[str], sizes: Codes, counts: Codes, seed: int
+    about: str, names: list[str], sizes: Indices, counts: Indices, seed: int
 ) -> Iterator[GoldSamplingRecord]:
     """Compare the shares with gold of models or tasks; nothing where there is one, or all or none have gold."""
     if len(sizes) < 2 or counts.sum() in (0, sizes.sum()):
@@ -517,9 +510,6 @@ def gold_warnings(records: Sequence[GoldSamplingRecord], options: Options) -> It
         facts |= {"gold": found.gold, "rest": found.rest, "p": found.p_adjusted}
         test = Message(f"gold_test.{found.test}")
         yield warning("gold_not_random", key, about=("gold",), level=level, test=test, **facts)
-
-
-NOT_RANDOM = "gold_not_random"
 
 
 def with_gold_checked(predictions: Predictions, options: Options) -> Predictions:

@@ -14,11 +14,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
@@ -28,15 +27,6 @@ from evalreport.records import AgreementRecord, DisagreementRecord, EffectRecord
 from evalreport.texts import Message, Value, parts
 
 MOST_EXAMPLES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How far the answers to each example lie apart: (n,), what orders examples alike in it, and the measure."""
-
-    size: Floats
-    then: Floats
-    measure: Message
 
 
 def disagreements(predictions: Predictions) -> tuple[DisagreementRecord, ...]:
@@ -78,6 +68,15 @@ def _answers(model: ModelOutputs, predictions: Predictions) -> Array | None:
     if predictions.task == "clustering":
         return None  # names of groups: no two models' are about the same group
     return model.outcome if predictions.task in ("outcome", "scores") else model.y_pred
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the answers to each example lie apart: (n,), what orders examples alike in it, and the measure."""
+
+    size: Floats
+    then: Floats
+    measure: Message
 
 
 def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:
@@ -383,8 +382,8 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
 def _difference_per_cases(
     sample: Sample,
     predictions: Predictions,
-    wrong_a: npt.NDArray[np.bool_],
-    wrong_b: npt.NDArray[np.bool_],
+    wrong_a: Mask,
+    wrong_b: Mask,
     level: float,
 ) -> tuple[float, Limits]:
     units = sample.units

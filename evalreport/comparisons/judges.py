@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.comparisons.cautions_of_tests import gold_sampling
-from evalreport.comparisons.decisions import adjust
 from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.comparisons.registry import probability
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading, recommended, resolved
@@ -40,9 +39,6 @@ from evalreport.records import (
 from evalreport.results import ResultFields
 from evalreport.texts import Text
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
 Limits = tuple[float | None, float | None]
 Fields = dict[str, Any]
 
@@ -232,7 +228,7 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     return sampled, plain
 
 
-def _within(units: Units, rows: Codes) -> Units:
+def _within(units: Units, rows: Indices) -> Units:
     """Return the units of some rows."""
     task = None if units.task is None else units.task[rows]
     if units.cluster is None:
@@ -250,7 +246,7 @@ class _Rows:
 
     judge: Floats
     gold: Floats
-    unit: Codes
+    unit: Indices
     plain: bool
 
     @property

@@ -278,9 +278,7 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
     return ComparisonRecord(
         a=comparison.a,
         b=comparison.b,
-        metric=comparison.quantity.metric,
-        average=comparison.quantity.average,
-        label=comparison.quantity.label,
+        **comparison.quantity.fields,
         test=test,
         statistic=outcome.statistic,
         df=outcome.df,

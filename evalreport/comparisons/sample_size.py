@@ -20,8 +20,8 @@ from evalreport.metrics.estimate import Estimate
 POWER = 0.8
 
 
-def detectable_difference(difference: Estimate, alpha: float, power: float = POWER) -> float | None:
-    """Return the true difference that the two-sided test at ``alpha`` would find with the given probability.
+def detectable_difference(difference: Estimate, alpha: float) -> float | None:
+    """Return the true difference that the two-sided test at ``alpha`` would find with a probability of 0.8.
 
     For the difference of two accuracies, from the observed share of discordant examples p_d (Connett, Smith and
     McHugh 1987): the d that solves sqrt(n) d = z_{1-alpha/2} sqrt(p_d) + z_power sqrt(p_d - d^2). For any other
@@ -49,25 +49,25 @@ def detectable_difference(difference: Estimate, alpha: float, power: float = POW
     """
     scale = difference.metric.affine_of
     if scale is not None:
-        found = detectable_difference(difference.of_base, alpha, power)
+        found = detectable_difference(difference.of_base, alpha)
         return None if found is None else abs(scale.slope) * found
     on_folds = corrected_fold_error(difference)
     if on_folds is not None and difference.fits is not None:
         df = len(difference.fits.values) - 1
-        quantiles = t_quantile(1 - alpha / 2, df) + t_quantile(power, df)
+        quantiles = t_quantile(1 - alpha / 2, df) + t_quantile(POWER, df)
         return quantiles * on_folds if on_folds > 0 else None
     if difference.agreement is not None:
         n = sum(difference.agreement)
         discordant = (difference.agreement[1] + difference.agreement[2]) / n
-        return detectable_accuracy_difference(n, discordant, alpha, power) if discordant > 0 else None
+        return detectable_accuracy_difference(n, discordant, alpha) if discordant > 0 else None
     error, freedom = difference.standard_error, difference.df
     unlike = difference.weighted or (difference.clusters is not None and not difference.over_datasets)
     if difference.crossed is not None:
         freedom = difference.crossed.df
     if unlike and freedom is not None:
-        quantiles = t_quantile(1 - alpha / 2, freedom) + t_quantile(power, freedom)
+        quantiles = t_quantile(1 - alpha / 2, freedom) + t_quantile(POWER, freedom)
     else:
-        quantiles = normal_quantile(1 - alpha / 2) + normal_quantile(power)
+        quantiles = normal_quantile(1 - alpha / 2) + normal_quantile(POWER)
     return quantiles * error if error else None
 
 
@@ -83,7 +83,7 @@ def corrected_fold_error(difference: Estimate) -> float | None:
 
 def detectable_accuracy_difference(n: float, discordant: float, alpha: float, power: float = POWER) -> float:
     """Return the d that solves sqrt(n) d = z_{1-alpha/2} sqrt(p_d) + z_power sqrt(p_d - d^2), p_d = discordant > 0."""
-    z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
+    z_alpha, z_power = _z(alpha, power)
 
     def shortfall(d: float) -> float:
         return (
@@ -103,20 +103,20 @@ def detectable_accuracy_difference(n: float, discordant: float, alpha: float, po
     return 1.0 if one_sided(1.0) < 0 else root(one_sided, 0.0, 1.0)
 
 
-def examples_needed(difference: Estimate, alpha: float, power: float = POWER) -> int | None:
+def examples_needed(difference: Estimate, alpha: float) -> int | None:
     """Return how many examples (data sets, where those are the units) a true difference of the observed size needs.
 
     None where it is 0 or unknown; on folds, where more examples would also train other models; and on training seeds,
     whose own variance no number of examples makes smaller.
     """
     difference = difference.of_base
-    detectable = detectable_difference(difference, alpha, power)
+    detectable = detectable_difference(difference, alpha)
     if detectable is None or difference.value == 0 or difference.of_folds or difference.of_seeds:
         return None
     if difference.agreement is not None:
         # The equation of the detectable difference, solved for n.
         d, discordant = difference.value, sum(difference.agreement[1:3]) / sum(difference.agreement)
-        z_alpha, z_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
+        z_alpha, z_power = _z(alpha, POWER)
         spread = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - d * d)
         return math.ceil((spread / d) ** 2)
     units = difference.n_units if difference.over_datasets else difference.n

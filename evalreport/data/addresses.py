@@ -34,8 +34,7 @@ from evalreport.data.reading import (
     matching,
     too_many,
 )
-from evalreport.errors import InputError, UsageError, remember, remember_address
-from evalreport.sources import SCHEMES
+from evalreport.errors import SCHEMES, InputError, UsageError, remember, remember_address
 from evalreport.version import __version__
 
 if TYPE_CHECKING:

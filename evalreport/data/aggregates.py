@@ -16,7 +16,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalreport.config import ASKED, KEYS, Options, filled, with_fields
+from evalreport.config import ASKED, KEYS, AnyPath, Options, filled, with_fields
 from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, lazy, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
@@ -24,7 +24,6 @@ from evalreport.data.sources import File, Found, copies_of_addresses, digest, fi
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
-from evalreport.sources import AnyPath
 from evalreport.version import __version__
 
 if TYPE_CHECKING:

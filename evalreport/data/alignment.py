@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Join
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column
 from evalreport.data.concatenation import Rows, fault, first_of, ids_by_table, place_of, whence
 from evalreport.data.ids import code_ids
-from evalreport.data.predictions import Arrow, Column, Indices
+from evalreport.data.predictions import Arrow, Column, Indices, Mask
 from evalreport.errors import InputError, InputErrors
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -133,7 +132,7 @@ def _one_seed_each(rows: Rows, seed: Column) -> bool:
 
 def _with_own_seeds(
     rows: Rows, matrix: Indices, code: Indices, keys: dict[str, Column], join: Join
-) -> tuple[npt.NDArray[np.bool_], tuple[FoundRecord, ...]]:
+) -> tuple[Mask, tuple[FoundRecord, ...]]:
     """Say which cells are in use where models have seeds of their own: those of ids with every seed of every model.
 
     Seeds of two models with the same names are paired, with other names unpaired.

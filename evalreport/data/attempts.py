@@ -16,7 +16,7 @@ from evalreport.data.concatenation import Rows, as_metadata, fault, ids_by_table
 from evalreport.data.design import Found
 from evalreport.data.ids import code_ids
 from evalreport.data.outputs import Parsed
-from evalreport.data.predictions import Arrow, Attempts, Floats, Indices, ModelOutputs
+from evalreport.data.predictions import Arrow, Attempts, Floats, Indices, Mask, ModelOutputs
 from evalreport.data.slicing import may_be_sliced_by
 from evalreport.data.task import FoundTask
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -222,7 +222,7 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
     )
 
 
-def _people_said(rows: Rows, question: Indices, gold: Floats, used: npt.NDArray[np.bool_]) -> Floats:
+def _people_said(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Floats:
     """Return the mean of people's outcomes by question, nan where they judged no attempt at it.
 
     Raises
@@ -254,9 +254,7 @@ def _people_said(rows: Rows, question: Indices, gold: Floats, used: npt.NDArray[
         return np.asarray(np.where(judged > 0, total / judged, np.nan))
 
 
-def _given(
-    rows: Rows, outcome: Floats, options: Options
-) -> tuple[Floats, npt.NDArray[np.bool_], tuple[WarningRecord, ...]]:
+def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask, tuple[WarningRecord, ...]]:
     """Settle empty outcomes: return the values, which of them count, and what is to be said.
 
     One that is refused stays empty, and so makes its question's mean empty, which is refused where all empty cells are;
@@ -280,7 +278,7 @@ def _given(
     return np.where(empty, 0.0, outcome), all_used, (said,)
 
 
-def _one_each(question: Indices, empty: npt.NDArray[np.bool_]) -> Indices:
+def _one_each(question: Indices, empty: Mask) -> Indices:
     """Return one row of each question, sorted: the first that is to be complained of, else the first."""
     order = np.lexsort((np.arange(len(question)), ~empty, question))
     first = np.unique(question[order], return_index=True)[1]

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.columns import LONE_PROBABILITIES, Kind, all_numbers, as_text, keep
-from evalreport.data.predictions import Arrow, Values
+from evalreport.data.predictions import Arrow, Indices, Values
 from evalreport.data.reading import MOST_TEXTS, Choose, Columns, Locate, file_format, reads
 from evalreport.data.unpacking import (
     Chunk,
@@ -99,7 +98,7 @@ def read_npz(path: Path, name: str, choose: Choose, *, memory_limit: int | None 
     InputError
         As ``read_parquet``, or where it holds Python objects.
     """
-    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose, gaps=True)
+    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose)
 
 
 def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:
@@ -198,9 +197,8 @@ def read_arrays(
     choose: Choose,
     *,
     classes: Sequence[object] | None = None,
-    gaps: bool = False,
 ) -> Columns:
-    """Take columns from arrays or lists of one length.
+    """Take columns from arrays or lists of one length; nan in numbers is an empty cell.
 
     Parameters
     ----------
@@ -208,8 +206,6 @@ def read_arrays(
         By header. Under ``y_prob`` there may be an (n, K) array of probabilities, whose columns follow ``classes``.
     classes
         Labels in that order; None: the array ``classes`` beside it, else the sorted labels of the truth.
-    gaps
-        Take nan in numbers for an empty cell.
 
     Raises
     ------
@@ -219,7 +215,7 @@ def read_arrays(
     import pyarrow as pa
 
     arrays = _by_class(arrays, name, classes)
-    columns = {str(header): _one_dimension(header, values, name, gaps) for header, values in arrays.items()}
+    columns = {str(header): _one_dimension(header, values, name) for header, values in arrays.items()}
     lengths = {header: len(column) for header, column in columns.items()}
     if len(set(lengths.values())) > 1:
         shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
@@ -372,7 +368,7 @@ def _npz(path: Path, room: Room) -> dict[str, Values]:
             ) from None
 
 
-def _one_dimension(header: object, values: object, name: str, gaps: bool) -> Arrow:
+def _one_dimension(header: object, values: object, name: str) -> Arrow:
     import pyarrow as pa
 
     dimensions = getattr(values, "ndim", 1)
@@ -392,7 +388,7 @@ def _one_dimension(header: object, values: object, name: str, gaps: bool) -> Arr
                 pieces = [np.char.decode(piece, "utf-8") for piece in pieces]
             # Some at a time: as Python's own texts all of them would take many times the room.
             return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
-        return pa.array(values, from_pandas=gaps)
+        return pa.array(values, from_pandas=True)
     except (pa.ArrowException, UnicodeDecodeError, TypeError, ValueError) as error:
         raise InputError(
             f"the column cannot be read as text or numbers ({_first_line(error)})",
@@ -410,8 +406,7 @@ def _first_line(error: BaseException) -> str:
 _SPLIT = re.compile(r"split(\d+)_test_(\w+)", re.ASCII)
 Scored = JsonObject
 """What scikit-learn returns: arrays and lists by name."""
-Rows = npt.NDArray[np.int64]
-Splits = list[tuple[Rows, Rows]]
+Splits = list[tuple[Indices, Indices]]
 """Rows of training and of testing, a pair for each split."""
 
 _TIMES = frozenset(("fit_time", "score_time"))
@@ -544,7 +539,7 @@ def _splits(results: Scored) -> Splits:
     return [] if indices is None else list(zip(indices["train"], indices["test"], strict=True))
 
 
-def _place_of(tests: Sequence[Rows]) -> list[tuple[int, int]] | None:
+def _place_of(tests: Sequence[Indices]) -> list[tuple[int, int]] | None:
     """Return the repeat and the fold of each split; None where the splits are not divisions of the examples."""
     n = len(np.unique(np.concatenate(tests)))
     place: list[tuple[int, int]] = []

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
-from evalreport.data.predictions import Arrow, Codes, Column, Floats
+from evalreport.data.predictions import Arrow, Codes, Column, Floats, Indices
 from evalreport.errors import InputError
 from evalreport.texts import Message
 
@@ -387,7 +386,7 @@ def as_text(array: pa.Array) -> pa.Array:
 
 
 def as_numbers(array: pa.Array, *, truths: bool = False) -> pa.Array:
-    """Parse every cell as a number, as ``number`` does: null where empty, not finite where it is none.
+    """Parse every cell as a number, cell by cell: null where empty, not finite where it is none.
 
     ``truths``: also true and false in any spelling, as 1 and 0.
     """
@@ -427,19 +426,6 @@ def _numbers_among(text: pa.Array, spelled: Mapping[str, float]) -> pa.Array:
 def all_numbers(array: pa.Array) -> bool:
     """Say whether every text of a dictionary column is a finite decimal number, as ``is_number`` does of one."""
     return bool(np.isfinite(floats(as_numbers(array.dictionary))).all())
-
-
-def number(text: str | None) -> float | None:
-    """Parse one cell: None where empty, nan where it is no finite decimal number.
-
-    Examples
-    --------
-    >>> number("1.5"), number(""), number("1,000")
-    (1.5, None, nan)
-    """
-    if text is None or not text.strip(_BLANKS):
-        return None
-    return float(text) if _NUMBER.fullmatch(text.strip(_BLANKS)) else float("nan")
 
 
 def floats(array: pa.Array) -> Floats:
@@ -555,7 +541,7 @@ def used_only(array: pa.Array) -> pa.Array:
     )
 
 
-def take(column: Column, rows: npt.NDArray[np.int64]) -> Column:
+def take(column: Column, rows: Indices) -> Column:
     """Return some rows of a column; a row of -1 is empty."""
     values = column.values[rows]
     empty: float = np.nan if column.categories is None else -1

@@ -9,10 +9,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles, combined, dictionary_codes, whole
-from evalreport.data.predictions import Arrow, Codes, Indices
+from evalreport.data.predictions import Arrow, Codes, Indices, Mask
 from evalreport.data.reading import Columns
 from evalreport.errors import InputError, refuse_all
 from evalreport.texts import quoted
@@ -239,9 +238,7 @@ def fault(
     )
 
 
-def refuse_where(
-    wrong: npt.NDArray[np.bool_], rows: Rows, column: str, problem: str, *, expected: str, remedy: str
-) -> None:
+def refuse_where(wrong: Mask, rows: Rows, column: str, problem: str, *, expected: str, remedy: str) -> None:
     """Refuse the first of the rows of each file that are wrong, where any is.
 
     Raises

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.concatenation import Rows, fault
-from evalreport.data.predictions import Column, Design, Indices
+from evalreport.data.predictions import Column, Design, Indices, Mask
 from evalreport.errors import InputError
 from evalreport.texts import Message, parts, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Mask = npt.NDArray[np.bool_]
 Keys = Mapping[str, Column]
 Blame = Callable[[int, str, str, str], InputError]
 """(cell, problem, expected, remedy) -> the error, which says where the cell stands."""

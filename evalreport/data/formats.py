@@ -31,6 +31,7 @@ from evalreport.data.reading import (
 )
 from evalreport.data.unpacking import BYTES_A_BLOCK, blocks, database, is_gzipped, opened, room_of
 from evalreport.errors import InputError
+from evalreport.files import with_each_key_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -328,7 +329,7 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object
                     )
                 if not raw.strip():
                     continue
-                record = json.loads(raw.decode("utf-8"), object_pairs_hook=_once)
+                record = json.loads(raw.decode("utf-8"), object_pairs_hook=with_each_key_once)
                 if not isinstance(record, dict):
                     raise _not_an_object(name, line, "the line is no JSON object")
                 yield line, record
@@ -340,13 +341,6 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object
         raise _not_an_object(name, line, "the line is nested too deeply") from None
     except (OSError, EOFError, zlib.error) as error:
         raise _cut_short(path, name, error) from None
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        raise ValueError("it names a key twice")
-    return record
 
 
 def _not_an_object(name: str, line: int, problem: str) -> InputError:

@@ -420,7 +420,7 @@ def _table(
             lengths = {len(column) for column in part.columns.values()}  # type: ignore[arg-type]
             if len(lengths) == 1:
                 return read_table(_without_nan(pa.table(dict(part.columns))), part.name, choose)
-        return read_arrays(part.columns, part.name, choose, classes=classes, gaps=True)
+        return read_arrays(part.columns, part.name, choose, classes=classes)
 
     table = table_of(read, part.name, part.model, options, predictions=predictions)
     if table.read.rows == 0:

@@ -33,7 +33,7 @@ from evalreport.data.concatenation import (
     refuse_where,
     whence,
 )
-from evalreport.data.predictions import TASK, Indices, Predictions
+from evalreport.data.predictions import TASK, Indices, Mask, Predictions
 from evalreport.data.unpacking import database, usable_memory
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 
 Words = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
 
 MOST_WORDS = 8
 LONGEST_ID = 4096
@@ -163,7 +162,7 @@ def _by_words(words: Sequence[Words]) -> _Sorted:
     return _Sorted(order, _counted(begins, keys.view(np.int64)))
 
 
-def _counted(begins: Flags, room: Indices) -> Indices:
+def _counted(begins: Mask, room: Indices) -> Indices:
     """Number the groups that begin so from 0, in the memory that is given."""
     np.cumsum(begins, out=room)
     room -= 1
@@ -193,7 +192,7 @@ def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> _Sorted:
     return _Sorted(order, _counted(begins, np.empty(len(rows), dtype=np.int64)))
 
 
-def _other_than_before(ids: pa.Array, previous: str | None) -> Flags:
+def _other_than_before(ids: pa.Array, previous: str | None) -> Mask:
     """Say of each id whether it is another one than that before it."""
     import pyarrow.compute as pc
 
@@ -429,21 +428,19 @@ def _refuse_options(options: Options) -> None:
         raise UsageError("--fixed-class-counts is not for suites (column task): leave it out")
 
 
-def _held(rows: Rows, task: npt.NDArray[np.int32], n_tasks: int) -> npt.NDArray[np.bool_]:
+def _held(rows: Rows, task: npt.NDArray[np.int32], n_tasks: int) -> Mask:
     """Say which model (rows) has examples of which task (columns)."""
     counts = np.bincount(rows.model.astype(np.int64) * n_tasks + task, minlength=len(rows.models) * n_tasks)
     return np.asarray(counts.reshape(len(rows.models), n_tasks) > 0)
 
 
-def _said(tasks: tuple[str, ...], held: npt.NDArray[np.bool_]) -> FoundRecord:
+def _said(tasks: tuple[str, ...], held: Mask) -> FoundRecord:
     shared = tuple(name for t, name in enumerate(tasks) if held[:, t].all())
     value = Message("found.suite.value", names=shared, n=len(shared))
     return FoundRecord(what="suite", value=value, why=Message("found.suite.why"))
 
 
-def _lacking(
-    rows: Rows, tasks: tuple[str, ...], held: npt.NDArray[np.bool_], options: Options
-) -> list[FoundRecord]:
+def _lacking(rows: Rows, tasks: tuple[str, ...], held: Mask, options: Options) -> list[FoundRecord]:
     """Refuse models that lack a task; under ``--join intersect`` say which tasks are left out for all.
 
     Raises
@@ -471,9 +468,7 @@ def _lacking(
     raise errors[0] if len(errors) == 1 else InputErrors(errors)
 
 
-def _lacks(
-    rows: Rows, model: int, tasks: tuple[str, ...], held: npt.NDArray[np.bool_], kept: int
-) -> InputError:
+def _lacks(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept: int) -> InputError:
     table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
     names = [quoted(tasks[t]) for t in np.flatnonzero(~held[model])]
     said = first_of(names, 5)

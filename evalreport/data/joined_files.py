@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
@@ -38,7 +37,7 @@ from evalreport.data.concatenation import (
 )
 from evalreport.data.ids import code_ids, told_apart
 from evalreport.data.outputs import label_numbers
-from evalreport.data.predictions import TASK, Arrow, Column, Indices, ModelOutputs, Values
+from evalreport.data.predictions import TASK, Arrow, Column, Indices, Mask, ModelOutputs, Values
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.data.task import FoundTask
 from evalreport.errors import InputError, UsageError
@@ -110,7 +109,7 @@ def _place(
     shared[name] = merged
 
 
-def _given(column: Column) -> npt.NDArray[np.bool_]:
+def _given(column: Column) -> Mask:
     given = ~np.isnan(column.values) if column.categories is None else column.values >= 0
     return np.asarray(given, dtype=np.bool_)
 
@@ -144,7 +143,7 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
     return Column(dictionary_numbers(array)) if all_numbers(array) else category_column(array)
 
 
-def _refuse_wrong(rows: Rows, name: str, wrong: npt.NDArray[np.bool_]) -> None:
+def _refuse_wrong(rows: Rows, name: str, wrong: Mask) -> None:
     refuse_where(
         wrong,
         rows,

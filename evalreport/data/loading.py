@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options, Task
 from evalreport.data.aggregates import aggregate_in, counted_frames, counts_file, counts_of
@@ -25,7 +24,7 @@ from evalreport.data.frames import memory_tables, truth_from_memory
 from evalreport.data.ids import clusters_across_tasks, divide_by_task, require_sizes, unlike_classes
 from evalreport.data.joined_files import attach_truth, covariates, true_values
 from evalreport.data.outputs import model_outputs, parse_outputs
-from evalreport.data.predictions import Codes, Column, ModelOutputs, Predictions
+from evalreport.data.predictions import Codes, Column, Mask, ModelOutputs, Predictions
 from evalreport.data.probabilities import name_probabilities, settle_missing
 from evalreport.data.reading import Columns, named_by
 from evalreport.data.selection import marked_as_test
@@ -367,7 +366,7 @@ def leaks(predictions: Predictions) -> Iterator[WarningRecord]:
     yield warning("trained_on_test", level="blocker", n=len(both), example=example)
 
 
-def _tested(predictions: Predictions) -> npt.NDArray[np.bool_]:
+def _tested(predictions: Predictions) -> Mask:
     """Say which rows are test rows: marked so or not marked, and out of the bag."""
     tested, inbag = marked_as_test(predictions.keys["part"]), predictions.keys.get("inbag")
     return tested if inbag is None else tested & ~np.asarray(inbag.values > 0)

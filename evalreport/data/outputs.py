@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import dictionary_codes, dictionary_numbers, floats, recode
 from evalreport.data.concatenation import Rows, fault, first_of, refuse_where
-from evalreport.data.predictions import Arrow, Codes, Floats, Indices, ModelOutputs, Values
+from evalreport.data.predictions import Arrow, Codes, Floats, Indices, Mask, ModelOutputs, Values
 from evalreport.data.task import FoundTask, refuse_no_number
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -151,7 +150,7 @@ class _Chosen:
     index: Indices
 
     @property
-    def present(self) -> npt.NDArray[np.bool_] | None:
+    def present(self) -> Mask | None:
         mask = self.index >= 0
         return None if mask.all() else mask
 
@@ -247,7 +246,7 @@ def _derived_labels(
     return _masked(labels, present), FoundRecord(what="threshold", value=chosen.model, why=why)
 
 
-def _masked(labels: Codes, present: npt.NDArray[np.bool_] | None) -> Codes:
+def _masked(labels: Codes, present: Mask | None) -> Codes:
     return labels if present is None else np.where(present, labels, -1).astype(np.int32)
 
 
@@ -327,7 +326,7 @@ def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
     return values
 
 
-def _refuse_wrong(rows: Rows, column: str, wrong: npt.NDArray[np.bool_]) -> None:
+def _refuse_wrong(rows: Rows, column: str, wrong: Mask) -> None:
     refuse_where(
         wrong,
         rows,

@@ -21,6 +21,7 @@ Design = Literal[
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 Values = npt.NDArray[Any]
 """Codes of classes or categories, or numbers: whichever the task or the column has."""
 Arrow: TypeAlias = "pa.Array | pa.ChunkedArray"

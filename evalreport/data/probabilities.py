@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment, used_ids
@@ -27,7 +26,7 @@ from evalreport.data.columns import (
 )
 from evalreport.data.concatenation import Rows, Table, fault, first_of
 from evalreport.data.outputs import Parsed
-from evalreport.data.predictions import Values
+from evalreport.data.predictions import Mask, Values
 from evalreport.data.task import FoundTask, positive_of, two_classes
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -281,9 +280,6 @@ def _require_prediction(table: Table, said: Sequence[WarningRecord]) -> None:
         expected="y_pred, score, p_<label>, outcome or value",
         remedy="name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)",
     )
-
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

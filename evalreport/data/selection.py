@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Task
 from evalreport.data.columns import IDENTITY_COLUMNS
 from evalreport.data.design import Cells, design_of, with_seeds_as_repeats, without_a_place
-from evalreport.data.predictions import Column, ModelOutputs, Predictions, Values
+from evalreport.data.predictions import Column, Floats, Indices, Mask, ModelOutputs, Predictions, Values
 from evalreport.data.slicing import sliceable
 from evalreport.errors import InputError
 from evalreport.records import FoundRecord
 from evalreport.texts import Message, parts
-
-Rows = npt.NDArray[np.int64]
 
 
 def test_rows(predictions: Predictions) -> Predictions:
@@ -77,14 +74,14 @@ def test_rows(predictions: Predictions) -> Predictions:
 test_rows.__test__ = False  # type: ignore[attr-defined]
 
 
-def marked_as_test(part: Column) -> npt.NDArray[np.bool_]:
+def marked_as_test(part: Column) -> Mask:
     """Say which rows the column ``part`` takes for test rows: those marked so, and those with an empty cell."""
     assert part.categories is not None
     test = part.categories.index("test") if "test" in part.categories else -1
     return np.asarray((part.values == test) | (part.values < 0))
 
 
-def subset(predictions: Predictions, rows: Rows) -> Predictions:
+def subset(predictions: Predictions, rows: Indices) -> Predictions:
     """Return the table of some rows, in their order."""
     return replace(
         predictions,
@@ -97,7 +94,7 @@ def subset(predictions: Predictions, rows: Rows) -> Predictions:
     )
 
 
-def _of_model(model: ModelOutputs, rows: Rows) -> ModelOutputs:
+def _of_model(model: ModelOutputs, rows: Indices) -> ModelOutputs:
     def taken(values: Values | None) -> Values | None:
         return None if values is None else values[rows]
 
@@ -114,7 +111,7 @@ def _of_model(model: ModelOutputs, rows: Rows) -> ModelOutputs:
     )
 
 
-def _of_columns(columns: Mapping[str, Column], rows: Rows) -> dict[str, Column]:
+def _of_columns(columns: Mapping[str, Column], rows: Indices) -> dict[str, Column]:
     return {name: replace(column, values=column.values[rows]) for name, column in columns.items()}
 
 
@@ -127,7 +124,7 @@ class Point:
     """One point of a model's curve: where it lies (the mean, where sizes differ between fits), and its rows."""
 
     x: float
-    rows: Rows
+    rows: Indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ class Series:
 
     axis: Axis
     points: Mapping[str, tuple[Point, ...]]
-    cells: Rows
+    cells: Indices
     """(rows,) number of each row's example and fit, the place on a curve left out."""
 
 
@@ -170,11 +167,11 @@ def series_of(predictions: Predictions) -> Series | None:
     return Series(axis, points, cells)
 
 
-def _own_rows(predictions: Predictions, model: ModelOutputs) -> Rows:
+def _own_rows(predictions: Predictions, model: ModelOutputs) -> Indices:
     return np.arange(predictions.n) if model.present is None else np.flatnonzero(model.present)
 
 
-def _fit_codes(predictions: Predictions, names: Sequence[str]) -> Rows:
+def _fit_codes(predictions: Predictions, names: Sequence[str]) -> Indices:
     """Number the rows by key columns."""
     packed = np.zeros(predictions.n, dtype=np.int64)
     for name in names:
@@ -185,13 +182,13 @@ def _fit_codes(predictions: Predictions, names: Sequence[str]) -> Rows:
     return packed.astype(np.int64)
 
 
-def _cell_codes(predictions: Predictions) -> Rows:
+def _cell_codes(predictions: Predictions) -> Indices:
     """Number the rows by example and fit, the place on a curve left out."""
     fit = _fit_codes(predictions, IDENTITY_COLUMNS)
     return np.asarray(fit * (int(predictions.example.max()) + 1) + predictions.example)
 
 
-def _varies(predictions: Predictions, column: Column, cells: Rows) -> bool:
+def _varies(predictions: Predictions, column: Column, cells: Indices) -> bool:
     """Say whether one model has several values of a column for one example and fit."""
     values = np.asarray(column.values, dtype=np.float64)
     for model in predictions.models:
@@ -203,9 +200,7 @@ def _varies(predictions: Predictions, column: Column, cells: Rows) -> bool:
     return False
 
 
-def _points(
-    predictions: Predictions, model: ModelOutputs, values: npt.NDArray[np.float64], axis: Axis
-) -> tuple[Point, ...]:
+def _points(predictions: Predictions, model: ModelOutputs, values: Floats, axis: Axis) -> tuple[Point, ...]:
     """Divide a model's rows by value; training sizes that differ between fits by their place in each fit."""
     rows = _own_rows(predictions, model)
     own = np.nan_to_num(values[rows], nan=-1.0)
@@ -270,7 +265,7 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
     )
 
 
-def _model(model: ModelOutputs, rows: Rows, axis: Axis, x: float) -> ModelOutputs:
+def _model(model: ModelOutputs, rows: Indices, axis: Axis, x: float) -> ModelOutputs:
     chosen = _of_model(model, rows)
     return replace(chosen, present=None, columns={**chosen.columns, axis: Column(np.full(len(rows), x))})
 

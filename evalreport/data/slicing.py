@@ -17,10 +17,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.data.columns import is_number
-from evalreport.data.predictions import Column, Floats, Predictions
+from evalreport.data.predictions import Column, Floats, Indices, Predictions
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
 from evalreport.texts import Message
@@ -29,7 +28,7 @@ from evalreport.texts import parts as in_parts
 MOST_DECIMALS = 15
 
 
-def quantile_edges(values: Floats, n_bins: int, times: Codes | None = None) -> tuple[float, ...]:
+def quantile_edges(values: Floats, n_bins: int, times: Indices | None = None) -> tuple[float, ...]:
     """Return inner edges of up to ``n_bins`` bins of about equal size, rounded as far as that moves no bin's sense.
 
     Parameters
@@ -73,7 +72,7 @@ def quantile_edges(values: Floats, n_bins: int, times: Codes | None = None) -> t
     return tuple(map(float, edges))
 
 
-def bin_codes(values: Floats, edges: Sequence[float] | Floats) -> npt.NDArray[np.int64]:
+def bin_codes(values: Floats, edges: Sequence[float] | Floats) -> Indices:
     """Return which bin each value falls into: 0 below the first edge, and so on."""
     return np.searchsorted(np.asarray(edges, dtype=np.float64), values, side="right").astype(np.int64)
 
@@ -123,8 +122,6 @@ def spelled(number: float) -> str:
     return str(int(number)) if abs(number) < 2.0**53 and float(number).is_integer() else repr(float(number))
 
 
-Codes = npt.NDArray[np.int64]
-
 MOST_VALUES = 50
 """A column's slices are shown apart up to so many."""
 MOST_NUMBERS_APART = 10
@@ -167,7 +164,7 @@ class Division:
     columns: tuple[str, ...]
     values: tuple[str, ...]
     parts: tuple[tuple[str, ...], ...]
-    codes: Codes
+    codes: Indices
     how: Message | None = None
 
 
@@ -215,9 +212,7 @@ def divide(predictions: Predictions, text: str) -> Division:
     return division
 
 
-def read_slicing(
-    text: str, known: Collection[str], differing: Collection[str] = (), *, option: str = "--slice"
-) -> tuple[Part, ...]:
+def read_slicing(text: str, known: Collection[str], differing: Collection[str] = ()) -> tuple[Part, ...]:
     """Read one slicing: the column or the two columns that it names, each with its cut.
 
     Parameters
@@ -247,7 +242,7 @@ def read_slicing(
         first, second = _part(text[:place].strip(), known), _part(text[place + 1 :].strip(), known)
         if first is not None and second is not None:
             if first.column == second.column:
-                raise UsageError(f"{option} {text}: both columns are {first.column!r}")
+                raise UsageError(f"--slice {text}: both columns are {first.column!r}")
             return first, second
     sides = [side.strip() for side in text.split("*")] if len(stars) == 1 else [text]
     name = next((side for side in sides if _part(side, known) is None), text)
@@ -255,18 +250,18 @@ def read_slicing(
     if bare is not None:
         cut = name.rpartition(":")[2]
         raise UsageError(
-            f"{option} {text}: after {bare}: stands a number of bins ({bare}:4) or edges in ascending order"
+            f"--slice {text}: after {bare}: stands a number of bins ({bare}:4) or edges in ascending order"
             f" ({bare}:18,40,65), not {cut!r}"
         )
     for differs in (name, name.rpartition(":")[0]):
         if differs in differing:
             raise UsageError(
-                f"{option} {text}: the models have different values of {differs!r} for the same example, so a slice"
+                f"--slice {text}: the models have different values of {differs!r} for the same example, so a slice"
                 " would not hold the same examples for every model: write the same facts for all of them"
             )
     if len(stars) > 1 and all(_part(side.strip(), known) for side in text.split("*")):
-        raise UsageError(f"{option} {text}: at most two columns at once; name pairs of them")
-    raise UsageError(f"{option}: {unknown_name('column', name, [*known])}")
+        raise UsageError(f"--slice {text}: at most two columns at once; name pairs of them")
+    raise UsageError(f"--slice: {unknown_name('column', name, [*known])}")
 
 
 def _part(text: str, known: Collection[str]) -> Part | None:
@@ -302,7 +297,7 @@ def are_numbers(texts: Collection[str]) -> bool:
 # --- one column -----------------------------------------------------------------------------------------------------
 
 
-def _divided(column: Column, part: Part, text: str, times: Codes | None) -> Division:
+def _divided(column: Column, part: Part, text: str, times: Indices | None) -> Division:
     if column.categories is None:
         return _numbers(np.asarray(column.values, dtype=np.float64), part, times)
     codes = column.values.astype(np.int64)
@@ -319,7 +314,9 @@ def _divided(column: Column, part: Part, text: str, times: Codes | None) -> Divi
     return _most_frequent(column.categories, codes, part, times)
 
 
-def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part, times: Codes | None) -> Division:
+def _most_frequent(
+    categories: tuple[str, ...], codes: Indices, part: Part, times: Indices | None
+) -> Division:
     """Keep the most frequent values and put the others together."""
     assert part.cut is not None
     given = codes >= 0
@@ -336,7 +333,7 @@ def _most_frequent(categories: tuple[str, ...], codes: Codes, part: Part, times:
     return _named(part.column, (*names, _unlike(OTHER, names)), place[codes], how)
 
 
-def _numbers(values: Floats, part: Part, times: Codes | None) -> Division:
+def _numbers(values: Floats, part: Part, times: Indices | None) -> Division:
     given = ~np.isnan(values)
     distinct = np.unique(values[given])
     if part.cut is None and len(distinct) <= MOST_NUMBERS_APART:
@@ -348,7 +345,7 @@ def _numbers(values: Floats, part: Part, times: Codes | None) -> Division:
     return _named(part.column, names, codes, how)
 
 
-def _edges(values: Floats, cut: str | None, times: Codes | None) -> tuple[tuple[float, ...], Message]:
+def _edges(values: Floats, cut: str | None, times: Indices | None) -> tuple[tuple[float, ...], Message]:
     """Return the edges of the bins and say how they came about."""
     if cut is not None and "," in cut:
         edges = tuple(float(edge) for edge in cut.removesuffix(",").split(","))
@@ -368,7 +365,7 @@ def _spelled(edges: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(map(spelled, edges))
 
 
-def _named(column: str, names: tuple[str, ...], codes: Codes, how: Message | None = None) -> Division:
+def _named(column: str, names: tuple[str, ...], codes: Indices, how: Message | None = None) -> Division:
     """Keep the slices that hold a row; empty cells are a slice of their own, the last one."""
     if (codes < 0).any():
         names, codes = (*names, _unlike(MISSING, names)), np.where(codes < 0, len(names), codes)

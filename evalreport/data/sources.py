@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from evalreport.config import Options
+from evalreport.config import AnyPath, Options
 from evalreport.data.columns import (
     Kind,
     Roles,
@@ -51,10 +51,9 @@ from evalreport.data.reading import (
     passed_over,
     walk,
 )
-from evalreport.errors import InputError, OutputError
+from evalreport.errors import InputError, OutputError, is_address
 from evalreport.files import recover
 from evalreport.records import InputRecord, JsonObject, WarningRecord, warning
-from evalreport.sources import AnyPath, is_address
 
 Copies: TypeAlias = Callable[[], Path]
 """Gives the folder for copies of files at addresses."""
@@ -158,7 +157,7 @@ def _at_address(text: str, apart: File | None, copies: Copies) -> tuple[list[Fil
     else:
         belongs = belonging(entries, found.top, address.shown.rstrip("/"))
     if not entries:
-        raise _nothing(_with_unread("there is no prediction file", warnings), address.shown)
+        raise _nothing(_no_file(warnings), address.shown)
     kept = copied(found, entries, copies())
     return [
         File(path, entry.name, entry.name, its)
@@ -295,15 +294,14 @@ def set_truth_apart(
         truth = named[0] if named else None
         rest = [file for file in found if file is not truth]
     if not rest:
-        raise _nothing(_with_unread("there is no prediction file", warnings), ", ".join(paths))
+        raise _nothing(_no_file(warnings), ", ".join(paths))
     return Found(tuple(sorted(rest, key=lambda file: file.relative)), truth, warnings)
 
 
-def _with_unread(problem: str, warnings: Sequence[WarningRecord]) -> str:
+def _no_file(warnings: Sequence[WarningRecord]) -> str:
     unread = [name for warning in warnings for name in warning.about]
-    return problem + (
-        f"; found {', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}, not read" if unread else ""
-    )
+    found = f"; found {', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}, not read" if unread else ""
+    return f"there is no prediction file{found}"
 
 
 def _check_named(path: Path, option: str | None) -> None:

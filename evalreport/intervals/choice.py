@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from evalreport.data.predictions import Floats
 from evalreport.engine.distributions import Array
 from evalreport.intervals.normal import MOST_BLOCKS
 from evalreport.intervals.proportions import (
@@ -27,8 +27,6 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
 from evalreport.records import Interval
 from evalreport.texts import Message, Text, parts
-
-Floats = npt.NDArray[np.float64]
 
 NEGLIGIBLE = 1e-12
 """A width or a distance at or below this is rounding."""

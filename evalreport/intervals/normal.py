@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from evalreport.data.predictions import Floats
 from evalreport.engine.distributions import root, t_quantile
 from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, Bounds, interval, quantile
@@ -236,8 +236,6 @@ def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
     high = 1.0 if value == 1 else root(excess, max(value, 1e-12), 1, tolerance=1e-14)
     return Bounds(low, high)
 
-
-Floats = npt.NDArray[np.float64]
 
 NO_WIDTH = Message("limits.bootstrap_no_width")
 

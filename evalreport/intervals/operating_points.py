@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from evalreport.data.predictions import Floats
 from evalreport.engine.counts import Counts
 from evalreport.intervals.choice import all_intervals
 from evalreport.intervals.proportions import wilson_limits
@@ -20,8 +20,6 @@ from evalreport.metrics.units import Units
 from evalreport.numbers import digits_apart
 from evalreport.results import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.texts import Message, Text, parts
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_USED = 50
 """With fewer replicates that hold both classes there is no band."""

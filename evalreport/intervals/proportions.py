@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from evalreport.data.predictions import Floats
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.metrics.estimate import Estimate
 from evalreport.registry import Registry, summary_of
@@ -70,11 +70,6 @@ class IntervalMethod:
     def over_fits(self) -> bool:
         """Whether it is of the mean over folds or repeats."""
         return self.kind in ("fits", "trained_fits")
-
-    @property
-    def of_one_metric(self) -> bool:
-        """Whether it is made for one metric's single value, and stands first there where it stands at all."""
-        return self.kind in ("binary_f1", "auc_or_difference")
 
     @property
     def of_one_value(self) -> bool:
@@ -314,8 +309,6 @@ def newcombe_independent(estimate: Estimate, level: float) -> Bounds:
     assert estimate.independent is not None
     return Bounds(*newcombe_independent_limits(*estimate.independent, level))
 
-
-Floats = npt.NDArray[np.float64]
 
 SQUARED_AND_ADDED = "Zou and Donner (2008), Stat Med 27:1693"
 

@@ -1,13 +1,13 @@
-"""Do probabilities mean what they say: calibration errors by bin, the calibration line, Murphy's decomposition."""
+"""Do probabilities mean what they say: calibration errors by bin, the calibration line."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 
+from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import Array, dot, log, log1p, ratio
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
@@ -116,7 +116,7 @@ def _logits(view: ModelView) -> Logits:
     return Logits(logit, y, _no_fit(logit, y == 1))
 
 
-def _no_fit(logit: Floats, positive: npt.NDArray[np.bool_]) -> Message | None:
+def _no_fit(logit: Floats, positive: Mask) -> Message | None:
     """Say why the likelihood has no single maximum; None where it has one."""
     if positive.all() or not positive.any():
         return Message("undefined.one_class")
@@ -240,56 +240,3 @@ def calibration_intercept(state: Logits, weights: Floats) -> Floats:
     Undefined where a probability is 0 or 1, or the probabilities separate the classes.
     """
     return _line(state, weights, 0)
-
-
-# --- Murphy's decomposition -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class BrierParts:
-    """Brier score = ``reliability`` - ``resolution`` + ``uncertainty``."""
-
-    reliability: float
-    resolution: float
-    uncertainty: float
-
-
-def brier_decomposition(
-    p: Floats, positive: npt.NDArray[np.bool_], weights: Floats | None = None
-) -> BrierParts:
-    """Split the Brier score of two classes into reliability, resolution and uncertainty.
-
-    Over the distinct forecasts p_k with weight w_k and frequency f_k, and prevalence f, all divided by sum w:
-    reliability = sum w_k (p_k - f_k)^2, resolution = sum w_k (f_k - f)^2, uncertainty = f (1 - f). Where nearly
-    all forecasts are distinct, f_k is 0 or 1 and the parts say little: round the forecasts first.
-
-    Parameters
-    ----------
-    p
-        (n,) probabilities of the positive class, in [0, 1].
-    positive
-        (n,) which examples are positive.
-    weights
-        (n,) example weights; all ones where None.
-
-    References
-    ----------
-    Murphy (1973), J Appl Meteorol 12:595, equation 4.
-
-    Examples
-    --------
-    >>> brier_decomposition(np.array([0.5, 0.5, 1.0, 1.0]), np.array([True, False, True, True]))
-    BrierParts(reliability=0.0, resolution=0.0625, uncertainty=0.1875)
-    """
-    w = np.ones(len(p)) if weights is None else weights
-    distinct, group = np.unique(p, return_inverse=True)
-    total = np.bincount(group, weights=w)
-    came_true = np.bincount(group, weights=w * positive)
-    frequency, share = ratio(came_true, total), total / w.sum()
-    prevalence = float(came_true.sum() / w.sum())
-    held = total > 0
-    return BrierParts(
-        reliability=float((share * (distinct - frequency) ** 2)[held].sum()),
-        resolution=float((share * (frequency - prevalence) ** 2)[held].sum()),
-        uncertainty=prevalence * (1 - prevalence),
-    )

@@ -304,9 +304,7 @@ def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
                 found.append(
                     BaselineRecord(
                         name=baseline.name,
-                        metric=quantity.metric,
-                        average=quantity.average,
-                        label=quantity.label,
+                        **quantity.fields,
                         value=value,
                         text=baseline.text,
                         reason=reason,

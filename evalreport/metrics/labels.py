@@ -245,8 +245,8 @@ def fnr(c: Counts) -> Parts:
     return c.fn, c.fn + c.tp
 
 
-def f_beta(c: Counts, *, beta: float | None = None, alpha: float | None = None) -> Array:
-    """Return F_beta, the weighted harmonic mean of precision P and recall R, by beta or by alpha.
+def f_beta(c: Counts, *, beta: float) -> Array:
+    """Return F_beta, the weighted harmonic mean of precision P and recall R.
 
     F = 1 / (alpha / P + (1 - alpha) / R) = (1 + beta^2) P R / (beta^2 P + R), with alpha = 1 / (1 + beta^2).
     Recall counts beta times as much as precision: beta < 1 favours precision, beta > 1 recall.
@@ -257,18 +257,11 @@ def f_beta(c: Counts, *, beta: float | None = None, alpha: float | None = None) 
         Counts of a class against the rest, arrays of one shape.
     beta
         At least 0; 0 gives precision, infinity recall.
-    alpha
-        The weight of precision, in [0, 1]; instead of ``beta``.
 
     Returns
     -------
     array of the shape of the counts
         nan where the denominator alpha (TP + FP) + (1 - alpha) (TP + FN) is 0.
-
-    Raises
-    ------
-    ValueError
-        Both or neither of ``beta`` and ``alpha``, or one outside its range.
 
     References
     ----------
@@ -279,18 +272,8 @@ def f_beta(c: Counts, *, beta: float | None = None, alpha: float | None = None) 
     >>> counts = Counts(*np.array([6.0, 12.0, 2.0, 130.0]))
     >>> [round(float(f_beta(counts, beta=b)), 4) for b in (0, 0.5, 1, 2, np.inf)]
     [0.3333, 0.375, 0.4615, 0.6, 0.75]
-    >>> float(f_beta(counts, alpha=0.8)) == float(f_beta(counts, beta=0.5))
-    True
     """
-    if (beta is None) == (alpha is None):
-        raise ValueError("give either beta or alpha")
-    if alpha is None:
-        assert beta is not None
-        if not beta >= 0:
-            raise ValueError(f"beta must be at least 0, not {beta}")
-        alpha = 1 / (1 + beta**2)
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha must lie in [0, 1], not {alpha}")
+    alpha = 1 / (1 + beta**2)
     return ratio(c.tp, alpha * (c.tp + c.fp) + (1 - alpha) * (c.tp + c.fn))
 
 

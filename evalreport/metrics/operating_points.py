@@ -32,6 +32,18 @@ from evalreport.results import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.texts import Message
 
 ALWAYS = ("accuracy", "f1", "mcc")
+FIXED_FPR = (0.01, 0.05, 0.1, 0.2)
+"""False positive rates at which the recall is stated."""
+
+FIXED_RECALL = (0.9, 0.6, 0.3)
+"""Recalls at which the precision is stated: the lecture's three."""
+
+MOST_IN_GRID = 120
+MOST_CHOSEN = 1000
+"""Replicates at most in which thresholds are chosen anew."""
+
+MOST_BANDS = 60
+"""With more curves than this (many classes) none has a band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +136,6 @@ def optimism(criterion: Criterion, cut: Coarse, replicate: Replicate) -> Floats:
     place = values.argmax(axis=0) if criterion.greater_is_better else values.argmin(axis=0)
     chosen = np.take_along_axis(values, place[None, :], axis=0)[0]
     return np.where(replicate.usable, chosen - on_data[place], np.nan)
-
-
-FIXED_FPR = (0.01, 0.05, 0.1, 0.2)
-"""False positive rates at which the recall is stated."""
-
-FIXED_RECALL = (0.9, 0.6, 0.3)
-"""Recalls at which the precision is stated: the lecture's three."""
-
-MOST_IN_GRID = 120
-MOST_CHOSEN = 1000
-"""Replicates at most in which thresholds are chosen anew."""
-
-MOST_BANDS = 60
-"""With more curves than this (many classes) none has a band."""
 
 
 @dataclass(frozen=True, slots=True)

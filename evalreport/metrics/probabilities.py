@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import Array, log, ratio, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
@@ -242,9 +241,6 @@ def r2(sums: Array) -> Array:
     return 1 - ratio(squared_error, spread)
 
 
-Loss = Callable[[ModelView], Floats]
-
-
 # --- the top k classes ----------------------------------------------------------------------------------------------
 
 
@@ -338,7 +334,7 @@ class Forecasts:
     """Probability of the positive class, (n,), and which examples are positive, (n,)."""
 
     p: Floats
-    positive: npt.NDArray[np.bool_]
+    positive: Mask
 
 
 def _forecasts(view: ModelView) -> Forecasts:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from evalreport.data.predictions import Mask
 from evalreport.engine.binned import (
     Bins,
     BinWeights,
@@ -380,7 +380,7 @@ def eer(climb: Climb) -> Floats:
 
 
 def _corners(
-    climb: Climb, reached: Callable[[Floats, Floats], npt.NDArray[np.bool_]]
+    climb: Climb, reached: Callable[[Floats, Floats], Mask]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it.
 

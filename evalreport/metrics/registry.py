@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Task
 from evalreport.engine.distributions import Array, ratio
+from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -533,6 +534,14 @@ JUDGED = "mean_gold"
 """The primary metric where people judged some of the answers, unless one is named."""
 
 
+class QuantityFields(TypedDict):
+    """The fields by which every record says what it is a value of."""
+
+    metric: str
+    average: Average | None
+    label: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A metric, and for several classes its average or the class it is about."""
@@ -540,6 +549,16 @@ class Quantity:
     metric: str
     average: Average | None = None
     label: str | None = None
+
+    @classmethod
+    def of(cls, record: MetricRecord | ComparisonRecord) -> Quantity:
+        """Return what a record is about."""
+        return cls(record.metric, record.average, record.label)  # type: ignore[arg-type]
+
+    @property
+    def fields(self) -> QuantityFields:
+        """What a record of it says."""
+        return {"metric": self.metric, "average": self.average, "label": self.label}
 
     @property
     def spelled(self) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.data.predictions import Mask
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, mapped, stream
@@ -20,6 +20,16 @@ from evalreport.metrics.units import Units
 
 MOST_CLASSES = 50
 """Curves of each class against the rest are computed for up to so many classes."""
+MOST_LOOKED_AT = 50_000
+MOST_BINS = 256
+"""Rankings of at most so many distinct scores are not cut."""
+CELLS_BY_CLASS = 128
+"""Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
+MOST_ROWS = 20_000
+"""Up to so many rows the replicates are those of all other metrics; above, the bins' counts are drawn."""
+MOST_WEIGHTS = 400_000_000
+"""Row weights drawn at most: clusters or weights on very many rows have fewer replicates."""
+LEAST_RESAMPLES = 200
 
 
 @dataclass(frozen=True)
@@ -111,7 +121,7 @@ def _turns(y: Floats, x: Floats) -> Floats:
     return np.asarray(np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:])
 
 
-def _kept(inner: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _kept(inner: Mask) -> Mask:
     """Return which points are kept: both ends, and these inner ones."""
     return np.concatenate([[True], inner, [True]])
 
@@ -172,7 +182,7 @@ def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:
     return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
 
 
-def _is(sample: Sample, label: str) -> npt.NDArray[np.bool_]:
+def _is(sample: Sample, label: str) -> Mask:
     predictions = sample.predictions
     return np.asarray(predictions.y_true == predictions.classes.index(label))
 
@@ -234,9 +244,6 @@ def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
     return tuple(found)
 
 
-MOST_LOOKED_AT = 50_000
-
-
 def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     """Return the indices of at most ``most`` points whose polyline looks like the whole.
 
@@ -273,21 +280,6 @@ def _to_unit(values: Floats) -> Floats:
     # Halved first: the distance of two huge scores may be more than a double holds.
     span = high / 2 - low / 2
     return np.asarray((values / 2 - low / 2) / span) if span > 0 else np.zeros_like(values)
-
-
-MOST_BINS = 256
-"""Rankings of at most so many distinct scores are not cut."""
-
-CELLS_BY_CLASS = 128
-"""Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
-
-MOST_ROWS = 20_000
-"""Up to so many rows the replicates are those of all other metrics; above, the bins' counts are drawn."""
-
-MOST_WEIGHTS = 400_000_000
-"""Row weights drawn at most: clusters or weights on very many rows have fewer replicates."""
-
-LEAST_RESAMPLES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +322,7 @@ class Replicate:
     wrong: Floats
 
     @property
-    def usable(self) -> npt.NDArray[np.bool_]:
+    def usable(self) -> Mask:
         """Which replicates hold both classes, (b,)."""
         return np.asarray((self.found[-1] > 0) & (self.wrong[-1] > 0))
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.config import Average
-from evalreport.data.predictions import TASK, Predictions
+from evalreport.data.predictions import TASK, Floats, Indices, Predictions
 from evalreport.engine.counts import (
     Freedom,
     effective_clusters,
@@ -23,8 +22,6 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError
-
-Indices = npt.NDArray[np.int64]
 
 POOLED_BY = {
     "test-set": (),
@@ -112,9 +109,6 @@ def parts_by(predictions: Predictions, columns: Sequence[str]) -> Parts:
     return Parts(codes.ravel().astype(np.int64), tuple(names))
 
 
-Floats = npt.NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class Units:
     """The resampling units of a run.
@@ -137,10 +131,10 @@ class Units:
     """
 
     n: int
-    cluster: npt.NDArray[np.int64] | None = None
+    cluster: Indices | None = None
     weight: Floats | None = None
-    strata: npt.NDArray[np.int64] | None = None
-    task: npt.NDArray[np.int64] | None = None
+    strata: Indices | None = None
+    task: Indices | None = None
     times: Floats | None = None
 
     @property
@@ -170,7 +164,7 @@ class Units:
         return np.bincount(self.cluster, weights=self.weight, minlength=self.count).astype(np.float64)
 
     @cached_property
-    def tasks(self) -> npt.NDArray[np.int64] | None:
+    def tasks(self) -> Indices | None:
         """Task (count,) of each unit; None where they are of no suite."""
         if self.task is None or self.cluster is None:
             return self.task
@@ -248,7 +242,7 @@ class Units:
         by_row = multiplicities if self.cluster is None else multiplicities[:, self.cluster]
         return by_row if self.weight is None else by_row * self.weight
 
-    def by_part(self, derivative: Floats, part: npt.NDArray[np.int64], n_parts: int) -> Floats:
+    def by_part(self, derivative: Floats, part: Indices, n_parts: int) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity in one part.
 
         Parameters

@@ -249,10 +249,6 @@ def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> l
     return found
 
 
-FEW_BETWEEN = 10.0
-"""From this ratio of the largest to the smallest value on, an axis is logarithmic."""
-
-
 @dataclass(frozen=True, slots=True)
 class Bar:
     """One model's parts of its expected loss, with the limits of the whole; ``noise`` is 0 where it is not apart."""
@@ -369,7 +365,7 @@ def logarithmic(axes: Axes, x: Sequence[float]) -> None:
     Values that stand close to the one before have no number of their own.
     """
     values = sorted(set(x))
-    if len(values) > 2 and values[0] > 0 and values[-1] / values[0] > FEW_BETWEEN:
+    if len(values) > 2 and values[0] > 0 and values[-1] / values[0] > 10:
         axes.set_xscale("log")
         closest = (values[-1] / values[0]) ** (1 / 9)
         shown = [values[0]]

@@ -310,32 +310,6 @@ class Figure:
         return len(self.draw) == 1 and self.width < LEAST_WIDE
 
 
-def grid(
-    name: str,
-    title: str,
-    description: str,
-    caption: str,
-    draw: Sequence[Draw],
-    *,
-    shared: bool = False,
-) -> Figure:
-    """Describe a figure of panels that say the same of one model each: two or three beside each other."""
-    columns = {1: 1, 2: 2, 4: 2}.get(len(draw), 3)
-    rows = -(-len(draw) // columns)
-    return Figure(
-        name=name,
-        title=title,
-        description=description,
-        caption=caption,
-        draw=tuple(draw),
-        width={1: 4.4, 2: 7.4, 3: 9.6}[columns],
-        height=(3.4 if columns == 1 else 2.75) * rows,
-        columns=columns,
-        outer=True,
-        shared=shared,
-    )
-
-
 def drawn(figure: Figure) -> str:
     """Draw a figure and give it as an SVG document."""
     with report_style():

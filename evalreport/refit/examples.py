@@ -26,7 +26,7 @@ from evalreport.data.columns import (
     used_only,
 )
 from evalreport.data.formats import read_file
-from evalreport.data.predictions import Arrow, Floats, Indices, Values
+from evalreport.data.predictions import Arrow, Floats, Indices, Mask, Values
 from evalreport.data.reading import Columns, file_format
 from evalreport.data.sources import digest, is_file
 from evalreport.data.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 Features: TypeAlias = "Floats | pd.DataFrame"
 """(n, p) float64; a data frame where a column is text."""
-Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.integer]
 """Places in the examples."""
 
@@ -423,7 +422,7 @@ def _time_codes(read: Columns, column: str, name: str) -> Indices:
     return np.unique(order, return_inverse=True)[1].astype(np.int64)[codes]
 
 
-def _refuse_empty(empty: Flags, read: Columns, column: str, name: str, expected: str) -> None:
+def _refuse_empty(empty: Mask, read: Columns, column: str, name: str, expected: str) -> None:
     _refuse_where(
         empty,
         read,
@@ -435,7 +434,7 @@ def _refuse_empty(empty: Flags, read: Columns, column: str, name: str, expected:
 
 
 def _refuse_where(
-    wrong: Flags, read: Columns, place: tuple[str, str], problem: str, *, expected: str, remedy: str
+    wrong: Mask, read: Columns, place: tuple[str, str], problem: str, *, expected: str, remedy: str
 ) -> None:
     """Refuse the first of the rows that are wrong, where any is; ``place`` is the file and the column."""
     if wrong.any():

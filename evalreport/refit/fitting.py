@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.predictions import Floats, Values
+from evalreport.data.predictions import Floats, Mask, Values
 from evalreport.refit.building import build, count_parameters, said, vc_dimension
 from evalreport.refit.examples import Examples, Features, Rows, rows_of
 from evalreport.refit.plans import Estimator, Model, Selection, Table
@@ -158,7 +158,7 @@ def _predicted(model: Model, features: Features, target: Values) -> Values:
     return np.asarray(model.predict(features)).reshape(len(target))
 
 
-def _wrong(model: Model, features: Features, target: Values) -> npt.NDArray[np.bool_]:
+def _wrong(model: Model, features: Features, target: Values) -> Mask:
     return np.asarray(_predicted(model, features, target) != target)
 
 
@@ -302,7 +302,7 @@ def _model(examples: Examples, job: Job, chosen: Table, rows: Rows) -> Model:
 
 def _says(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold: int = 0) -> Said:
     features = rows_of(examples.features, rows)
-    predicted = _one_column(model.predict(features), len(rows), "predict")
+    predicted = _one_column(model.predict(features), len(rows))
     if examples.values is None:
         numbers = predicted.astype(np.float64)
         if not np.isfinite(numbers).all():
@@ -314,12 +314,12 @@ def _says(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold
     return Said(part=part, inner_fold=inner_fold, rows=rows, y_pred=codes, proba=proba, score=score)
 
 
-def _one_column(values: npt.ArrayLike, n: int, method: str) -> Values:
+def _one_column(values: npt.ArrayLike, n: int) -> Values:
     array = np.asarray(values)
     if array.shape == (n, 1):
         array = array[:, 0]
     if array.shape != (n,):
-        raise ValueError(f"{method} returned an array of shape {array.shape} for {n} examples")
+        raise ValueError(f"predict returned an array of shape {array.shape} for {n} examples")
     return array
 
 

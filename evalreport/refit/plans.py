@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, get_args
 
+from evalreport.config import is_integer, is_number
 from evalreport.errors import UsageError
 from evalreport.files import toml_of
 from evalreport.registry import unknown_name
@@ -279,11 +280,11 @@ def _check_scheme(scheme: Scheme) -> None:
     for name in ("stratify", "train_predictions"):
         if getattr(scheme, name) not in (None, True, False):
             raise UsageError(f"{name} must be true or false, not {getattr(scheme, name)!r}")
-    if scheme.test is not None and not (_is_number(scheme.test) and 0 < scheme.test < 1):
+    if scheme.test is not None and not (_is_finite(scheme.test) and 0 < scheme.test < 1):
         raise UsageError(f"test must be a share between 0 and 1, not {scheme.test!r}")
     for size in scheme.sizes or ():
         whole = isinstance(size, numbers.Integral)
-        if not _is_number(size) or not (size >= 2 if whole else 0 < size <= 1):
+        if not _is_finite(size) or not (size >= 2 if whole else 0 < size <= 1):
             raise UsageError(
                 f"sizes must be shares between 0 and 1 or whole numbers of at least 2, not {size!r}"
             )
@@ -348,7 +349,7 @@ def axis(varied: Complexity) -> tuple[float, ...]:
     """
     if varied.complexity:
         return tuple(float(number) for number in varied.complexity)
-    if all(_is_number(value) for value in varied.values):
+    if all(_is_finite(value) for value in varied.values):
         return tuple(float(value) for value in varied.values)
     return tuple(float(place) for place in range(1, len(varied.values) + 1))
 
@@ -378,17 +379,12 @@ def _check_division(data: DataSource, scheme: Scheme) -> None:
         )
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, bool)
-        and abs(float(value)) < float("inf")
-        and value == value
-    )
+def _is_finite(value: object) -> TypeGuard[float]:
+    return is_number(value) and math.isfinite(value)
 
 
 def _whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+    if not is_integer(value) or value < least:
         raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
@@ -416,14 +412,7 @@ def read_plan(path: Path) -> Plan:
     UsageError
         A file that cannot be read or is no TOML, an unknown key, a wrong type, a value that is not allowed.
     """
-    try:
-        content = toml_of(path)
-    except OSError as error:
-        raise UsageError(f"{path}: the plan cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: byte {error.start} is not UTF-8; save the plan as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from None
+    content = toml_of(path)
     try:
         return settle(_plan(content, path.parent))
     except UsageError as error:
@@ -511,7 +500,7 @@ def _complexity(table: Table, place: str) -> Complexity | None:
         if name not in table:
             raise UsageError(f"{place}: complexity lacks {name!r}; it needs a parameter and its values")
     numbers = _values(table.get("complexity", []), f"{place}: complexity: complexity")
-    if not all(isinstance(number, (int, float)) and not isinstance(number, bool) for number in numbers):
+    if not all(map(is_number, numbers)):
         raise UsageError(f"{place}: complexity: complexity must be a list of numbers")
     if not isinstance(table.get("as_models", False), bool):
         raise UsageError(f"{place}: complexity: as_models must be true or false")

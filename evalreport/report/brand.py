@@ -7,7 +7,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,7 +105,9 @@ def toml_of(templates: Path | None, name: str) -> tuple[Path | None, dict[str, A
         if path.stat().st_size > LARGEST_TEXTS:
             raise TemplateError(f"{path}: has more than {LARGEST_TEXTS:,} bytes")
         return path, files.toml_of(path)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except UsageError as error:
+        raise TemplateError(str(error)) from error
+    except OSError as error:
         raise TemplateError(f"{path}: {error}") from error
 
 

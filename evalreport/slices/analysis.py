@@ -162,9 +162,8 @@ def reversals(
             by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row.difference)
     if not within:
         return
-    about = (primary.metric, primary.average, primary.label)
     for row in rows:
-        if not row.recommended or (row.metric, row.average, row.label) != about or not row.difference:
+        if not row.recommended or Quantity.of(row) != primary or not row.difference:
             continue
         for (a, b, column), differences in by_pair.items():
             if (a, b) == (row.a, row.b):
@@ -320,9 +319,7 @@ def _metric_records(
     held = {m.name for s in group.samples for m in s.predictions.models}
     why = Message("too_small.absent")
     found += [
-        MetricRecord(
-            model=m.name, metric=q.metric, average=q.average, label=q.label, slice=group.name, n=0, reason=why
-        )
+        MetricRecord(model=m.name, **q.fields, slice=group.name, n=0, reason=why)
         for m in predictions.models
         if m.name not in held
         for q in quantities

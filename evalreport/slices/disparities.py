@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
@@ -302,9 +302,7 @@ def _row(
     divisible = known and has_ratio(side) and value > 0
     return DisparityRecord(
         model=side.model,
-        metric=side.quantity.metric,
-        average=side.quantity.average,
-        label=side.quantity.label,
+        **side.quantity.fields,
         slice=side.name,
         reference=reference,
         difference=side.value - value if known else None,

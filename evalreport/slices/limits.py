@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
 from evalreport.comparisons.registry import probability
+from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import Array, dot, exp, log_choose
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import INTERVALS, difference_limits, quantile, wilson_limits
@@ -23,14 +23,6 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.texts import Message, Text
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """Variance of a weighted difference of two values, and the degrees of freedom that its estimate has."""
-
-    variance: float
-    df: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +74,14 @@ class Shares:
             return None
         ratio = (self.df_outside + 1) / (self.df + 1)
         return Contrast((self.inside + self.outside) * (1 + ratio), self.df_outside)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Variance of a weighted difference of two values, and the degrees of freedom that its estimate has."""
+
+    variance: float
+    df: float
 
 
 def independent_errors(errors: tuple[float, float], df: tuple[float, float], *, apart: bool) -> Contrast:
@@ -175,7 +175,7 @@ class _Sides:
         Degrees of freedom of the slice's units and of the others'; None for fewer than two.
     """
 
-    touched: npt.NDArray[np.bool_]
+    touched: Mask
     apart: bool
     roots: tuple[Floats, Floats, Floats]
     df: tuple[float | None, float | None]

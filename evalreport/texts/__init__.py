@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport import numbers
-from evalreport.numbers import WORDS, count
+from evalreport.numbers import count
 
 ENGLISH = Path(__file__).with_name("en")
 """The folder of the shipped catalogue; its files are one catalogue, divided by who says what."""
@@ -271,7 +271,7 @@ def group_of(name: str) -> dict[str, str]:
 
 def in_words(n: int) -> str:
     """Write a small count as a word, as running text does."""
-    return say(f"number.{n}") if n < len(WORDS) else count(n)
+    return say(f"number.{n}") if n < 10 else count(n)
 
 
 def _form(n: float, forms: Mapping[str, str]) -> str:

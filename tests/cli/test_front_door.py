@@ -8,8 +8,8 @@ import shlex
 import click
 import pytest
 
+from evalreport.cli import program
 from evalreport.cli.configuration import COMPLETIONS
-from evalreport.cli.program import program
 from evalreport.cli.run import run_command
 from evalreport.config import KEYS
 from evalreport.registry import unknown_name

@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 from evalreport.cli.configuration import read_config
-from evalreport.cli.project import starter
+from evalreport.cli.preparation import starter
 from evalreport.config import (
     KEYS,
     Options,

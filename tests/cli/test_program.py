@@ -162,7 +162,7 @@ def test_an_interrupt_of_a_command_that_writes_no_report_says_no_more_than_it_kn
     def interrupt(*_words: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evalreport.cli.program._answer", interrupt)
+    monkeypatch.setattr("evalreport.cli._answer", interrupt)
     outcome = run("list", "metrics")
     assert (outcome.code, outcome.err) == (130, "interrupted\n")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalreport.cli.project import starter
+from evalreport.cli.preparation import starter
 
 
 def test_init_writes_the_commented_configuration(run):

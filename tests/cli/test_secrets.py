@@ -10,7 +10,7 @@ import click
 import pytest
 
 from evalreport.audit import reviews
-from evalreport.cli import main, messages, program
+from evalreport.cli import EXIT_DEFECT, LazyGroup, main, messages
 from evalreport.errors import HistoryError, cleared, forget, redacted, remember, remember_address
 from tests.reviews.host import Host, served
 
@@ -101,6 +101,19 @@ def test_no_command_repeats_the_password_of_an_address(
     holds_none(everything_said(capsys))
 
 
+@pytest.mark.parametrize("place", ["-", "changes.txt"])
+def test_a_text_that_a_command_writes_holds_no_known_secret(
+    place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What compare-runs and the export of a history write comes from records of other runs; ``-o -`` as well."""
+    remember_address(URLS[0])
+    with messages.writing(Path(place)) as write:
+        write(f"run 1 read {SECRET}\n")
+    said = everything_said(capsys)
+    assert "run 1 read ***" in said
+    holds_none(said)
+
+
 @pytest.mark.parametrize("words", [[], ["--verbose"]])
 def test_a_defect_shows_no_secret(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -117,8 +130,8 @@ def test_a_defect_shows_no_secret(
         except HistoryError:
             raise ZeroDivisionError(f"no division by {words[0]}, {SECRET}") from ValueError(words[0])
 
-    monkeypatch.setattr(program.LazyGroup, "get_command", lambda *_: broken)
-    assert main(["run", URLS[0], *words]) == program.EXIT_DEFECT
+    monkeypatch.setattr(LazyGroup, "get_command", lambda *_: broken)
+    assert main(["run", URLS[0], *words]) == EXIT_DEFECT
     said = everything_said(capsys)
     assert "ZeroDivisionError" in said
     assert ("Traceback" in said) == bool(words)
@@ -234,7 +247,7 @@ def test_few_commands_print_by_themselves(request: pytest.FixtureRequest) -> Non
     printing = {
         path.stem for path in folder.glob("*.py") if "click.echo(" in path.read_text(encoding="utf-8")
     }
-    assert printing == {"audit", "messages", "compare_runs", "history", "plan", "program", "project"}
+    assert printing == {"__init__", "audit", "history", "messages", "preparation"}
 
 
 def test_a_text_of_the_data_stays_as_it_is() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import pytest
 
-from evalreport.cli.program import program
+from evalreport.cli import program
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"

@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparisons.decisions import adjust, agreeing, decides, level_of_each, smallest_alpha
-from evalreport.comparisons.verdicts import settled_at
+from evalreport.comparisons.verdicts import (
+    adjust,
+    agreeing,
+    decides,
+    level_of_each,
+    settled_at,
+    smallest_alpha,
+)
 from evalreport.records import Interval
 from evalreport.results import Results
 from tests.reference.second_round import agrees, each

@@ -7,10 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evalreport.comparisons.decisions import adjust, agreeing
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
-from evalreport.comparisons.verdicts import Decision, verdict
+from evalreport.comparisons.verdicts import Decision, adjust, agreeing, verdict
 from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity

@@ -156,7 +156,7 @@ def test_the_users_own_module_that_fails_is_named(folder, plan: Write, capsys, c
 def test_a_plan_that_is_no_toml_or_not_there(folder: Path, capsys):
     """The file and what is wrong with it."""
     path = folder / "plan.toml"
-    assert "the plan cannot be read: No such file" in refused(path, capsys)
+    assert "cannot be read (No such file" in refused(path, capsys)
     path.write_text("[data\n")
     assert "not valid TOML" in refused(path, capsys)
     path.write_bytes(b"seed = 1 # \xff")

@@ -14,7 +14,7 @@ import pytest
 from sklearn import metrics as sk
 
 import evalreport
-from evalreport.cli.program import main
+from evalreport.cli import main
 from evalreport.errors import InputError, UsageError
 from evalreport.metrics.clustering import GroupTable, Overlap, expected_mutual_information
 from evalreport.metrics.registry import METRICS

@@ -49,7 +49,7 @@ NOT_COMPARED: Mapping[str, str] = {
     "weighted_kappa": NOT_OFFERED,
     "pr_auc_trapezoid_from1": NOT_OFFERED,
     "brier_skill": NOT_OFFERED,
-    "brier_murphy": OTHER_PLACE,
+    "brier_murphy": NOT_OFFERED,
     "ece_15": NOT_OFFERED,
     "calibration_in_the_large": NOT_OFFERED,
     "spiegelhalter": NOT_OFFERED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.records import ComparisonRecord
 from evalreport.results import Results
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.data import load
-from evalreport.metrics.calibration import brier_decomposition
 from evalreport.results import Results
 
 from . import lookup
@@ -168,24 +166,6 @@ def test_verdicts_carry_simultaneous_limits() -> None:
         row, _ = lookup.comparison(single, verdict.about, "accuracy", chosen=lambda r: r.recommended)
         assert verdict.level == pytest.approx(0.995, abs=1e-12)
         assert (verdict.low, verdict.high) == pytest.approx((row.low, row.high), abs=1e-9)
-
-
-@pytest.mark.parametrize("dataset", sorted(d for d in DATASETS if DATASETS[d][1] is not None))
-def test_brier_decomposition_agrees_with_r(dataset: str) -> None:
-    """Murphy's three parts on the distinct forecasts equal R's for every model with probabilities."""
-    file, positive = DATASETS[dataset]
-    predictions = load(DATA / "predictions" / file, options=evalreport.Options(positive=positive), truth=None)
-    assert predictions.y_true is not None
-    compared = [r for r in records_of(dataset) if r["quantity"] == "brier_murphy"]
-    models = {m.name: m for m in predictions.models}
-    for record in compared:
-        proba = models[record["models"][0]].proba
-        assert proba is not None
-        code = predictions.positive_code
-        parts = brier_decomposition(proba[:, code], predictions.y_true == code)
-        for name, theirs in numbers(record["value"]).items():
-            assert getattr(parts, name) == pytest.approx(theirs, abs=CLOSED_FORM), record["id"]
-    assert len(compared) == sum(m.proba is not None for m in predictions.models)
 
 
 def adjusted_lists() -> list[Record]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity

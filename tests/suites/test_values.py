@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import f1_score, roc_auc_score
 
 import evalreport
-from evalreport.comparisons.decisions import adjust
+from evalreport.comparisons.verdicts import adjust
 from evalreport.data import load
 from evalreport.intervals import INTERVALS
 from evalreport.metrics.registry import Quantity

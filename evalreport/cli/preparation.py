@@ -1,0 +1,525 @@
+"""Before a run: ``evalreport init``, ``list`` and ``templates``; ``plan``; ``resample`` and ``import``.
+
+The files that a project starts from, how many examples are needed, and predictions by fits or from other tools' logs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from evalreport.cli.configuration import CONFIG_NAME, form_option
+from evalreport.cli.messages import progress_bar, say, tell, writable
+from evalreport.config import KEYS
+from evalreport.errors import InputError, OutputError, UsageError
+from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    from evalreport.comparisons.study_design import Answer
+    from evalreport.imports import Imported
+    from evalreport.records import JsonObject
+    from evalreport.refit.plans import Plan
+    from evalreport.refit.resampling import Resampled
+
+F = TypeVar("F", bound=Callable[..., object])
+POSITIVE = click.FloatRange(min=0, min_open=True)
+# \b keeps click from joining the lines of a paragraph.
+HELP = """Say how many examples are needed, or what they can show.
+
+No file is read: the answers rest on what is assumed, which is printed beside them. Without a question, the
+smallest differences that usual numbers of examples show.
+
+\b
+evalreport plan --half-width 0.02                   an accuracy to within ± 2 points
+evalreport plan --difference 0.02 --expected 0.9    two models, 2 points apart
+evalreport plan -n 500                              what 500 examples show
+evalreport plan -n 200 --between 0.1 --within 0.12  200 questions, by the attempts at each
+evalreport plan -n 2000 --judge-correlation 0.8     what human outcomes are worth beside a judge
+"""
+SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
+
+
+@click.group("list")
+def list_command() -> None:
+    """List metrics, tests, intervals, curves."""
+
+
+@list_command.command("metrics")
+def list_metrics() -> None:
+    """List the metrics.
+
+    Prints name, label, tasks, the recommended interval and the definition in a sentence.
+    """
+    from evalreport.metrics import METRICS
+
+    _print_rows(
+        (m.name, m.label, " ".join(m.tasks), m.intervals[0] if m.intervals else "-", m.summary)
+        for m in METRICS.values()
+    )
+
+
+@list_command.command("intervals")
+def list_intervals() -> None:
+    """List the methods of confidence intervals."""
+    from evalreport.intervals import INTERVALS
+
+    _print_rows((entry.name, entry.label, entry.summary) for entry in INTERVALS.values())
+
+
+@list_command.command("tests")
+def list_tests() -> None:
+    """List the tests of differences."""
+    from evalreport.comparisons import TESTS
+
+    _print_rows((entry.name, entry.label, entry.summary) for entry in TESTS.values())
+
+
+@list_command.command("curves")
+def list_curves() -> None:
+    """List the curves in results.json."""
+    from evalreport.metrics.curves import CURVES
+
+    _print_rows((entry.name, entry.label, entry.summary) for entry in CURVES.values())
+
+
+@list_command.command("templates")
+def list_templates() -> None:
+    """List the built-in templates.
+
+    `evalreport templates copy DIR` copies them to be edited.
+    """
+    for name in template_files():
+        click.echo(name)
+
+
+def _print_rows(rows: Iterable[Sequence[str]]) -> None:
+    """Print names with their summaries on a terminal; elsewhere whole rows, tab-separated, for grep and cut."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            click.echo("\t".join(row))
+        return
+    formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
+    described = [(name, f"{summary} ({'; '.join(facts)})" if facts else summary)
+                 for name, *facts, summary in rows]  # fmt: skip
+    formatter.write_dl(described)
+    click.echo(formatter.getvalue(), nl=False)
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path(), metavar="[DIR]")
+def init_command(folder: Path) -> int:
+    """Write a commented evalreport.toml.
+
+    Written into DIR (default: the current folder); an existing file is never overwritten.
+    """
+    path = folder / CONFIG_NAME
+    with writable(path, "name another folder"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # "x": one call both checks and creates, so that no file is ever overwritten.
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(starter())
+        except FileExistsError:
+            existing = path if path.exists() else folder
+            raise UsageError(
+                f"{existing}: already exists and was left as it is; name another folder"
+            ) from None
+    tell(str(path))
+    return 0
+
+
+def starter() -> str:
+    """Return the text of a commented evalreport.toml that holds every key.
+
+    Examples
+    --------
+    >>> "#seed = 0" in starter()
+    True
+    """
+    parts = [str(Message("starter.preamble"))]
+    for key in KEYS:
+        comment = textwrap.fill(
+            key.summary, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+        )
+        parts.append(f"{comment}\n#{key.name} = {key.example}\n")
+    return "\n".join(parts)
+
+
+@click.group("templates")
+def templates_command() -> None:
+    """Copy the templates of the report."""
+
+
+@templates_command.command("copy")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def copy_templates(folder: Path) -> int:
+    """Copy the built-in templates to DIR.
+
+    Edit them there and use them with --templates DIR; remove those that you do not change.
+
+    Files that are there already stay as they are.
+    """
+    from evalreport.files import write_whole
+
+    files = template_files()
+    kept = 0
+    with writable(folder, "name another folder"):
+        for name, content in files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                kept += 1
+            else:
+                write_whole(target, content)  # half a template would be kept as the user's
+    tell(f"{folder}: {len(files) - kept} files copied" + (f", {kept} kept as they were" if kept else ""))
+    return 0
+
+
+def template_files() -> dict[str, bytes]:
+    """Return the built-in templates: their path below the templates' folder, and their content.
+
+    The texts of the report are among them under a name that no run reads: a translation keeps what it changes.
+    """
+    from evalreport.report.brand import shipped_as_toml
+    from evalreport.report.html import template_folder
+
+    root = template_folder()
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    return files | {"texts.en.toml": shipped_as_toml()}
+
+
+@click.command("plan", help=HELP)
+@click.option("--half-width", type=POSITIVE, metavar="X", help="Ask: examples for an interval of ± X.")
+@click.option("--difference", type=POSITIVE, metavar="X", help="Ask: examples to find a difference of X.")
+@click.option("-n", "--examples", type=click.IntRange(min=2), metavar="N",
+              help="Ask: what N examples show (smallest difference, half-width).")  # fmt: skip
+@click.option("--measure", type=click.Choice(["accuracy", "mean", "auc"]), default="accuracy", show_default=True,
+              help="What is measured: accuracy or any other proportion, the mean of a loss, or ROC AUC.")  # fmt: skip
+@click.option("--layout", type=click.Choice(["one", "paired", "independent", "folds"]), default="paired",
+              show_default=True,
+              help="One model against a value, two on the same examples, two on sets of their own, or"
+              " cross-validation.")  # fmt: skip
+@click.option("--expected", type=click.FloatRange(0, 1), multiple=True, metavar="X",
+              help="Expected accuracy or AUC; twice for two models (default: usual values).")  # fmt: skip
+@click.option("--against", type=SHARE, metavar="X", help="The value that one model is compared with.")
+@click.option("--discordance", type=click.FloatRange(min=0, max=1, min_open=True), metavar="X",
+              help="Share of examples on which exactly one of the two models is right.")  # fmt: skip
+@click.option("--sd", type=POSITIVE, metavar="X",
+              help="Standard deviation: of a mean's values, of the per-example differences of two models, or of the"
+              " fold differences.")  # fmt: skip
+@click.option("--attempts", type=click.IntRange(min=1), multiple=True, metavar="M",
+              help="Attempts at each question, whose mean counts; repeatable (default: usual numbers).")  # fmt: skip
+@click.option("--between", type=click.FloatRange(min=0), metavar="X",
+              help="With attempts: variance between questions (of one model, or of the differences of two), as"
+              " attempt_variance in a results.json has it.")  # fmt: skip
+@click.option("--within", type=click.FloatRange(min=0), metavar="X",
+              help="With attempts: variance between the attempts at one question.")  # fmt: skip
+@click.option("--prevalence", type=SHARE, default=0.5, show_default=True, metavar="X",
+              help="Share of positive examples, for AUC.")  # fmt: skip
+@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, metavar="K",
+              help="Folds of the cross-validation.")  # fmt: skip
+@click.option("--repeats", type=click.IntRange(min=1), metavar="R", help="Repeats of the cross-validation.")
+@click.option("--judge-correlation", type=click.FloatRange(min=-1, max=1, min_open=True), metavar="R",
+              help="Ask: what human outcomes are worth beside an automatic judge's of all -n answers; correlation of"
+              " judge and people (--sd or --expected: of what people say).")  # fmt: skip
+@click.option("--results", type=click.Path(path_type=Path), metavar="FILE",
+              help="Ask the same, by the correlations in the results.json of a run with the column gold.")  # fmt: skip
+@click.option("--power", type=SHARE, default=0.8, show_default=True, metavar="X",
+              help="Wanted probability of finding the difference.")  # fmt: skip
+@click.option("--confidence", type=SHARE, default=0.95, show_default=True, metavar="X",
+              help="Level of the intervals; 1 − X is the level of the tests.")  # fmt: skip
+@click.option("--pairs", type=click.IntRange(min=1), default=1, show_default=True, metavar="M",
+              help="Comparisons that are corrected together (α is divided by M).")  # fmt: skip
+@form_option(help="How to print the plan.")
+def plan_command(
+    *,
+    form: str,
+    confidence: float,
+    pairs: int,
+    expected: tuple[float, ...],
+    results: Path | None,
+    **asked: Any,
+) -> int:
+    """Answer a question of planning and print it; the help text is HELP."""
+    if len(expected) > 2:
+        raise UsageError("--expected is given once for each of at most two models")
+    _require_finite({**asked, "confidence": confidence, "expected": sum(expected)})
+    from evalreport.comparisons.study_design import Question, answers, judges_of
+
+    judges = () if results is None else judges_of(_content(results))
+    question = Question(**asked, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
+    found = answers(question)
+    click.echo(_as_json(found) if form == "json" else "\n\n".join(map(str, found)))
+    return 0
+
+
+def _content(results: Path) -> JsonObject:
+    from evalreport.audit.kept_files import read_recorded
+
+    return read_recorded(results).content
+
+
+def _require_finite(values: Mapping[str, object]) -> None:
+    """Refuse nan and inf, which pass every range."""
+    for name, value in values.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"--{name.replace('_', '-')}: {value} is not a finite number")
+
+
+def _as_json(found: tuple[Answer, ...]) -> str:
+    from dataclasses import asdict
+
+    content = {"schema": "evalreport/plan/1", "answers": [asdict(answer) for answer in found]}
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1, default=str)
+
+
+FAILURES_SHOWN = 3
+# \b keeps click from joining the lines of a paragraph.
+RESAMPLE_HELP = """Fit the estimators of a PLAN and write what they predict.
+
+PLAN is a TOML file: the data, the scheme (folds, bootstrap, learning curve ...) and the estimators. The predictions
+are written in the format that `evalreport run` reads. This command runs the code that the plan names; `run` never
+does. Interrupted, the same command goes on where it stopped.
+
+\b
+evalreport resample plan.toml -o predictions    fit, and write predictions/predictions.parquet
+evalreport run predictions                      compare what was predicted
+
+Exit codes: 0 done; 2 a plan or data that cannot be used, or no fit succeeded; 4 some fits failed: the predictions of
+the others are written, and failures.md beside them holds the tracebacks.
+"""
+
+
+@click.command("resample", help=RESAMPLE_HELP)
+@click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR|FILE",
+              help="A folder, or a file ending in .parquet, .csv or .csv.gz (default: PLAN's name and"
+              " -predictions, here).")  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Fits at once (default: the plan's, else 1)."
+)
+@click.option("--backend", type=click.Choice(["sequential", "threads", "loky", "dask"]),
+              help="Where fits run: this process, its threads, other processes, a Dask cluster"
+                    " (default: the plan's, else loky); the predictions are the same bytes.")  # fmt: skip
+@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://127.0.0.1:8786.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Over the plan's seed (default 0).")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors and failures.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the traceback of every fit that failed.")
+@click.pass_context
+def resample_command(
+    context: click.Context, /, plan: Path, output: Path | None, quiet: bool, verbose: bool, **flags: Any
+) -> int:
+    """Carry out a plan; the help text is HELP."""
+    context.obj |= {"verbose": verbose, "interrupted": Message("cli.resample.kept")}
+    from evalreport.refit.plans import read_plan
+    from evalreport.refit.resampling import resample
+
+    settled = _with_flags(read_plan(plan), flags)
+    place = Path(f"{plan.stem}-predictions") if output is None else output
+    with progress_bar("reading the examples", shown=not quiet, remaining=True) as progress:
+        done = resample(
+            settled,
+            output=place,
+            progress=progress,
+            announce=(lambda _text: None) if quiet else say,
+            done=lambda path: context.obj.update(interrupted=Message("cli.resample.written", path=str(path))),
+        )
+    _say_done(done, place, quiet=quiet)
+    return _say_failures(done, verbose=verbose)
+
+
+def _with_flags(plan: Plan, flags: JsonObject) -> Plan:
+    """Put the flags that were given over the plan, and check the whole again."""
+    from evalreport.refit.plans import settle
+
+    given = {name: value for name, value in flags.items() if value is not None}
+    if "scheduler" in given and "backend" not in given:
+        given["backend"] = "dask"
+    if given.get("backend", "dask") != "dask":
+        given.setdefault("scheduler", None)
+    return settle(replace(plan, **given))
+
+
+def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
+    if quiet:
+        return
+    for text in done.said:
+        say(f"warning: {text}")
+    if done.predictions is None:
+        return
+    say(
+        Message(
+            "cli.resample.done",
+            rows=done.n_rows,
+            n=len(done.models),
+            fits=done.n_fits - len(done.failures),
+            command=shlex.join(["evalreport", "run", str(place), *done.arguments]),
+        )
+    )
+    tell(f"predictions: {done.predictions}")
+
+
+def _say_failures(done: Resampled, *, verbose: bool) -> int:
+    """Say which fits failed and where their tracebacks are; return the exit code."""
+    if not done.failures:
+        return 0
+    for failure in done.failures if verbose else done.failures[:FAILURES_SHOWN]:
+        which = ", ".join(f"{name} {value:g}" for name, value in failure.fit.items())
+        say(f"failed: {failure.model}{f' ({which})' if which else ''}: {failure.error}")
+        for line in failure.traceback.rstrip().splitlines() if verbose else ():
+            say(f"  {line}")
+    failed = len(done.failures)
+    say(Message("cli.resample.failed", n=failed, fits=done.n_fits, file=str(done.failures_file)))
+    return InputError.exit_code if done.predictions is None else OutputError.exit_code
+
+
+def shared_options(function: F) -> F:
+    """Add the argument and the options that every import has."""
+    parts = (
+        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+        click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE",
+                     help="The prediction file: .csv, .tsv, .jsonl (each also .gz) or .parquet."),
+        click.option("--model", "models", multiple=True, metavar="NAME",
+                     help="Repeatable: models to read, as they are called there (FOUND=NAME renames one); or one"
+                     " name for each PATH, in order."),
+        click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
+    )  # fmt: skip
+    for part in reversed(parts):
+        function = part(function)
+    return function
+
+
+@click.group("import")
+def import_command() -> None:
+    """Turn other tools' logs into predictions.
+
+    Reads JSON and SQLite databases, read-only; nothing is unpickled or run.
+    """
+
+
+@import_command.command("mlflow")
+@shared_options
+@click.option("--id", "id_column", metavar="COLUMN",
+              help="What rows are matched by (default: a column id, else a digest of the inputs).")  # fmt: skip
+@click.option("--outcome", metavar="COLUMN",
+              help="The column that judges a row (default: the only one of */score and */value).")  # fmt: skip
+@click.option(
+    "--target", metavar="COLUMN", help="The truth, to compare labels or numbers instead of an outcome."
+)
+@click.option("--prediction", metavar="COLUMN", help="The answer (default: a column called so).")
+@click.option("--gold", metavar="COLUMN", help="What a person judged, on some rows: becomes the column gold.")
+@click.option("--experiment", metavar="NAME", help="Only runs of this experiment, of a database or server.")
+def import_mlflow_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+    """Read evaluations of MLflow: tables of rows, and judged traces.
+
+    PATH is a database (sqlite:///mlflow.db), a server (http://...), a folder that is searched for
+    eval_results_table.json, or such a table (also the result_df of mlflow.genai.evaluate saved with
+    to_json(orient="split")). Runs are models, by their names.
+    """
+    from evalreport.imports import import_mlflow
+
+    return _written(import_mlflow(paths, **asked), output, quiet=quiet)
+
+
+@import_command.command("inspect")
+@shared_options
+@click.option("--scorer", metavar="NAME", help="Whose score is the outcome (default: the only one).")
+@click.option("--gold", metavar="NAME", help="The scorer that holds what a person judged: the column gold.")
+def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+    """Read logs of Inspect AI.
+
+    PATH is a log (.eval or .json), or a folder of them. Epochs become the column attempt; a sample that an error or a
+    limit left without a score has an empty outcome.
+    """
+    from evalreport.imports import import_inspect
+
+    return _written(import_inspect(_files(paths), **asked), output, quiet=quiet)
+
+
+@import_command.command("promptfoo")
+@shared_options
+@click.option("--metric", metavar="NAME", help="score, or a named metric (default: whether the test passed).")
+def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+    """Read results of promptfoo.
+
+    PATH is a results.json (promptfoo eval -o results.json). Providers are models; tests are matched by their variables
+    and assertions, and those of --repeat become the column attempt.
+    """
+    from evalreport.imports import import_promptfoo
+
+    return _written(import_promptfoo(_files(paths), **asked), output, quiet=quiet)
+
+
+@import_command.command("deepeval")
+@shared_options
+@click.option(
+    "--metric", metavar="NAME", help="The metric whose score counts (default: whether a test passed)."
+)
+def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+    """Read test runs of DeepEval.
+
+    PATH is a test run as JSON, or a folder of them (DEEPEVAL_RESULTS_FOLDER). Its hyperparameter model names the model.
+    """
+    from evalreport.imports import import_deepeval
+
+    return _written(import_deepeval(_files(paths), **asked), output, quiet=quiet)
+
+
+@import_command.command("lm-eval")
+@shared_options
+@click.option(
+    "--task", "tasks", multiple=True, metavar="NAME", help="Repeatable: only this task (default: all)."
+)
+@click.option("--metric", metavar="NAME", help="The outcome (default: the first metric of each sample).")
+@click.option(
+    "--filter",
+    "filter_name",
+    metavar="NAME",
+    help="Whose answers, where a task filters them in several ways.",
+)
+@click.option("--labels", is_flag=True,
+              help="Truth, prediction, probabilities: multiple choice with fixed choices only.")  # fmt: skip
+@click.option(
+    "--prompts-differ", is_flag=True, help="Accept that models were asked the same by other prompts."
+)
+@click.option("--runs", type=click.Choice(["only", "last", "all"]), default="only", show_default=True,
+              help="Several logs of one model and task: refuse, the last, all as attempts.")  # fmt: skip
+def import_lm_eval_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+    """Read sample logs of lm-evaluation-harness.
+
+    PATH is a samples_TASK_DATE.jsonl (written with --log_samples), or a folder that is searched for them. Samples are
+    matched by the digests of their documents; models that were asked different things are refused.
+    """
+    from evalreport.imports import import_lm_eval
+
+    return _written(import_lm_eval(_files(paths), **asked), output, quiet=quiet)
+
+
+def _files(paths: tuple[str, ...]) -> list[Path]:
+    return [Path(path) for path in paths]
+
+
+def _written(table: Imported, output: Path, *, quiet: bool) -> int:
+    from evalreport.imports import write_table
+
+    write_table(table, output)
+    if not quiet:
+        for sentence in table.said:
+            say(sentence)
+        say(
+            Message(
+                "imported.written", file=str(output), command=shlex.join(["evalreport", "check", str(output)])
+            )
+        )
+    return 0
