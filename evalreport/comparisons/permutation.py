@@ -23,7 +23,7 @@ from scipy import sparse
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine.counts import class_places, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, slopes_at, zero_where_undefined
-from evalreport.engine.draws import stream
+from evalreport.engine.draws import random_bytes, stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
@@ -310,9 +310,8 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
         owner = np.repeat(np.arange(len(columns)), eights)
         for start in range(0, len(owner), _POSITIONS):
             some = owner[start : start + _POSITIONS]
-            drawn = stream(seed, "swap units by eights", block).integers(
-                0, 256, size=(len(some), n_swaps), dtype=np.uint8
-            )
+            drawn = random_bytes(stream(seed, "swap units by eights", block), len(some) * n_swaps)
+            drawn = drawn.reshape(-1, n_swaps)
             block += 1
             looked_up = _sums_of_eights(values[8 * start : 8 * (start + len(some))].reshape(-1, 8, k), drawn)
             begins = np.flatnonzero(np.diff(some, prepend=-1))
@@ -339,11 +338,13 @@ def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:
 def _sums_of_eights(values: Floats, drawn: npt.NDArray[np.uint8]) -> Floats:
     """Look up the sums (m, b, k) of those of eight rows each, (m, 8, k), whose bits are set in bytes (m, b)."""
     m, _, k = values.shape
-    table = np.zeros((m, 256, k))
+    # All tables side by side, so that the inner loops are long.
+    eights = np.ascontiguousarray(values.swapaxes(0, 1))
+    table = np.zeros((256, m, k))
     for bit in range(8):
-        table[:, 1 << bit : 2 << bit] = table[:, : 1 << bit] + values[:, bit, None]
-    place = drawn + 256 * np.arange(m, dtype=np.intp)[:, None]
-    return table.reshape(m * 256, k).take(place, axis=0)
+        np.add(table[: 1 << bit], eights[bit], out=table[1 << bit : 2 << bit])
+    place = drawn * np.uint16(m) + np.arange(m, dtype=np.uint16)[:, None]
+    return table.reshape(256 * m, k).take(place, axis=0)
 
 
 def _columns(

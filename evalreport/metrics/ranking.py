@@ -347,7 +347,7 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
     def _decorate(function: Callable[[Climb], Floats]) -> Function:
         given = {
             "function": lambda state, weights: function(state.climb(weights)),
-            "binned": lambda _, weights: function(Climb(weights.found, weights.wrong)),
+            "binned": lambda _, weights: function(weights.climb),
         }
         return rows(label, formula, **{**FIRST_RANKED, **given, **fields})(function)
 
@@ -425,8 +425,9 @@ def _hits(climb: Climb, cut: Floats) -> Floats:
 def _first_hits(climb: Climb) -> tuple[Floats, Floats]:
     """Return the positives among the first ten, nan where there are not ten, and all positives."""
     enough = climb.found[-1] + climb.wrong[-1] >= FIRST * (1 - 1e-12)
-    hits = _hits(climb, np.full(climb.found.shape[1], FIRST))
-    return np.where(enough, hits, np.nan), climb.found[-1]
+    if FIRST not in climb.hits:
+        climb.hits[FIRST] = _hits(climb, np.full(climb.found.shape[1], FIRST))
+    return np.where(enough, climb.hits[FIRST], np.nan), climb.found[-1]
 
 
 @_at_corners(
