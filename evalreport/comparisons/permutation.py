@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from scipy import sparse
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine.counts import class_places, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, slopes_at, zero_where_undefined
-from evalreport.engine.draws import random_bytes, stream
+from evalreport.engine.draws import Kept, once, random_bytes, stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
@@ -63,9 +63,9 @@ def swap_distributions(
         Whether the ranks of a rank metric are swapped: that costs far more than any other test of it.
     """
     found: dict[Key, Distribution] = {}
-    cells = cache(partial(_cell_swaps, sample.tables, seed))
-    histograms = cache(partial(_rank_histograms, sample))
-    moved: dict[tuple[object, ...], Floats] = {}
+    cells = once(partial(_cell_swaps, sample.tables, seed))
+    histograms = once(partial(_rank_histograms, sample))
+    moved = Kept[Floats]()
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
     # known by bins.
     ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many
@@ -240,7 +240,7 @@ def _of_units(
     quantity: Quantity,
     n_swaps: int,
     seed: int,
-    moved_sums: dict[tuple[object, ...], Floats],
+    moved_sums: Kept[Floats],
 ) -> Swapped:
     """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums.
 
@@ -265,9 +265,8 @@ def _of_units(
 
     if weights is None and not studentised:
         columns = a, b, definition(quantity).columns, n_swaps
-        if columns not in moved_sums:
-            moved_sums[columns] = swapped_sums(change, n_swaps, seed)
-        return Swapped(of_points(after(moved_sums[columns])), None, None, int(discordant.sum()))
+        moved = moved_sums.get(columns, partial(swapped_sums, change, n_swaps, seed))
+        return Swapped(of_points(after(moved)), None, None, int(discordant.sum()))
     for swapped in patterns:
         moved = np.asarray(swapped @ change)
         points = after(moved)
@@ -314,10 +313,10 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
             drawn = drawn.reshape(-1, n_swaps)
             block += 1
             looked_up = _sums_of_eights(values[8 * start : 8 * (start + len(some))].reshape(-1, 8, k), drawn)
-            begins = np.flatnonzero(np.diff(some, prepend=-1))
-            if len(begins) == 1:
+            if some[0] == some[-1]:
                 sums[some[0]] += looked_up.sum(axis=0)
             else:
+                begins = np.flatnonzero(np.diff(some, prepend=-1))
                 sums[some[begins]] += np.add.reduceat(looked_up, begins, axis=0)
         for own, of_columns in zip(sums, columns, strict=True):
             found[:, of_columns] += own

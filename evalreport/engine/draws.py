@@ -11,11 +11,12 @@ import math
 import weakref
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import cache
+from functools import cache, partial
+from threading import Lock
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -447,6 +448,35 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         finally:
             for future in waiting:
                 future.cancel()
+
+
+class Kept(Generic[R]):
+    """What was computed, by key; threads that ask for the same at one time wait for the first."""
+
+    def __init__(self) -> None:
+        self._locks: dict[Hashable, Lock] = {}
+        self._found: dict[Hashable, R] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], R]) -> R:
+        """Return what was computed under a key."""
+        with self._locks.setdefault(key, Lock()):
+            if key not in self._found:
+                self._found[key] = compute()
+            return self._found[key]
+
+
+def once(function: Callable[..., R]) -> Callable[..., R]:
+    """Compute a function once for the same arguments, in whatever threads.
+
+    Examples
+    --------
+    >>> greet = once(print)
+    >>> greet("computed"), greet("computed")
+    computed
+    (None, None)
+    """
+    kept = Kept[R]()
+    return lambda *args: kept.get(args, partial(function, *args))
 
 
 def _alone(function: Callable[[T], R], item: T) -> R:

@@ -407,7 +407,7 @@ def _from_counts(
             half = len(cells) // 2
             parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
             sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
-            return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64))
+            return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64, order="C"))
 
         yield list(mapped(drawn, counts))
 
