@@ -346,12 +346,18 @@ def running_sums(values: Floats) -> Floats:
     """Return cumulative sums down the rows of (G, b), sixty-four rows at a time: three times as fast as at once."""
     g, b = values.shape
     step = 64
-    padded = np.zeros((-(-g // step), step, b))
-    padded.reshape(-1, b)[:g] = values
+    whole = g - g % step
+    sums = np.empty((g, b))
+    blocks, of_blocks = (rows[:whole].reshape(-1, step, b) for rows in (sums, values))
+    blocks[:, 0] = of_blocks[:, 0]
     for row in range(1, step):
-        padded[:, row] += padded[:, row - 1]
-    padded[1:] += np.cumsum(padded[:-1, -1], axis=0)[:, None]
-    return padded.reshape(-1, b)[:g]
+        np.add(blocks[:, row - 1], of_blocks[:, row], out=blocks[:, row])
+    np.cumsum(values[whole:], axis=0, out=sums[whole:])
+    before = np.cumsum(blocks[:, -1], axis=0)
+    blocks[1:] += before[:-1, None]
+    if whole:
+        sums[whole:] += before[-1]
+    return sums
 
 
 def by_row(weights: Floats) -> npt.NDArray[np.float32]:

@@ -367,15 +367,15 @@ def eer(climb: Climb) -> Floats:
     The point lies on the straight line between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
     truth holds one class only.
     """
-    p, n = climb.found[-1], climb.wrong[-1]
+    p, n = (np.where(sums[-1] == 0, np.nan, sums[-1]) for sums in (climb.found, climb.wrong))
 
     def beyond(found: Floats, wrong: Floats) -> Floats:
         """FPR + TPR - 1, which rises from -1 to 1 along the curve, and is 0 at the point."""
-        return np.asarray(ratio(wrong, n) + ratio(found, p) - 1)
+        return np.asarray(wrong / n + found / p - 1)
 
     (f0, w0), (f1, w1) = _corners(climb, lambda found, wrong: beyond(found, wrong) >= 0)
     h0, h1 = beyond(f0, w0), beyond(f1, w1)
-    before, after = ratio(w0, n), ratio(w1, n)
+    before, after = w0 / n, w1 / n
     return np.asarray(before + (after - before) * ratio(-h0, h1 - h0))
 
 

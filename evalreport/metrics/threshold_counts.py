@@ -389,9 +389,7 @@ def _added_up(sums: Floats) -> Replicate:
     """Turn sums by bin (2 G, b) into running ones."""
     half = len(sums) // 2
     running = np.zeros((2, half + 1, sums.shape[1]))
-    running[:, 1:] = sums.reshape(2, half, -1)
-    for row in range(2, half + 1):
-        running[:, row] += running[:, row - 1]
+    np.cumsum(sums.reshape(2, half, -1), axis=1, out=running[:, 1:])
     return Replicate(running[0], running[1])
 
 
@@ -407,7 +405,7 @@ def _from_counts(
             half = len(cells) // 2
             parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
             sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
-            return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64, order="C"))
+            return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64))
 
         yield list(mapped(drawn, counts))
 
