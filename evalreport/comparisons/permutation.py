@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -313,11 +314,9 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
             drawn = drawn.reshape(-1, n_swaps)
             block += 1
             looked_up = _sums_of_eights(values[8 * start : 8 * (start + len(some))].reshape(-1, 8, k), drawn)
-            if some[0] == some[-1]:
-                sums[some[0]] += looked_up.sum(axis=0)
-            else:
-                begins = np.flatnonzero(np.diff(some, prepend=-1))
-                sums[some[begins]] += np.add.reduceat(looked_up, begins, axis=0)
+            changes = np.flatnonzero(some[1:] != some[:-1]) + 1
+            for begin, end in pairwise([0, *changes.tolist(), len(some)]):
+                sums[some[begin]] += looked_up[begin:end].sum(axis=0)
         for own, of_columns in zip(sums, columns, strict=True):
             found[:, of_columns] += own
     return found
