@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
 from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions
 from evalreport.engine.distributions import t_quantile
+from evalreport.engine.draws import mapped
 from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.intervals.operating_points import (
     band,
@@ -25,6 +27,7 @@ from evalreport.intervals.operating_points import (
 )
 from evalreport.metrics.criteria import filled_in
 from evalreport.metrics.curves import CURVES, Curve, record_of
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.operating_points import (
     MOST_BANDS,
@@ -37,7 +40,7 @@ from evalreport.metrics.operating_points import (
 )
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.threshold_counts import forecasts, ladders
+from evalreport.metrics.threshold_counts import Forecasts, forecasts, ladders
 from evalreport.numbers import digits_apart
 from evalreport.records import ConfusionRecord, FoldRecord, FoundRecord, MetricRecord, VerdictRecord
 from evalreport.results import (
@@ -222,16 +225,15 @@ def threshold_fields(samples: Sequence[Sample], options: Options) -> ResultField
         rungs = ladders(sample)
         chosen_by = criteria(sample.quantities if options.metrics else (), options.cost_ratio)
         tallied = tallies(rungs, sample.units, chosen_by, n_resamples=options.resamples, seed=options.seed)
-        for tally in tallied:
-            limits = band(tally, sample.units, options.confidence)
-            every.append(Drawn(tally.ladder, None if limits is None else (tally.grid, *limits)))
-            curves += _of_ranking(tally, sample, options)
-            summaries += ranking_summaries(tally.ladder)
-            if tally.ladder.label is None:
-                points += _operating_points(tally, chosen_by, sample, options)
-        of_forecasts, more = _of_forecasts(sample, options)
-        curves += of_forecasts
-        summaries += more
+        of_tally = partial(_of_tally, chosen_by, sample, options)
+        for drawn, of_curves, of_summaries, of_points in mapped(of_tally, tallied):
+            every.append(drawn)
+            curves += of_curves
+            summaries += of_summaries
+            points += of_points
+        for of_curves, of_summaries in mapped(partial(_of_forecasts, sample, options), forecasts(sample)):
+            curves += of_curves
+            summaries += of_summaries
         pairs += point_dominance(sample, rungs)
         if options.what_if_threshold is not None:
             changes += threshold_changes(sample, options.what_if_threshold)
@@ -242,6 +244,16 @@ def threshold_fields(samples: Sequence[Sample], options: Options) -> ResultField
         "dominance": (*dominance(every, baseline=options.baseline), *pairs),
         "threshold_changes": tuple(changes),
     }
+
+
+def _of_tally(
+    chosen_by: Sequence[Criterion], sample: Sample, options: Options, tally: Tally
+) -> tuple[Drawn, list[CurveRecord], Sequence[CurveSummaryRecord], tuple[OperatingPointRecord, ...]]:
+    """Return one ranking with its band, its curves, what sums them up, and its operating points."""
+    limits = band(tally, sample.units, options.confidence)
+    drawn = Drawn(tally.ladder, None if limits is None else (tally.grid, *limits))
+    points = _operating_points(tally, chosen_by, sample, options) if tally.ladder.label is None else ()
+    return drawn, _of_ranking(tally, sample, options), ranking_summaries(tally.ladder), points
 
 
 def _of_ranking(tally: Tally, sample: Sample, options: Options) -> list[CurveRecord]:
@@ -276,19 +288,18 @@ def _operating_points(
     )
 
 
-def _of_forecasts(sample: Sample, options: Options) -> tuple[list[CurveRecord], list[CurveSummaryRecord]]:
-    """Return reliability and accuracy-rejection of every model that gives probabilities."""
+def _of_forecasts(
+    sample: Sample, options: Options, given: Forecasts
+) -> tuple[list[CurveRecord], Sequence[CurveSummaryRecord]]:
+    """Return reliability and accuracy-rejection of a model that gives probabilities."""
     curves: list[CurveRecord] = []
-    summaries: list[CurveSummaryRecord] = []
-    for given in forecasts(sample):
-        for entry in _served(sample, "probabilities"):
-            points = entry.function(given)
-            if points is None:
-                continue
-            record = record_of(entry, points, model=given.model)
-            curves.append(with_bin_limits(record, points, sample.units, options.confidence))
-        summaries += rejection_summaries(given, sample.units, options.confidence)
-    return curves, summaries
+    for entry in _served(sample, "probabilities"):
+        points = entry.function(given)
+        if points is None:
+            continue
+        record = record_of(entry, points, model=given.model)
+        curves.append(with_bin_limits(record, points, sample.units, options.confidence))
+    return curves, rejection_summaries(given, sample.units, options.confidence)
 
 
 def bands_found(curves: Sequence[CurveRecord], options: Options) -> tuple[FoundRecord, ...]:
@@ -311,32 +322,30 @@ MOST_WHOLE = 50
 def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]:
     """Return every model's value of every quantity with its intervals, the recommended one first."""
     predictions, effective = sample.predictions, (sample.n_effective, sample.units.clusters_effective)
-    found = []
-    for model in predictions.models:
-        for quantity in sample.quantities:
-            estimate = sample.estimates[model.name, quantity]
-            value_of = of_tables(estimate, predictions)
-            n_effective, clusters_effective = (None, None) if estimate.over_datasets else effective
-            code = predictions.classes.index(quantity.label) if quantity.label is not None else None
-            if code is None and predictions.task == "binary":
-                code = predictions.positive_code
-            intervals = all_intervals(estimate, options.intervals, options.confidence, value_of)
-            found.append(
-                MetricRecord(
-                    model=model.name,
-                    **quantity.fields,
-                    value=None if np.isnan(estimate.value) else float(estimate.value),
-                    standard_error=estimate.standard_error if estimate.defined else None,
-                    n=estimate.n,
-                    reason=estimate.reason,
-                    intervals=intervals,
-                    formula=filled_in(estimate, code),
-                    n_effective=n_effective,
-                    clusters_effective=clusters_effective,
-                    trials=estimate.trials if leads_as_proportion(estimate, intervals[0]) else None,
-                )
-            )
-    return tuple(found)
+
+    def record(estimate: Estimate) -> MetricRecord:
+        quantity, value_of = estimate.quantity, of_tables(estimate, predictions)
+        n_effective, clusters_effective = (None, None) if estimate.over_datasets else effective
+        code = predictions.classes.index(quantity.label) if quantity.label is not None else None
+        if code is None and predictions.task == "binary":
+            code = predictions.positive_code
+        intervals = all_intervals(estimate, options.intervals, options.confidence, value_of)
+        return MetricRecord(
+            model=estimate.model,
+            **quantity.fields,
+            value=None if np.isnan(estimate.value) else float(estimate.value),
+            standard_error=estimate.standard_error if estimate.defined else None,
+            n=estimate.n,
+            reason=estimate.reason,
+            intervals=intervals,
+            formula=filled_in(estimate, code),
+            n_effective=n_effective,
+            clusters_effective=clusters_effective,
+            trials=estimate.trials if leads_as_proportion(estimate, intervals[0]) else None,
+        )
+
+    every = [sample.estimates[model.name, q] for model in predictions.models for q in sample.quantities]
+    return tuple(mapped(record, every))
 
 
 def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:

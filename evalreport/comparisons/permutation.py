@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy import sparse
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine.counts import class_places, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, slopes_at, zero_where_undefined
-from evalreport.engine.draws import stream
+from evalreport.engine.draws import Kept, once, random_bytes, stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
@@ -63,9 +64,9 @@ def swap_distributions(
         Whether the ranks of a rank metric are swapped: that costs far more than any other test of it.
     """
     found: dict[Key, Distribution] = {}
-    cells = cache(partial(_cell_swaps, sample.tables, seed))
-    histograms = cache(partial(_rank_histograms, sample))
-    moved: dict[tuple[object, ...], Floats] = {}
+    cells = once(partial(_cell_swaps, sample.tables, seed))
+    histograms = once(partial(_rank_histograms, sample))
+    moved = Kept[Floats]()
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
     # known by bins.
     ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many
@@ -240,7 +241,7 @@ def _of_units(
     quantity: Quantity,
     n_swaps: int,
     seed: int,
-    moved_sums: dict[tuple[object, ...], Floats],
+    moved_sums: Kept[Floats],
 ) -> Swapped:
     """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums.
 
@@ -265,9 +266,8 @@ def _of_units(
 
     if weights is None and not studentised:
         columns = a, b, definition(quantity).columns, n_swaps
-        if columns not in moved_sums:
-            moved_sums[columns] = swapped_sums(change, n_swaps, seed)
-        return Swapped(of_points(after(moved_sums[columns])), None, None, int(discordant.sum()))
+        moved = moved_sums.get(columns, partial(swapped_sums, change, n_swaps, seed))
+        return Swapped(of_points(after(moved)), None, None, int(discordant.sum()))
     for swapped in patterns:
         moved = np.asarray(swapped @ change)
         points = after(moved)
@@ -310,16 +310,13 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
         owner = np.repeat(np.arange(len(columns)), eights)
         for start in range(0, len(owner), _POSITIONS):
             some = owner[start : start + _POSITIONS]
-            drawn = stream(seed, "swap units by eights", block).integers(
-                0, 256, size=(len(some), n_swaps), dtype=np.uint8
-            )
+            drawn = random_bytes(stream(seed, "swap units by eights", block), len(some) * n_swaps)
+            drawn = drawn.reshape(-1, n_swaps)
             block += 1
             looked_up = _sums_of_eights(values[8 * start : 8 * (start + len(some))].reshape(-1, 8, k), drawn)
-            begins = np.flatnonzero(np.diff(some, prepend=-1))
-            if len(begins) == 1:
-                sums[some[0]] += looked_up.sum(axis=0)
-            else:
-                sums[some[begins]] += np.add.reduceat(looked_up, begins, axis=0)
+            changes = np.flatnonzero(some[1:] != some[:-1]) + 1
+            for begin, end in pairwise([0, *changes.tolist(), len(some)]):
+                sums[some[begin]] += looked_up[begin:end].sum(axis=0)
         for own, of_columns in zip(sums, columns, strict=True):
             found[:, of_columns] += own
     return found
@@ -339,11 +336,13 @@ def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:
 def _sums_of_eights(values: Floats, drawn: npt.NDArray[np.uint8]) -> Floats:
     """Look up the sums (m, b, k) of those of eight rows each, (m, 8, k), whose bits are set in bytes (m, b)."""
     m, _, k = values.shape
-    table = np.zeros((m, 256, k))
+    # All tables side by side, so that the inner loops are long.
+    eights = np.ascontiguousarray(values.swapaxes(0, 1))
+    table = np.zeros((256, m, k))
     for bit in range(8):
-        table[:, 1 << bit : 2 << bit] = table[:, : 1 << bit] + values[:, bit, None]
-    place = drawn + 256 * np.arange(m, dtype=np.intp)[:, None]
-    return table.reshape(m * 256, k).take(place, axis=0)
+        np.add(table[: 1 << bit], eights[bit], out=table[1 << bit : 2 << bit])
+    place = drawn * np.uint16(m) + np.arange(m, dtype=np.uint16)[:, None]
+    return table.reshape(256 * m, k).take(place, axis=0)
 
 
 def _columns(

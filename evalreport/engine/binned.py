@@ -12,11 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.engine.counts import Climb
 from evalreport.engine.distributions import dot
 from evalreport.engine.draws import Bytes, running_sum
 from evalreport.engine.ranks import Order, group_weights
@@ -239,26 +241,40 @@ def _precision(found: Floats, wrong: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class BinWeights:
-    """Weights of positives and of negatives in each bin, each (G, b), and what metrics make of them."""
+    """What metrics make of the weights of positives and of negatives in each bin, (G, b) each.
+
+    Attributes
+    ----------
+    positives, negatives
+        In the bin itself.
+    climb
+        In it and all above it.
+    """
 
     positives: Floats
     negatives: Floats
+    climb: Climb
     _inside: Floats | None = None
 
-    @cached_property
+    @classmethod
+    def of(cls, by_code: npt.NDArray[Any]) -> BinWeights:
+        """Take the weights (2 G, b) apart."""
+        positives, negatives = np.split(by_code.astype(np.float64, order="C"), 2)
+        return cls(positives, negatives, Climb(running_sums(positives), running_sums(negatives)))
+
+    @property
     def found(self) -> Floats:
         """Positives at or above the lower end of each bin, (G, b)."""
-        return running_sums(self.positives)
+        return self.climb.found
 
-    @cached_property
+    @property
     def wrong(self) -> Floats:
         """Negatives at or above the lower end of each bin, (G, b)."""
-        return running_sums(self.negatives)
+        return self.climb.wrong
 
-    def column_sums(self, means: sparse.csr_array) -> Floats:
-        """Return the sums (b, p) of columns of which the means (2 G, p) by code are given."""
-        g = len(self.positives)
-        return np.asarray(means[:g].T @ self.positives + means[g:].T @ self.negatives).T
+    def column_sums(self, means: tuple[sparse.csr_array, sparse.csr_array]) -> Floats:
+        """Return the sums (b, p) of columns of which the means (p, G) over positives and negatives are given."""
+        return np.asarray(means[0] @ self.positives + means[1] @ self.negatives).T
 
     def per_pair(self, won: Floats) -> Floats:
         """Divide by the number of (positive, negative) pairs, (b,); nan where a class is missing."""
@@ -284,18 +300,13 @@ class BinWeights:
         assert self._inside is not None
         return self._inside
 
-    def parts(self) -> Iterator[BinWeights]:
-        """Yield a few replicates at a time, so that all that is made of them stays in the processor's cache."""
-        b = self.positives.shape[1]
-        step = max(8, -(-b // -(-b * len(self.positives) // _NUMBERS_AT_ONCE)))
-        if step >= b:
-            yield self
-            return
-        for start in range(0, b, step):
-            some = slice(start, start + step)
-            yield BinWeights(
-                np.ascontiguousarray(self.positives[:, some]), np.ascontiguousarray(self.negatives[:, some])
-            )
+
+def few_at_a_time(by_code: npt.NDArray[Any]) -> Iterator[BinWeights]:
+    """Take weights (2 G, b) apart, few replicates at once: what is made of them stays in the processor's cache."""
+    b = by_code.shape[1]
+    step = max(8, -(-b // -(-b * (len(by_code) // 2) // _NUMBERS_AT_ONCE)))
+    for start in range(0, b, step):
+        yield BinWeights.of(by_code[:, start : start + step])
 
 
 @dataclass(frozen=True)
@@ -317,37 +328,36 @@ class Cells:
         ends = np.arange(0, n * models + 1, models, dtype=kind)
         return sparse.csc_array((np.ones(n * models, np.uint8), place.ravel(), ends), shape=(first, n))
 
-    def weights(self, counts: Bytes) -> list[BinWeights]:
-        """Add up bootstrap counts (n, b) by bin, for each model."""
-        sums, found, first = self.columns @ counts, [], 0
+    def weights(self, counts: Bytes) -> Iterator[npt.NDArray[Any]]:
+        """Add up bootstrap counts (n, b) by code, (2 G, b), of one model after the other."""
+        sums, first = self.columns @ counts, 0
         for bins in self.bins:
             last = first + int(bins.first_cell[-1])
-            by_code = bins.code_of_cell @ sums[first:last].astype(bins.code_of_cell.dtype)
-            found.append(_in_two(np.asarray(by_code, dtype=np.float64)))
+            yield bins.code_of_cell @ sums[first:last].astype(bins.code_of_cell.dtype)
             first = last
-        return found
 
 
 def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:
     """Add up weights (n, b) by bin."""
-    return _in_two(np.asarray(bins.by_code @ weights, dtype=np.float64))
-
-
-def _in_two(by_code: Floats) -> BinWeights:
-    g = len(by_code) // 2
-    return BinWeights(by_code[:g], by_code[g:])
+    return BinWeights.of(bins.by_code @ weights)
 
 
 def running_sums(values: Floats) -> Floats:
     """Return cumulative sums down the rows of (G, b), sixty-four rows at a time: three times as fast as at once."""
     g, b = values.shape
     step = 64
-    padded = np.zeros((-(-g // step), step, b))
-    padded.reshape(-1, b)[:g] = values
+    whole = g - g % step
+    sums = np.empty((g, b))
+    blocks, of_blocks = (rows[:whole].reshape(-1, step, b) for rows in (sums, values))
+    blocks[:, 0] = of_blocks[:, 0]
     for row in range(1, step):
-        padded[:, row] += padded[:, row - 1]
-    padded[1:] += np.cumsum(padded[:-1, -1], axis=0)[:, None]
-    return padded.reshape(-1, b)[:g]
+        np.add(blocks[:, row - 1], of_blocks[:, row], out=blocks[:, row])
+    np.cumsum(values[whole:], axis=0, out=sums[whole:])
+    before = np.cumsum(blocks[:, -1], axis=0)
+    blocks[1:] += before[:-1, None]
+    if whole:
+        sums[whole:] += before[-1]
+    return sums
 
 
 def by_row(weights: Floats) -> npt.NDArray[np.float32]:
@@ -374,11 +384,12 @@ def binned_pr_auc(bins: Bins, weights: BinWeights) -> Floats:
 
     A bin of tied scores is one trapezoid between its two corners; the others are corrected as the average precision.
     """
-    corner = _precision(weights.found, weights.wrong)
-    called = weights.found + weights.wrong
-    earlier = np.concatenate([corner[:1], np.where(called[:-1] > 0, corner[:-1], corner[1:])])
-    inside = weights.precision_inside(bins) * bins.trapezoids[:, None]
-    height = np.where(bins.tied[:, None], (corner + earlier) / 2, inside)
+    height = weights.precision_inside(bins) * bins.trapezoids[:, None]
+    lower = np.flatnonzero(bins.tied)
+    upper = np.maximum(lower - 1, 0)
+    corner, earlier = (_precision(weights.found[place], weights.wrong[place]) for place in (lower, upper))
+    called = weights.found[upper] + weights.wrong[upper]
+    height[lower] = (corner + np.where(called > 0, earlier, corner)) / 2
     return weights.per_positive(np.einsum("gb,gb->b", weights.positives, height))
 
 

@@ -167,10 +167,14 @@ def one_vs_rest(m: Array) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """The corners of the ROC curve in weights, from the first group to all: ``found`` and ``wrong``, (g, b) each."""
+    """The corners of the ROC curve in weights, from the first group to all: ``found`` and ``wrong``, (g, b) each.
+
+    ``hits`` holds, by the length of a list, how many positives are among the first: several metrics ask.
+    """
 
     found: Floats
     wrong: Floats
+    hits: dict[float, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +191,11 @@ class Steps:
 
     def climb(self, weights: Floats) -> Climb:
         """Return the corners under weights (b, n)."""
-        return self.seen.get(
-            weights, lambda weights: Climb(*(sums[1:] for sums in running_weights(weights, self.order)))
-        )
+        return self.seen.get(weights, self._climb)
+
+    def _climb(self, weights: Floats) -> Climb:
+        found, wrong = running_weights(weights, self.order)
+        return Climb(found[1:], wrong[1:])
 
 
 def steps_of(score: Floats, positive: npt.NDArray[np.bool_]) -> Steps:

@@ -265,12 +265,15 @@ class Baseline:
         (K,) how often it answers each class, and the probability that it gives each; None for regression.
     certain
         Whether it always answers the same class: then it ranks nothing and forecasts nothing.
+    totals
+        (K,) weight of the examples of each class; None for regression.
     """
 
     name: str
     text: Message
     shares: Floats | None
     certain: bool = False
+    totals: Floats | None = None
 
 
 def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
@@ -318,26 +321,23 @@ def expected_table(true: Floats, shares: Floats) -> Floats:
     return np.outer(true, shares)
 
 
-def _class_weights(predictions: Predictions, units: Units) -> Floats:
-    assert predictions.y_true is not None
-    k = len(predictions.classes)
-    return np.bincount(predictions.y_true, weights=units.base, minlength=k).astype(np.float64)
-
-
 def _rules(predictions: Predictions, units: Units) -> Iterator[Baseline]:
     if predictions.y_true is None or not len(predictions.y_true) or predictions.task == "clustering":
         return
     if predictions.task == "regression":
         yield Baseline("mean_truth", Message("baseline.mean"), None)
         return
-    totals, k = _class_weights(predictions, units), len(predictions.classes)
+    k = len(predictions.classes)
+    totals = np.bincount(predictions.y_true, weights=units.base, minlength=k).astype(np.float64)
     largest = int(totals.argmax())
     most = predictions.classes[largest]
     one = (np.arange(k) == largest).astype(np.float64)
-    yield Baseline("majority_class", Message("baseline.majority", name=most), one, certain=True)
-    yield Baseline("random_prevalence", Message("baseline.prevalence"), totals / totals.sum())
+    yield Baseline(
+        "majority_class", Message("baseline.majority", name=most), one, certain=True, totals=totals
+    )
+    yield Baseline("random_prevalence", Message("baseline.prevalence"), totals / totals.sum(), totals=totals)
     text = Message("baseline.coin") if k == 2 else Message("baseline.even", classes=k)
-    yield Baseline("random_even", text, np.full(k, 1 / k))
+    yield Baseline("random_even", text, np.full(k, 1 / k), totals=totals)
 
 
 def _value(
@@ -346,7 +346,8 @@ def _value(
     metric = definition(quantity)
     if metric.family in ("table", "binary_table"):
         assert baseline.shares is not None
-        table = expected_table(_class_weights(predictions, units), baseline.shares)
+        assert baseline.totals is not None
+        table = expected_table(baseline.totals, baseline.shares)
         value = float(table_function(quantity, predictions)(margins_of(table)))
         return (0.0, metric.undefined) if np.isnan(value) else (value, None)
     if baseline.certain:
@@ -384,11 +385,11 @@ def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> t
     if baseline.shares is None:
         mean = dot(units.base, predictions.y_true) / float(units.base.sum())
         return ModelView(predictions.y_true, np.full(predictions.n, mean), None, None, None), units.base
-    totals = _class_weights(predictions, units)
-    held = np.flatnonzero(totals)
+    assert baseline.totals is not None
+    held = np.flatnonzero(baseline.totals)
     code = predictions.positive_code if predictions.task == "binary" else None
     proba = np.tile(baseline.shares, (len(held), 1))
-    return ModelView(held, None, proba, None, code, np.zeros(len(held))), totals[held]
+    return ModelView(held, None, proba, None, code, np.zeros(len(held))), baseline.totals[held]
 
 
 COUNTS = ("TP", "FP", "FN", "TN")

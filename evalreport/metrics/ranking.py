@@ -347,7 +347,7 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
     def _decorate(function: Callable[[Climb], Floats]) -> Function:
         given = {
             "function": lambda state, weights: function(state.climb(weights)),
-            "binned": lambda _, weights: function(Climb(weights.found, weights.wrong)),
+            "binned": lambda _, weights: function(weights.climb),
         }
         return rows(label, formula, **{**FIRST_RANKED, **given, **fields})(function)
 
@@ -367,15 +367,15 @@ def eer(climb: Climb) -> Floats:
     The point lies on the straight line between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
     truth holds one class only.
     """
-    p, n = climb.found[-1], climb.wrong[-1]
+    p, n = (np.where(sums[-1] == 0, np.nan, sums[-1]) for sums in (climb.found, climb.wrong))
 
     def beyond(found: Floats, wrong: Floats) -> Floats:
         """FPR + TPR - 1, which rises from -1 to 1 along the curve, and is 0 at the point."""
-        return np.asarray(ratio(wrong, n) + ratio(found, p) - 1)
+        return np.asarray(wrong / n + found / p - 1)
 
     (f0, w0), (f1, w1) = _corners(climb, lambda found, wrong: beyond(found, wrong) >= 0)
     h0, h1 = beyond(f0, w0), beyond(f1, w1)
-    before, after = ratio(w0, n), ratio(w1, n)
+    before, after = w0 / n, w1 / n
     return np.asarray(before + (after - before) * ratio(-h0, h1 - h0))
 
 
@@ -425,8 +425,9 @@ def _hits(climb: Climb, cut: Floats) -> Floats:
 def _first_hits(climb: Climb) -> tuple[Floats, Floats]:
     """Return the positives among the first ten, nan where there are not ten, and all positives."""
     enough = climb.found[-1] + climb.wrong[-1] >= FIRST * (1 - 1e-12)
-    hits = _hits(climb, np.full(climb.found.shape[1], FIRST))
-    return np.where(enough, hits, np.nan), climb.found[-1]
+    if FIRST not in climb.hits:
+        climb.hits[FIRST] = _hits(climb, np.full(climb.found.shape[1], FIRST))
+    return np.where(enough, climb.hits[FIRST], np.nan), climb.found[-1]
 
 
 @_at_corners(

@@ -16,6 +16,7 @@ from evalreport.engine.binned import (
     BinWeights,
     Cells,
     Slopes,
+    few_at_a_time,
     shares,
     slopes_of,
 )
@@ -29,6 +30,7 @@ from evalreport.records import FoundRecord
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
+Means = tuple[sparse.csr_array, sparse.csr_array]
 
 MOST_EXACT_ROWS = 2_000
 """Up to so many rows the replicates of rank metrics come from the rows themselves."""
@@ -88,7 +90,7 @@ class Binned:
     ranked
         Rank metrics that are functions of the bins.
     columns
-        Functions of sums of columns: the columns' means (2 G, p) by code.
+        Functions of sums of columns: the columns' means (p, G) over the positives, and the negatives, of each bin.
     losses
         Means of losses: the value, and each code's mean derivative (2 G,); None where the model has no bins.
     inside
@@ -98,7 +100,7 @@ class Binned:
     bins: Mapping[str, Bins]
     cells: Cells
     ranked: tuple[Key, ...]
-    columns: Mapping[Key, sparse.csr_array]
+    columns: Mapping[Key, Means]
     losses: Mapping[Key, tuple[float, Floats | None]]
     inside: Mapping[Key, tuple[Whole, float]]
 
@@ -106,8 +108,8 @@ class Binned:
         """Return each quantity's values (b,) under bootstrap counts (n, b)."""
         found: dict[Key, Floats] = {}
         if self.bins:
-            for model, by_bin in zip(self.bins, self.cells.weights(weights), strict=True):
-                parts = [self._of_model(model, part) for part in by_bin.parts()]
+            for model, by_code in zip(self.bins, self.cells.weights(weights), strict=True):
+                parts = [self._of_model(model, part) for part in few_at_a_time(by_code)]
                 found |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
         flat = {
             key: np.full(weights.shape[1], value)
@@ -170,12 +172,10 @@ def _is_mean(key: Key) -> bool:
     return metric.family == "moments" and metric.is_mean
 
 
-def _column_means(
-    data: RowData, bins: Mapping[str, Bins], keys: Sequence[Key]
-) -> dict[Key, sparse.csr_array]:
+def _column_means(data: RowData, bins: Mapping[str, Bins], keys: Sequence[Key]) -> dict[Key, Means]:
     """Return the means of columns by code, where hardly any of a model's columns, or of a difference, lies inside."""
 
-    def of_columns(own: Sequence[Key]) -> dict[Key, sparse.csr_array]:
+    def of_columns(own: Sequence[Key]) -> dict[Key, Means]:
         tables = {key: sparse.csr_array(data.columns[key]) for key in own}
         means = {key: bins[key[0]].column_means(tables[key]) for key in own}
         inside = {key: _square_inside(tables[key], means[key], bins[key[0]]) for key in own}
@@ -187,7 +187,7 @@ def _column_means(
                 parts = [_inside(tables[key], means[key], bins[key[0]]) for key in (a, b)]
                 if not _negligible(_squares(parts[0] - parts[1]), apart):
                     left |= {a, b}
-        return {key: means[key] for key in own if key not in left}
+        return {key: _by_class(means[key]) for key in own if key not in left}
 
     # Metrics that are made of the same columns share their means.
     alike: dict[object, dict[str, list[Key]]] = {}
@@ -195,12 +195,17 @@ def _column_means(
         if definition(key[1]).family == "moments":
             alike.setdefault(definition(key[1]).columns, {}).setdefault(key[0], []).append(key)
     groups = list(alike.values())
-    found: dict[Key, sparse.csr_array] = {}
+    found: dict[Key, Means] = {}
     for by_model, means in zip(
         groups, mapped(of_columns, [[own[0] for own in group.values()] for group in groups]), strict=True
     ):
         found |= {key: means[own[0]] for own in by_model.values() if own[0] in means for key in own}
     return found
+
+
+def _by_class(means: sparse.csr_array) -> Means:
+    g = means.shape[0] // 2
+    return means[:g].T, means[g:].T
 
 
 def _inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> sparse.csr_array:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Average
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.binned import bins_of
+from evalreport.engine.binned import Bins, bins_of
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
+from evalreport.engine.draws import mapped
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
 from evalreport.metrics.calibration import bin_of
 from evalreport.metrics.clustering import clustering_estimates
-from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, view
+from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, undefined, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
@@ -190,33 +192,47 @@ def prepare_rows(
     predictions: Predictions, quantities: Sequence[Quantity], units: Units, layout: Layout
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
+    rows = RowData(units, layout, {}, {}, {})
+    of_model = partial(_of_model, predictions, quantities, layout.ranked.rows())
+    for columns, states, orders in mapped(of_model, predictions.models):
+        rows = replace(
+            rows,
+            columns={**rows.columns, **columns},
+            states={**rows.states, **states},
+            orders={**rows.orders, **orders},
+        )
+    return rows
+
+
+def _of_model(
+    predictions: Predictions, quantities: Sequence[Quantity], places: Sequence[Indices], outputs: ModelOutputs
+) -> tuple[dict[Key, Columns], dict[Key, tuple[object, ...]], dict[str, tuple[Order, ...]]]:
+    """Compute one model's columns, states and orders, those of the rows ``places`` of each ranked part."""
     columns: dict[Key, Columns] = {}
     states: dict[Key, tuple[object, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}
-    places = layout.ranked.rows()
-    for outputs in predictions.models:
-        whole = view(predictions, outputs)
-        views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
-        prepared: dict[object, tuple[object, ...]] = {}
-        of_columns: dict[object, Columns] = {}
-        for quantity in quantities:
-            metric, key = definition(quantity), (outputs.name, quantity)
-            if lacks(outputs, quantity):
-                continue
-            # Squares of numbers near the largest double are infinite; the value is then undefined, and said.
-            with np.errstate(over="ignore", invalid="ignore"):
-                if metric.family == "moments":
-                    assert metric.columns is not None
-                    if metric.columns not in of_columns:
-                        of_columns[metric.columns] = metric.columns(whole)
-                    columns[key] = of_columns[metric.columns]
-                elif metric.family == "rows":
-                    if metric.prepare not in prepared:
-                        prepared[metric.prepare] = _states(metric, views)
-                    states[key] = _chosen(prepared[metric.prepare], quantity, predictions)
-                elif metric.family == "ranking" and outputs.name not in orders:
-                    orders[outputs.name] = tuple(_order(part) for part in views)
-    return RowData(units, layout, columns, states, orders)
+    whole = view(predictions, outputs)
+    views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
+    prepared: dict[object, tuple[object, ...]] = {}
+    of_columns: dict[object, Columns] = {}
+    for quantity in quantities:
+        metric, key = definition(quantity), (outputs.name, quantity)
+        if lacks(outputs, quantity):
+            continue
+        # Squares of numbers near the largest double are infinite; the value is then undefined, and said.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if metric.family == "moments":
+                assert metric.columns is not None
+                if metric.columns not in of_columns:
+                    of_columns[metric.columns] = metric.columns(whole)
+                columns[key] = of_columns[metric.columns]
+            elif metric.family == "rows":
+                if metric.prepare not in prepared:
+                    prepared[metric.prepare] = _states(metric, views)
+                states[key] = _chosen(prepared[metric.prepare], quantity, predictions)
+            elif metric.family == "ranking" and outputs.name not in orders:
+                orders[outputs.name] = tuple(_order(part) for part in views)
+    return columns, states, orders
 
 
 def _states(metric: Metric, views: Sequence[ModelView]) -> tuple[object, ...]:
@@ -245,30 +261,25 @@ def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
                 orders[outputs.name] = (_order(whole),)
     places = rows.layout.ranked.rows()
-    edges = (
-        {m.name: _calibration_edges(predictions, m, orders) for m in predictions.models}
-        if rows.single
-        else {}
-    )
-    weight = rows.units.weight
-    bins = {
-        name: tuple(
-            bins_of(order, None if weight is None else weight[p], edges.get(name))
-            for p, order in zip(places, parts, strict=True)
+    weight, given = rows.units.weight, {m.name: m for m in predictions.models}
+
+    def of_model(name: str) -> tuple[Bins, ...]:
+        edges = _calibration_edges(predictions, given[name], orders[name][0]) if rows.single else None
+        return tuple(
+            bins_of(order, None if weight is None else weight[p], edges)
+            for p, order in zip(places, orders[name], strict=True)
         )
-        for name, parts in orders.items()
-    }
-    return replace(rows, bins=bins)
+
+    return replace(rows, bins=dict(zip(orders, mapped(of_model, orders), strict=True)))
 
 
 def _calibration_edges(
-    predictions: Predictions, outputs: ModelOutputs, orders: Mapping[str, tuple[Order, ...]]
+    predictions: Predictions, outputs: ModelOutputs, order: Order
 ) -> npt.NDArray[np.intp] | None:
     """Return the groups at which the bins of the calibration errors begin; None where scores order otherwise."""
     whole = view(predictions, outputs)
-    if outputs.name not in orders or whole.proba is None or whole.positive_code is None:
+    if whole.proba is None or whole.positive_code is None:
         return None
-    order = orders[outputs.name][0]
     found = bin_of(whole.proba[order.rows[order.starts], whole.positive_code])
     edges = np.flatnonzero(found[1:] != found[:-1]) + 1
     return edges if len(edges) < CALIBRATION_BINS else None

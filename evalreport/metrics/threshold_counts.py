@@ -254,7 +254,9 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
         # Hundreds of thousands of points lie closer together than can be seen, except where they begin and end.
         ends = np.arange(MOST_LOOKED_AT // 10)
         evenly = np.linspace(0, len(x) - 1, MOST_LOOKED_AT // 2).round().astype(np.int64)
-        looked_at = np.unique(np.concatenate([ends, evenly, len(x) - 1 - ends]))
+        marked = np.zeros(len(x), dtype=bool)
+        marked[np.concatenate([ends, evenly, len(x) - 1 - ends])] = True
+        looked_at = np.flatnonzero(marked)
         return looked_at[visible_points(x[looked_at], y[looked_at], most)]
     moves = (np.diff(x) != 0) | (np.diff(y) != 0)
     if not moves.all() and moves.any():
