@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from evalreport.cli.configuration import Grouped, Settings, models_argument, run_options
-from evalreport.cli.messages import State, progress_bar, say, say_found, say_warnings, tell
-from evalreport.cli.run import begin, check_names, check_output, exit_code, say_gates, source_of, write
+from evalreport.cli.messages import State, progress_bar, say, say_warnings, tell
+from evalreport.cli.run import (
+    begin,
+    check_names,
+    check_output,
+    exit_code,
+    say_gates,
+    say_read,
+    source_of,
+    write,
+)
 from evalreport.config import memory_bytes, parse_time
 from evalreport.errors import HistoryError, InputError, OutputError, UsageError
 from evalreport.files import content_of
@@ -91,11 +100,10 @@ def _audit(models: tuple[Path | str, ...], settings: Settings, history: History,
         )
     warnings = audited.results.warnings
     if not quiet:
-        say_found(audited.results.found)
+        say_read(audited.results, settings.output)
         for row in audited.results.audit:
             if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
                 say(f"{row.about}: {row.text}")
-        say_warnings(warnings, verbose=settings.output.verbose)
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # Quiet success, not quiet alarm; where a gate did not pass, that is said.
         say_warnings([w for w in warnings if w.code in ALARMING], verbose=False)
