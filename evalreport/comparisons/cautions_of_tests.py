@@ -355,10 +355,8 @@ def _by_metric(found: Found) -> tuple[Message, ...]:
     by_span: dict[Message, list[Quantity]] = {}
     for quantity, row in dict.fromkeys(found):
         by_span.setdefault(_span([row]), []).append(quantity)
-    first, *rest = ((_phrases(quantities), span) for span, quantities in by_span.items())
-    return (
-        Message("short.held", metrics=first[0], span=first[1]),
-        *(Message("short.held_by_others", metrics=metrics, span=span) for metrics, span in rest),
+    return tuple(
+        Message("short.held", metrics=_phrases(quantities), span=span) for span, quantities in by_span.items()
     )
 
 

@@ -426,6 +426,7 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
         keep_trailing_newline=True,
     )
     made.globals["say"] = say
+    made.filters["held"] = held
     return made
 
 
@@ -520,6 +521,20 @@ def breakable(name: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name)))
+
+
+_HELD = re.compile(r"(?<=\d) (?=%)|(?<=\b[np]) (?=[=<>] )|(?<= [=<>]) (?=[\d−])| (?=±)| (?=\S{1,6}$)")
+
+
+def held(text: object) -> str:
+    """Keep on one line what is read as one: a number and its sign, ``n = 37``, and the last two words of a heading.
+
+    Examples
+    --------
+    >>> held("fell from 94.6 % (n = 37) to 18.4 %").replace("\u00a0", "_")
+    'fell from 94.6_% (n_=_37) to 18.4_%'
+    """
+    return _HELD.sub("\u00a0", str(text))
 
 
 def colour_class(index: int) -> str:

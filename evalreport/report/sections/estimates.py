@@ -292,6 +292,7 @@ class Learning:
     points: tuple[PointRow, ...]
     fits: tuple[FitRow, ...]
     with_need: bool
+    with_training: bool
     notes: tuple[str, ...]
 
 
@@ -305,7 +306,11 @@ def describe_learning(view: View) -> Learning | None:
     own = [p for p in points if p.metric == metric]
     axis = own[0].axis
     fits = tuple(f for f in view.results.learning_fits if f.metric == metric)
-    notes = [say("learning.note" if axis == "train_size" else "learning.note_complexity")]
+    training = any(p.part == "train" and p.value is not None for p in own)
+    of_training = say("learning.note_training") if training else ""
+    notes = [
+        say("learning.note" if axis == "train_size" else "learning.note_complexity", training=of_training)
+    ]
     notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
         heading=_learning_found(view, own, axis),
@@ -315,6 +320,7 @@ def describe_learning(view: View) -> Learning | None:
         points=_points(view, own),
         fits=tuple(_fit(view, fit, own) for fit in fits),
         with_need=any(f.needed is not None for f in fits),
+        with_training=training,
         notes=tuple(notes),
     )
 
