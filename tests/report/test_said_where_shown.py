@@ -10,8 +10,8 @@ import pytest
 
 import evalreport as er
 from evalreport.metrics.registry import METRICS
-from evalreport.report.html import held
-from evalreport.report.sections import cases, curves
+from evalreport.report.html import held, unbroken
+from evalreport.report.sections import cases, curves, estimates
 from evalreport.report.view import view_of
 from evalreport.results import Results
 from evalreport.texts import has
@@ -92,3 +92,38 @@ def test_a_heading_holds_together_what_is_read_as_one() -> None:
     )
     for together in ("94.6\xa0%", "n\xa0=\xa037", "within\xa0±0.01", "p\xa0<\xa00.001", "by\xa07.8."):
         assert together in said
+
+
+def test_words_with_a_hyphen_stay_on_one_line() -> None:
+    """Marked up as one; what is hostile is escaped, and what is long may break."""
+    assert str(unbroken("by mid-p, --test <b-c>")) == (
+        'by <span class="unbroken">mid-p,</span> <span class="unbroken">--test</span> '
+        '<span class="unbroken">&lt;b-c&gt;</span>'
+    )
+    assert "span" not in str(unbroken("a-" * 30))
+
+
+def test_predictions_of_several_fits_are_not_called_examples() -> None:
+    """Three classes, two folds' worth of fits: the counts are of predictions, and a note says so."""
+    columns = {
+        "id": [i % 60 for i in range(120)],
+        "repeat": [i // 60 for i in range(120)],
+        "fold": [i % 2 for i in range(120)],
+        "y_true": ["abc"[i % 60 % 3] for i in range(120)],
+        "y_pred": ["abc"[(i % 60 + (i % 7 == 0)) % 3] for i in range(120)],
+    }
+    results = er.evaluate({"one": columns}, metrics=["accuracy"], resamples=50)
+    found = cases.describe(view_of(results))
+    assert found is not None
+    assert found.groups == ("120 predictions",)
+    assert "Counted over all fits" in found.note
+
+
+def test_estimates_of_one_kind_are_one_table() -> None:
+    """A row for each metric, headed by the estimator; with two estimators each metric keeps its table."""
+    rows = (estimates.EstimateRow("5 folds", "about", ()), estimates.EstimateRow("Hold-out", "about", ()))
+    one, two = (estimates.EstimateTable(metric, rows[:1]) for metric in ("F1", "MCC"))
+    (together,) = estimates._together((one, two))
+    assert (together.metric, [row.label for row in together.rows]) == ("5 folds", ["F1", "MCC"])
+    several = (one, estimates.EstimateTable("MCC", rows))
+    assert estimates._together(several) == several

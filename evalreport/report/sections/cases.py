@@ -63,7 +63,7 @@ def describe(view: View) -> Cases | None:
     if counts and view.results.positive is not None:
         return _binary(view, counts, view.results.positive)
     if counts:
-        return _of_classes(counts)
+        return _of_classes(view, counts)
     return _errors(view) if view.results.task == "regression" else _outcomes(view)
 
 
@@ -114,7 +114,7 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), None, note)
 
 
-def _of_classes(counts: dict[Model, Counts]) -> Cases:
+def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
     rows, wrong = [], {}
     n = 0.0
     for model, cells in counts.items():
@@ -146,8 +146,10 @@ def _of_classes(counts: dict[Model, Counts]) -> Cases:
     counted = {"fewest": numbers.count(wrong[best]), "most": numbers.count(wrong[worst])}
     heading = say("cases.err_one" if len(rows) == 1 or best is worst else "cases.err", **known, **counted)
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
-    groups = (say("cases.all_examples", n=numbers.count(n)),)
-    return Cases(heading, "classes", groups, heads, tuple(rows), None, "")
+    several = n > view.results.n
+    groups = (say("cases.all_predictions" if several else "cases.all_examples", n=numbers.count(n)),)
+    note = say("cases.note_fits") if several else ""
+    return Cases(heading, "classes", groups, heads, tuple(rows), None, note)
 
 
 def _errors(view: View) -> Cases | None:

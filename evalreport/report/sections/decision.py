@@ -336,9 +336,12 @@ def about(view: View) -> str:
         parts.append(say("decision.judged_by_people", n=max(judged)))
     if results.design != "test-set":
         fits = _n_fits(view)
-        parts.append(
-            named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
-        )
+        if results.design == "datasets" and fits > 1:
+            parts.append(say("decision.data_sets", n=fits))
+        else:
+            parts.append(
+                named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
+            )
     if len(view.models) > 1:
         parts.append(say("decision.ranked_by", metric=ranked_words(view)))
     if len(view.models) > 1 and not scores:
