@@ -33,7 +33,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.numbers import decimals_of
 from evalreport.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
 from evalreport.registry import unknown_name
-from evalreport.report.naming import visible
+from evalreport.report.naming import label_of, visible
 from evalreport.results import Results
 from evalreport.texts import Message, Text, parts
 
@@ -351,7 +351,7 @@ def decided_by(
         "gates.value_decided" if decided else "gates.value",
         value=value,
         limits=(low, high),
-        method=limits.method,
+        method=label_of("interval", limits.method),
         decimals=decimals,
     )
     if outcome == "undecided":

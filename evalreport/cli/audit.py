@@ -27,7 +27,6 @@ from evalreport.cli.messages import (
     clean,
     progress_bar,
     say,
-    say_found,
     say_warnings,
     tell,
     tell_json,
@@ -40,6 +39,7 @@ from evalreport.cli.run import (
     check_output,
     exit_code,
     say_gates,
+    say_read,
     source_of,
     write,
 )
@@ -125,11 +125,10 @@ def _audit(models: tuple[Path | str, ...], settings: Settings, history: History,
         )
     warnings = audited.results.warnings
     if not quiet:
-        say_found(audited.results.found)
+        say_read(audited.results, settings.output)
         for row in audited.results.audit:
             if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
                 say(f"{row.about}: {row.text}")
-        say_warnings(warnings, verbose=settings.output.verbose)
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # Quiet success, not quiet alarm; where a gate did not pass, that is said.
         say_warnings([w for w in warnings if w.code in ALARMING], verbose=False)

@@ -130,9 +130,13 @@ def writing(place: Path) -> Iterator[Callable[[str], object]]:
         yield lambda text: stream.write(cleared(text).encode("utf-8", "backslashreplace"))
 
 
-def say_found(found: Sequence[FoundRecord]) -> None:
-    """Say what was found in the files, and why it is taken so."""
-    for record in found:
+OF_METHODS = frozenset({"resampling of ranks", "ROC bands"})
+"""What was found that says how figures are made rather than how the files are read."""
+
+
+def say_found(found: Sequence[FoundRecord], *, verbose: bool = True) -> None:
+    """Say what was found in the files, and why it is taken so; how figures are made only where ``verbose``."""
+    for record in found if verbose else [f for f in found if f.what not in OF_METHODS]:
         say(f"{record.what}: {record.value}" + (f" ({record.why})" if record.why else ""))
 
 
@@ -143,8 +147,7 @@ def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
     shown = counted if verbose else counted[:WARNINGS_SHOWN]
     for record in shown:
         level: Level = "info" if record.level == "info" else "warning"
-        word = "warning" if record.level == "caution" else record.level
-        say(f"{word}: {record.text} [{record.code}]", level=level, code=record.code)
+        say(f"{record.level}: {record.text} [{record.code}]", level=level, code=record.code)
     left = len(counted) - len(shown)
     if left:
         say(Message("cli.more_warnings", n=left))

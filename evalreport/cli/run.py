@@ -155,9 +155,17 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
         )
         results = cleared(judge(results, settings.options.gates))
     if not settings.output.quiet:
-        say_found(results.found)
-        say_warnings(results.warnings, verbose=settings.output.verbose)
+        say_read(results, settings.output)
     return results
+
+
+def say_read(results: Results, output: OutputOptions) -> None:
+    """Say what was found in the files, and the warnings that the summary will not say."""
+    from evalreport.report import markdown
+
+    say_found(results.found, verbose=output.verbose)
+    summarised = output.output != STANDARD_OUTPUT and output.log_format == "text" and not output.verbose
+    say_warnings(markdown.not_summarised(results) if summarised else results.warnings, verbose=output.verbose)
 
 
 def source_of(

@@ -413,7 +413,11 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
         yield warning("several_comparisons", "unadjusted", level="info", pairs=len(family))
     elif len(family) > 1:
         yield warning(
-            "several_comparisons", "adjusted", level="info", pairs=len(family), correction=options.correction
+            "several_comparisons",
+            "adjusted",
+            level="info",
+            pairs=len(family),
+            correction=Message(f"correction.{options.correction}"),
         )
 
 

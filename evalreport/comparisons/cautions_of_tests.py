@@ -360,10 +360,9 @@ def _by_metric(found: Found) -> tuple[Message, ...]:
     by_span: dict[Message, list[Quantity]] = {}
     for quantity, row in dict.fromkeys(found):
         by_span.setdefault(_span([row]), []).append(quantity)
-    first, *rest = ((tuple(map(phrase_of, quantities)), span) for span, quantities in by_span.items())
-    return (
-        Message("short.held", metrics=first[0], span=first[1]),
-        *(Message("short.held_by_others", metrics=metrics, span=span) for metrics, span in rest),
+    return tuple(
+        Message("short.held", metrics=tuple(map(phrase_of, quantities)), span=span)
+        for span, quantities in by_span.items()
     )
 
 

@@ -427,6 +427,7 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
         keep_trailing_newline=True,
     )
     made.globals["say"] = say
+    made.filters |= {"held": held, "unbroken": unbroken}
     return made
 
 
@@ -521,6 +522,41 @@ def breakable(name: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name)))
+
+
+LONGEST_UNBROKEN = 20
+_HELD = re.compile(r"(?<=\d) (?=%)|(?<=\b[np]) (?=[=<>] )|(?<=[=<>≤≥]) (?=[\d−])| (?=±)| (?=\S{1,6}$)")
+
+
+def held(text: object) -> str:
+    """Keep on one line what is read as one: a number and its sign, ``n = 37``, and the last two words of a heading.
+
+    Examples
+    --------
+    >>> held("fell from 94.6 % (n = 37) to 18.4 %").replace("\u00a0", "_")
+    'fell from 94.6_% (n_=_37) to 18.4_%'
+    """
+    return _HELD.sub("\u00a0", str(text))
+
+
+def unbroken(text: object) -> Markup:
+    """Keep words such as ``mid-p`` and ``--test`` in one line: a browser would break them after the hyphen.
+
+    For our own texts: in one from a file it would let a name decide how many elements the page has.
+
+    Examples
+    --------
+    >>> str(unbroken("by the mid-p test"))
+    'by the <span class="unbroken">mid-p</span> test'
+    """
+    from markupsafe import Markup, escape
+
+    def one(word: str) -> Markup:
+        within = escape(word)
+        short = "-" in word and len(word) <= LONGEST_UNBROKEN
+        return Markup('<span class="unbroken">{}</span>').format(within) if short else within
+
+    return Markup("").join(one(part) for part in re.split(r"(\s+)", visible(str(text))))
 
 
 def colour_class(index: int) -> str:

@@ -7,16 +7,23 @@ import io
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 from evalreport import numbers
 from evalreport.frames import record_lists
-from evalreport.records import ComparisonRecord
+from evalreport.records import ComparisonRecord, WarningRecord
 from evalreport.report.naming import level_of_pairs, visible
 from evalreport.report.sections import decision, leaderboard, methods, slices, tasks
-from evalreport.report.view import View, comparison_between, difference_decimals, interval_of, view_of
+from evalreport.report.view import (
+    View,
+    comparison_between,
+    difference_decimals,
+    interval_of,
+    view_of,
+)
 from evalreport.results import Results
 from evalreport.texts import Message, named, say
 
@@ -31,7 +38,7 @@ STYLES = {"pass": "green", "fail": "red", "undecided": "yellow"}
 
 
 def summary(results: Results) -> RenderableType:
-    """Give the leaderboard, the headline, the gates and the number of warnings for a terminal."""
+    """Give the leaderboard, the headline, the gates and the gravest cautions for a terminal."""
     from rich.console import Group
     from rich.text import Text
 
@@ -53,10 +60,17 @@ def summary(results: Results) -> RenderableType:
         parts.append(Text(of_tasks))
     if of_slices := slices.summary_line(view):
         parts.append(Text(of_slices))
-    n = sum(warning.level != "info" for warning in results.warnings)
-    if n:
-        parts.append(Text(say("terminal.cautions", n=n), style="dim"))
     return Group(*parts)
+
+
+def not_summarised(results: Results) -> list[WarningRecord]:
+    """Give the warnings that `summary` does not say, in the words of the report: with its short names."""
+    if not (results.metrics and results.ranking):
+        return list(results.warnings)
+    view = view_of(results)
+    said = decision.describe(view).cautions
+    warnings = [replace(w, text=decision.caution_text(view, w)) for w in results.warnings]
+    return [w for w in warnings if w.text not in said]
 
 
 def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
@@ -64,7 +78,7 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(say("leaderboard.rank"), justify="right")
     table.add_column(say("table.model"))
     level = numbers.percent(view.confidence)
@@ -72,26 +86,28 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     if board.reference is not None:
         table.add_column(Text(difference_heading(board)), justify="right")
         if view.results.baseline is not None:
-            table.add_column(say("leaderboard.verdict"))
+            table.add_column(say("leaderboard.verdict_head"))
         elif board.n_brackets:
             table.add_column(say("table.group"))
-    numbered = _numbered([row.letters for row in board.rows])
-    for row, line, groups in zip(board.rows, _lines(view, board), numbered, strict=True):
-        shown = [line.difference, row.word or groups][: len(table.columns) - 3]
+    for line in _lines(view, board):
+        shown = [line.difference, line.group][: len(table.columns) - 3]
         table.add_row(*(Text(cell) for cell in (line.rank, line.model, line.value, *shown)))
     return table
 
 
-def _numbered(letters: Sequence[str]) -> list[str]:
-    """Number the groups of models that cannot be told apart, the first in the table first.
+def _lettered(letters: Sequence[str]) -> list[str]:
+    """Name the groups of models that cannot be told apart by letters, the first in the table first.
 
     Examples
     --------
-    >>> _numbered(["b", "bc", "c", "a"])
-    ['1', '1, 2', '2', '3']
+    >>> _lettered(["b", "bc", "c", "a"])
+    ['a', 'ab', 'b', 'c']
     """
-    place = {letter: str(number) for number, letter in enumerate(dict.fromkeys("".join(letters)), start=1)}
-    return [", ".join(place[letter] for letter in own) for own in letters]
+    used = dict.fromkeys("".join(letters))
+    if len(used) > len(ascii_letters):
+        return list(letters)
+    place = dict(zip(used, ascii_letters, strict=False))
+    return ["".join(sorted(place[letter] for letter in own)) for own in letters]
 
 
 def difference_heading(board: leaderboard.Leaderboard) -> str:
@@ -111,7 +127,7 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
     else:
         yield say("terminal.intervals", level=level)
     if board.reference is not None and board.n_brackets:
-        yield say("terminal.groups")
+        yield say("leaderboard.letters")
 
 
 def oneliner(results: Results) -> str:
@@ -227,8 +243,8 @@ def escaped(value: Any) -> Any:
 def _lines(view: View, board: leaderboard.Leaderboard) -> list[Line]:
     reference = board.reference
     decimals = difference_decimals(view, view.primary)
-    lines = []
-    for row in board.rows:
+    lines, groups = [], _lettered([row.letters for row in board.rows])
+    for row, letters in zip(board.rows, groups, strict=True):
         difference = p = ""
         record = None
         if reference is not None and row.model is not reference:
@@ -245,7 +261,7 @@ def _lines(view: View, board: leaderboard.Leaderboard) -> list[Line]:
                 model=row.model.name,
                 value=f"{row.value.value} {row.value.beside}".strip(),
                 difference=difference,
-                group=row.word or row.letters,
+                group=row.word or letters,
                 p=p,
             )
         )
@@ -289,6 +305,8 @@ def one_screen(results: Results) -> str:
         with console.capture() as printed:
             console.print(summary(results))
         lines = [line.rstrip() for line in printed.get().splitlines() if line.strip()]
+        if n := sum(warning.level != "info" for warning in results.warnings):
+            lines.append(say("terminal.cautions", n=n))
     if len(lines) > LINES:
         lines[LINES:] = [say("shown.more_lines", n=len(lines) - LINES)]
     end = [

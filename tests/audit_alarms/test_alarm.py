@@ -495,4 +495,4 @@ def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monk
     (line,) = [line for line in said[1] if line.startswith("forest: not shown to be worse")]
     assert "if nights are independent" in line
     (line,) = [line for line in said[2] if "worse_than_accepted" in line]
-    assert line.startswith("warning: forest: worse than the accepted nights")
+    assert line.startswith("caution: forest: worse than the accepted nights")

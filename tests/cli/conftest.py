@@ -113,7 +113,10 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         monkeypatch,
         "report",
         render=render,
-        markdown=types.SimpleNamespace(summary=lambda results: f"SUMMARY of {results.n}"),
+        markdown=types.SimpleNamespace(
+            summary=lambda results: f"SUMMARY of {results.n}",
+            not_summarised=lambda results: results.warnings,
+        ),
     )
     return state
 

@@ -74,9 +74,9 @@ def test_the_summary_goes_to_standard_output_and_what_is_said_to_standard_error(
     assert outcome.out.splitlines() == ["SUMMARY of 500", "report: evalreport-out/report.html"]
     said = outcome.err.splitlines()
     assert "positive class: 1 (the greater of 0 and 1)" in said
-    assert "warning: warning number 2 [code_2]" in said
+    assert "caution: warning number 2 [code_2]" in said
     assert "warning number 3" not in outcome.err
-    assert any(line.startswith("2 more warnings") for line in said)
+    assert any(line.startswith("2 more cautions") for line in said)
 
 
 def test_verbose_says_every_warning(run, fakes):

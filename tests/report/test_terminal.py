@@ -10,8 +10,14 @@ from collections.abc import Callable
 from rich.console import Console
 
 import evalreport as er
-from evalreport.records import GateRecord
-from evalreport.report.markdown import leaderboard_html, oneliner, summary
+from evalreport.records import GateRecord, WarningRecord
+from evalreport.report.markdown import (
+    leaderboard_html,
+    not_summarised,
+    oneliner,
+    summary,
+    summary_text,
+)
 from evalreport.results import Results
 
 
@@ -37,14 +43,31 @@ def gated(results: Results, outcome: str) -> Results:
 
 
 def test_terminal_shows_table_verdict_gates_and_cautions(simulate: Callable[..., Results]) -> None:
-    """Every model, the headline, the gate with its outcome and the number of cautions are printed."""
-    text = printed(gated(simulate(), "pass"))
-    for words in (*simulate().models, "Δ vs forest", "cannot be told apart", "pass: ", "1 caution;"):
+    """Every model, the headline, the gate with its outcome and the gravest cautions are printed."""
+    results = gated(simulate(), "pass")
+    text = printed(results)
+    for words in (*simulate().models, "Δ vs forest", "cannot be told apart", "pass: ", "caution: "):
         assert words in text
+    assert "1 caution in all" in str(results)
 
 
-def test_terminal_numbers_the_groups(simulate: Callable[..., Results]) -> None:
-    """Letters stand in summary.md alone: a group has a number, and one line says what it means."""
+def test_a_caution_is_said_once_and_by_the_short_name(simulate: Callable[..., Results]) -> None:
+    """What the summary says is no line of its own before it; the others are, under the names of the table."""
+    models = {f"runs/2026/{name}-final": skill for name, skill in (("forest", 1.85), ("tree", 0.6))}
+    results = simulate(models)
+    about = WarningRecord(
+        code="tied_scores", text="runs/2026/tree-final ties.", about=("runs/2026/tree-final",)
+    )
+    results = dataclasses.replace(results, warnings=(*results.warnings, about))
+    rest, text = not_summarised(results), " ".join(printed(results).split())
+    said = [w for w in results.warnings if w.level != "info" and w not in rest]
+    assert [w.text for w in rest if w.code == "tied_scores"] == ["tree ties."]
+    assert not [w for w in rest if w.level != "info" and w.text in text]
+    assert len(said) + len([w for w in rest if w.level != "info"]) >= 1
+
+
+def test_terminal_and_summary_name_the_groups_by_letters(simulate: Callable[..., Results]) -> None:
+    """The first group is a, whatever the results call it, and one line says what a letter means."""
     results = simulate()
     assert "Group" not in printed(results)  # no two models share one
     letters = dict(
@@ -52,10 +75,11 @@ def test_terminal_numbers_the_groups(simulate: Callable[..., Results]) -> None:
     )
     ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in results.ranking)
     text = printed(dataclasses.replace(results, ranking=ranking))
-    assert "Models in the same group cannot be told apart" in " ".join(text.split())
+    assert "Models that share a letter cannot be told apart" in " ".join(text.split())
     rows = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
     groups = {row[1]: row[-1] for row in rows if len(row) > 3 and row[0].isdigit()}
-    assert groups == {"forest": "1", "boosting": "1, 2", "logreg": "2", "knn": "3", "tree": "3"}
+    assert groups == {"forest": "a", "boosting": "ab", "logreg": "b", "knn": "c", "tree": "c"}
+    assert "| 2 | boosting " in summary_text(dataclasses.replace(results, ranking=ranking))
 
 
 def test_chat_line_says_the_state_of_the_gates(simulate: Callable[..., Results]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import isfinite
 
 from evalreport import numbers
 from evalreport.report.naming import (
@@ -14,12 +15,11 @@ from evalreport.report.naming import (
     listed,
     metric_label,
     shorten,
-    summary_of,
     visible,
 )
 from evalreport.report.view import Cell, Model, Row, Table, View, metric_decimals, metric_record, text_of
 from evalreport.results import OperatingPointRecord
-from evalreport.texts import has, in_words, say
+from evalreport.texts import coded, has, in_words, named, say
 
 LONGEST_LABEL = 24
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")
@@ -63,7 +63,7 @@ def describe(view: View) -> Cases | None:
     if counts and view.results.positive is not None:
         return _binary(view, counts, view.results.positive)
     if counts:
-        return _of_classes(counts)
+        return _of_classes(view, counts)
     return _errors(view) if view.results.task == "regression" else _outcomes(view)
 
 
@@ -114,7 +114,7 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), None, note)
 
 
-def _of_classes(counts: dict[Model, Counts]) -> Cases:
+def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
     rows, wrong = [], {}
     n = 0.0
     for model, cells in counts.items():
@@ -146,8 +146,10 @@ def _of_classes(counts: dict[Model, Counts]) -> Cases:
     counted = {"fewest": numbers.count(wrong[best]), "most": numbers.count(wrong[worst])}
     heading = say("cases.err_one" if len(rows) == 1 or best is worst else "cases.err", **known, **counted)
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
-    groups = (say("cases.all_examples", n=numbers.count(n)),)
-    return Cases(heading, "classes", groups, heads, tuple(rows), None, "")
+    several = n > view.results.n
+    groups = (say("cases.all_predictions" if several else "cases.all_examples", n=numbers.count(n)),)
+    note = say("cases.note_fits") if several else ""
+    return Cases(heading, "classes", groups, heads, tuple(rows), None, note)
 
 
 def _errors(view: View) -> Cases | None:
@@ -174,7 +176,8 @@ def _errors(view: View) -> Cases | None:
     size = numbers.MISSING if first is None else numbers.number(first.value, decimals)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
-    note = " ".join(summary_of("metric", key.metric) for key in keys)
+    said = [named("cases.error", key.metric, "") for key in keys]
+    note = " ".join(filter(None, (say("cases.error_units"), *said)))
     return Cases(say(text, model=view.models[0].name, size=size), "errors", (), (), (), table, note)
 
 
@@ -254,40 +257,63 @@ def describe_failures(view: View) -> Failures | None:
         return None
     held = {r.model for r in records}
     models = tuple(m for m in view.models if m.id in held)[:MOST_COLUMNS]
-    examples = []
+    examples, decimals = [], _answer_decimals(view)
     for _, of_one in groupby(records, key=lambda r: r.id):
         by_model = {r.model: r for r in of_one}
         first = next(iter(by_model.values()))
-        answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct) for m in models)
+        answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct, decimals) for m in models)
         truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
         examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
     left_out = [m.name for m in view.models if m.id in held and m not in models]
-    heading, text = _found(view, examples[0])
+    heading, text = _found(view, records[0].id)
     note = say("report.left_out", names=listed(left_out)) if left_out else ""
     if view.results.judge_agreement:
         note = f"{say('judge.word')} {note}".strip()
     if not text:
-        text = say("failures.furthest", measure=records[0].measure)
+        of_labels = coded(records[0].measure)[0] == "spread.disagreeing_pairs"
+        text = say("failures.furthest_labels" if of_labels else "failures.furthest")
     return Failures(heading, text, models, tuple(examples), note)
 
 
-def _answer(text: str, correct: bool | None) -> Answer:
+def _answer_decimals(view: View) -> int | None:
+    """Give the decimals of answers that are numbers, the same for all; None where they are labels, or 0 and 1."""
+    records = view.results.disagreements
+    values = [_as_number(r.answer) for r in records if r.correct is None]
+    if len(values) < len(records) or any(value is None for value in values):
+        return None
+    if all(value is not None and value.is_integer() for value in values):
+        return None
+    return min(numbers.decimals_of([max(r.spread for r in records) / 100]), 6)
+
+
+def _as_number(text: str) -> float | None:
+    """Read an answer as a number; None where it is a label, or not finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def _answer(text: str, correct: bool | None, decimals: int | None) -> Answer:
+    if decimals is not None:
+        text = numbers.number(float(text), decimals)
     word = "" if correct is None else say("differences.right" if correct else "differences.wrong")
     return Answer(shorten(text, LONGEST_CELL), word, correct is False)
 
 
-def _found(view: View, widest: Example) -> tuple[str, str]:
+def _found(view: View, first: str) -> tuple[str, str]:
     """Say on how many examples the models disagree and none is right; else how far apart their answers lie."""
     counts = {record.label: record for record in view.results.unanimity}
     whole = counts.get(None)
     if whole is None:
-        try:
-            spread = sorted(widest.answers, key=lambda answer: float(answer.text))
-        except ValueError:
+        answers = [r.answer for r in view.results.disagreements if r.id == first]
+        values = [value for text in answers if (value := _as_number(text)) is not None]
+        if len(values) < len(answers):
             return say("failures.disagree"), ""
-        low, high = spread[0].text, spread[-1].text
+        low, high = (numbers.to_digits(end, 4) for end in (min(values), max(values)))
         key = "failures.widest" if view.results.task == "regression" else "failures.widest_outcome"
-        return say(key, id=widest.id, low=low, high=high), ""
+        return say(key, id=shorten(first, LONGEST_CELL), low=low, high=high), ""
     positive = counts.get(view.results.positive) if view.results.positive is not None else None
     n, number = len(view.models), in_words(len(view.models))
     if positive is not None and positive.all_wrong:

@@ -234,7 +234,11 @@ def _reliability(view: View) -> Figure:
     else:
         title, about = _calibration_title(view, drawn), ""
     first = say("evidence.calibration_first") if len(drawn) < len(view.models) else ""
-    caption = [about, say("evidence.calibration", level=numbers.percent(view.confidence)), first]
+    limits = ""
+    curves = [curve_of(view.results, m.id, "reliability", None) for m in drawn]
+    if any(low is not None for curve in curves if curve is not None for low in curve.low or ()):
+        limits = say("evidence.calibration_limits", level=numbers.percent(view.confidence))
+    caption = [about, say("evidence.calibration", limits=limits), first]
     return _figure(view, "reliability", title, reliability, caption, about=say("curves.reliability_title"))
 
 
@@ -475,15 +479,19 @@ def describe_distributions(view: View) -> Distributions | None:
         )
         if low is not None and high is not None and not low <= p <= high
     ]
-    trend = say("finding.residuals_even", model=first.name)
+    known = any(low is not None for low in record.bin_low)
+    trend = say("finding.residuals_even" if known else "finding.residuals_unknown", model=first.name)
     if bins:
         _, at, off = max(bins)
         key = "finding.residuals_high" if off > 0 else "finding.residuals_low"
         trend = say(key, model=first.name, error=numbers.to_digits(abs(off), 3), at=numbers.to_digits(at, 3))
-    level = numbers.percent(view.confidence)
+    limits = say("evidence.residuals_limits", level=numbers.percent(view.confidence)) if known else ""
+    shown = len(record.predicted)
+    some = say("evidence.values_some", shown=shown, n=record.n) if shown < record.n else ""
+    values = f"{say('evidence.values')} {some}".strip()
     return Distributions(
         (
-            _of_one(view, "predicted-true", title, predicted_true, say("evidence.values")),
-            _of_one(view, "residuals", trend, residuals, say("evidence.residuals", level=level)),
+            _of_one(view, "predicted-true", title, predicted_true, values),
+            _of_one(view, "residuals", trend, residuals, say("evidence.residuals", limits=limits)),
         )
     )

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from evalreport import numbers
 from evalreport.plots.pictures import Figure
-from evalreport.records import VerdictRecord, WarningRecord
+from evalreport.records import GateRecord, VerdictRecord, WarningRecord
 from evalreport.report.naming import entry, find_key, listed
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
@@ -38,6 +38,7 @@ from evalreport.report.view import (
 from evalreport.texts import Text, coded, in_words, joined, named, say
 
 MOST_CAUTIONS = 2
+MOST_CROSSING = 3
 MOST_PASSES = 6
 OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
 """Designs whose verdict is about training again."""
@@ -335,9 +336,12 @@ def about(view: View) -> str:
         parts.append(say("decision.judged_by_people", n=max(judged)))
     if results.design != "test-set":
         fits = _n_fits(view)
-        parts.append(
-            named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
-        )
+        if results.design == "datasets" and fits > 1:
+            parts.append(say("decision.data_sets", n=fits))
+        else:
+            parts.append(
+                named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
+            )
     if len(view.models) > 1:
         parts.append(say("decision.ranked_by", metric=ranked_words(view)))
     if len(view.models) > 1 and not scores:
@@ -361,12 +365,39 @@ def gates_of(view: View) -> list[Gate]:
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
         asked, sign, bar = (*re.split(r"\s*(>=|<=|>|<)\s*", gate.gate, maxsplit=1), "", "")[:3]
         found = "" if gate.value is None else numbers.to_digits(gate.value, 4)
-        if gate.outcome != "pass" and gate.low is not None and gate.high is not None:
-            found += f" [{numbers.to_digits(gate.low, 3)}, {numbers.to_digits(gate.high, 3)}]"
+        if gate.outcome != "pass" and None not in (gate.value, gate.low, gate.high):
+            found = _with_limits(gate)
         bar = text_of(view, f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), text_of(view, gate.text)
         gates.append(Gate(gate.outcome, word, text_of(view, asked), found, bar, text))
     return gates
+
+
+def caution_text(view: View, warning: WarningRecord) -> str:
+    """Write a warning as the first screen does: with short names, and of curves that cross those of contenders."""
+    pairs = _crossing(view) if warning.code == "curves_cross" else []
+    if not pairs:
+        return text_of(view, warning.text)
+    if len(pairs) > MOST_CROSSING:
+        pairs[MOST_CROSSING:] = [say("list.more_pairs", n=len(pairs) - MOST_CROSSING)]
+    return say("warning.curves_cross.clearly", pairs=pairs)
+
+
+def _crossing(view: View) -> list[str]:
+    """Name the pairs of contenders whose curves cross by more than their bands allow."""
+    contenders = {m.id for m in leading(view)}
+    return [
+        listed([view.model(m).name for m in (r.a, r.b)])
+        for r in view.results.dominance
+        if r.clear and r.beyond_bands and {r.a, r.b} <= contenders
+    ]
+
+
+def _with_limits(gate: GateRecord) -> str:
+    """Write a gate's value and its interval with the same decimals."""
+    value, low, high = (float(x or 0.0) for x in (gate.value, gate.low, gate.high))
+    decimals = numbers.decimals_of([(high - low) / 4])
+    return f"{numbers.number(value, decimals)} {numbers.interval(low, high, decimals)}"
 
 
 def _cautions(view: View) -> list[str]:
@@ -387,13 +418,11 @@ def _cautions(view: View) -> list[str]:
             continue  # the verdict is not about that metric
         if warning.code == "majority_class" and metric is not None and not metric.share_of_right:
             continue  # it says that other metrics than the share of right answers tell more
-        if warning.code == "curves_cross" and not any(
-            r.clear and {r.a, r.b} <= contenders for r in view.results.dominance
-        ):
+        if warning.code == "curves_cross" and not _crossing(view):
             continue  # the curves of others cross
         if warning.code == "metrics_disagree" and differ:
             continue  # the headline says it
-        texts.setdefault(warning.code, text_of(view, warning.text))
+        texts.setdefault(warning.code, caution_text(view, warning))
     return list(texts.values())
 
 

@@ -31,13 +31,14 @@ TOLD = ("few_replicates", "noise_exceeds_bias")
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """What the section shows; empty parts are left out."""
+    """What the section shows; empty parts are left out. ``table_notes`` are of the tables alone."""
 
     heading: str
     figures: tuple[Figure, ...]
     tables: tuple[tuple[str, Table], ...]
     examples: Table | None
     notes: tuple[str, ...]
+    table_notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
@@ -48,16 +49,17 @@ def describe(view: View) -> Decomposition | None:
         return None
     examples = tuple(_examples(view))
     losses = list(dict.fromkeys(r.loss for r in records))
-    notes = [say("decomposition.monte_carlo"), say("decomposition.averaged_note")]
+    notes: tuple[str, ...] = ()
     if any(r.loss in SQUARES_OF for r in records):
         known = any(r.noise is not None for r in records)
-        notes.insert(0, say("decomposition.noise_apart" if known else "decomposition.noise_inside"))
+        notes = (say("decomposition.noise_apart" if known else "decomposition.noise_inside"),)
     return Decomposition(
         heading=_heading(view, losses[0]),
         figures=tuple(_figures(view, losses[0])),
         tables=tuple(_table(view, loss) for loss in losses),
         examples=_examples_table(examples) if examples else None,
-        notes=tuple(notes),
+        notes=notes,
+        table_notes=(say("decomposition.monte_carlo"), say("decomposition.averaged_note")),
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
     )
 

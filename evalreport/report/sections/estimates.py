@@ -76,7 +76,7 @@ def describe(view: View) -> Estimates | None:
         models=view.models,
         figure=_figure(view, metrics[0], valued) if metrics else None,
         main=tables[0] if tables else None,
-        others=tables[1:],
+        others=_together(tables[1:]),
         tables=tuple(t for t in (_plus(view, valued), _chosen(view), criteria) if t.rows),
         missing=_missing(records) if resampled else "",
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
@@ -134,6 +134,14 @@ def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Es
         for name in _shown(valued, metric)
     )
     return EstimateTable(metric_words(view, metric), rows)
+
+
+def _together(tables: tuple[EstimateTable, ...]) -> tuple[EstimateTable, ...]:
+    """Lay tables of a single row, of one and the same estimator, out as one: a row for each metric."""
+    labels = {row.label for table in tables for row in table.rows}
+    if len(tables) < 2 or len(labels) > 1 or any(len(table.rows) > 1 for table in tables):
+        return tables
+    return (EstimateTable(labels.pop(), tuple(EstimateRow(t.metric, "", t.rows[0].cells) for t in tables)),)
 
 
 def _label(name: str, own: dict[tuple[str, str], ErrorEstimateRecord]) -> str:
@@ -292,6 +300,7 @@ class Learning:
     points: tuple[PointRow, ...]
     fits: tuple[FitRow, ...]
     with_need: bool
+    with_training: bool
     notes: tuple[str, ...]
 
 
@@ -305,7 +314,11 @@ def describe_learning(view: View) -> Learning | None:
     own = [p for p in points if p.metric == metric]
     axis = own[0].axis
     fits = tuple(f for f in view.results.learning_fits if f.metric == metric)
-    notes = [say("learning.note" if axis == "train_size" else "learning.note_complexity")]
+    training = any(p.part == "train" and p.value is not None for p in own)
+    of_training = say("learning.note_training") if training else ""
+    notes = [
+        say("learning.note" if axis == "train_size" else "learning.note_complexity", training=of_training)
+    ]
     notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
         heading=_learning_found(view, own, axis),
@@ -315,6 +328,7 @@ def describe_learning(view: View) -> Learning | None:
         points=_points(view, own),
         fits=tuple(_fit(view, fit, own) for fit in fits),
         with_need=any(f.needed is not None for f in fits),
+        with_training=training,
         notes=tuple(notes),
     )
 
