@@ -33,6 +33,15 @@ CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
 
 
+def _log_loss_of(p: Any, true: Any, log_of: Callable[[Any], Any]) -> Any:
+    p = p.clip(CLIP, 1 - CLIP)
+    return -log_of(true * p + (1 - true) * (1 - p))
+
+
+def _square_of(p: Any, true: Any, _log_of: Callable[[Any], Any]) -> Any:
+    return (p - true) * (p - true)
+
+
 @mean_loss(
     "Log loss",
     "-mean ln p(true), p clipped to [1e-15, 1 - 1e-15]",
@@ -42,6 +51,7 @@ CLIP = 1e-15
     infinite_at="zero_probability",
     headline=True,
     less_moved="brier",
+    of_probability=_log_loss_of,
 )
 def log_loss(view: ModelView) -> Floats:
     """Mean negative natural logarithm of the probability given to the true class (cross-entropy)."""
@@ -63,6 +73,7 @@ def log_loss(view: ModelView) -> Floats:
     binary_range=(0.0, 1.0),
     losses=Message("losses.probabilities"),
     headline=True,
+    of_probability=_square_of,
     source="Brier (1950), Mon Weather Rev 78:1",
 )
 def brier(view: ModelView) -> Floats:
@@ -81,6 +92,7 @@ def brier(view: ModelView) -> Floats:
     "mean (1 - p(true))^2",
     **CLASS_PROBABILITIES,
     range=(0.0, 1.0),
+    of_probability=_square_of,
 )
 def complement_mse(view: ModelView) -> Floats:
     """Mean squared complement of the probability given to the true class."""

@@ -23,6 +23,7 @@ from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
 from evalreport.metrics.row_data import MOST_EXACT_ROWS, MOST_RESAMPLED_ROWS, RowData
 from evalreport.metrics.row_estimates import row_estimates
+from evalreport.metrics.summed_scores import summed_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.texts import Message
 
@@ -78,7 +79,7 @@ class Sample:
     def by_example(self, models: Sequence[str], quantity: Quantity) -> Examples | None:
         """Return the numbers whose means the models' values are; None where they are no such means."""
         metric = definition(quantity)
-        if metric.per_example is None:
+        if metric.per_example is None or self.estimates[models[0], quantity].summed is not None:
             return None
         if metric.needs == "labels" and not set(models) <= set(self.label_models):
             return None
@@ -139,8 +140,12 @@ def estimate_all(
     layout = layout_of(predictions, average=average)
     single = [q for q in quantities if definition(q).family in ("ranking", "rows")] if _of_one(layout) else []
     missing = {(m.name, q): ONE_EXAMPLE for m in predictions.models for q in single}
+    summed = summed_estimates(predictions, quantities, n_resamples=n_resamples, seed=seed)
     missing |= {
-        (m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))
+        (m.name, q): reason
+        for m in predictions.models
+        for q in quantities
+        if (m.name, q) not in summed and (reason := lacks(m, q))
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
@@ -162,7 +167,7 @@ def estimate_all(
         rows = replace(rows, many=many)
     estimates |= judged_estimates(predictions, units, layout, quantities)
     estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
-    return Sample(predictions, tuple(quantities), estimates, tables, rows)
+    return Sample(predictions, tuple(quantities), {**estimates, **summed}, tables, rows)
 
 
 def _of_one(layout: Layout) -> bool:

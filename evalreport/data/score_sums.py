@@ -1,0 +1,144 @@
+"""Scores of any size, as histograms by class and sums of products of what each example adds to a metric.
+
+From the histogram of a model's scores follow the values of its rank metrics and their derivatives by an example's
+weight; the sums of products of two models' derivatives, or losses, are all that variances and covariances need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = npt.NDArray[np.float64]
+Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
+Loss = Callable[[Any, Any, Callable[[Any], Any]], Any]
+
+RANK_SLOPES: dict[str, Slopes] = {}
+"""By rank metric: its derivatives (g,) by the weight of a positive and of a negative of each group of tied scores, from
+the two weights of the groups, best first. Filled as metrics are registered."""
+LOSSES: dict[str, Loss] = {}
+"""By mean loss of two classes: the loss of p (the probability of the positive class), the truth (1 or 0) and a function
+that takes logarithms; of arrays and of an engine's columns alike. Filled as metrics are registered."""
+
+PARTS_OF_A_BIN = 4
+"""What lies in a bin of unlike scores is taken to be mixed evenly: so many groups, one below the other."""
+
+
+@dataclass(frozen=True)
+class ScoreSums:
+    """The scores of a binary task, as sums: of all examples, or of one slice.
+
+    Attributes
+    ----------
+    histograms
+        ``slice``, ``value`` (null: all examples; an empty cell's value is null too), ``model``, ``positive``, ``low``
+        and ``high`` (the lowest and highest score in the bin, of all examples), ``count``.
+    products
+        ``slice``, ``value``, ``metric``, ``a``, ``b``, ``positive``, ``total``: the sum over the examples of a class of
+        the product of the two models' derivatives, or losses; ``b`` null: of the first one's losses alone.
+    slice
+        The column and the value that it is about; None: all examples.
+    """
+
+    histograms: pa.Table
+    products: pa.Table
+    slice: tuple[str, str | None] | None = None
+
+    def within(self, column: str, value: str | None) -> ScoreSums:
+        """Return those of one slice."""
+        return replace(self, slice=(column, value))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that slices were made of."""
+        return tuple(c for c in self.histograms["slice"].unique().to_pylist() if c is not None)
+
+    def values_of(self, column: str) -> tuple[str | None, ...]:
+        """Return the values of a column that slices were made of."""
+        import pyarrow.compute as pc
+
+        table = self.histograms.filter(pc.equal(self.histograms["slice"], column))
+        return tuple(table["value"].unique().to_pylist())
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """The models that give scores, by name."""
+        return tuple(sorted(self._own(self.histograms)["model"].unique().to_pylist()))
+
+    def _own(self, table: pa.Table) -> pa.Table:
+        import pyarrow.compute as pc
+
+        if self.slice is None:
+            return table.filter(pc.is_null(table["slice"]))
+        column, value = self.slice
+        same = pc.is_null(table["value"]) if value is None else pc.equal(table["value"], value)
+        return table.filter(pc.and_kleene(pc.equal(table["slice"], column), same))
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[Floats, Floats]]:
+        """By model: the weights (g,) of positives and negatives of each group of tied scores, best first."""
+        return {name: groups_of(*bins) for name, bins in self.bins.items()}
+
+    @cached_property
+    def bins(self) -> dict[str, tuple[Floats, Floats, npt.NDArray[np.bool_]]]:
+        """By model: positives and negatives (b,) of each bin, best first, and whether its scores are all equal."""
+        import pyarrow.compute as pc
+
+        own, found = self._own(self.histograms), {}
+        for name in self.models:
+            table = own.filter(pc.equal(own["model"], name))
+            low, high = (table[c].to_numpy() for c in ("low", "high"))
+            edges, place = np.unique(low, return_inverse=True)
+            counts = np.zeros((2, len(edges)))
+            np.add.at(
+                counts, (table["positive"].to_numpy().astype(np.int64), place), table["count"].to_numpy()
+            )
+            tied = np.zeros(len(edges), dtype=np.bool_)
+            tied[place] = low == high
+            found[name] = counts[1, ::-1], counts[0, ::-1], tied[::-1]
+        return found
+
+    @cached_property
+    def class_sizes(self) -> tuple[int, int]:
+        """Positives and negatives."""
+        positives, negatives, _ = self.bins[self.models[0]]
+        return int(positives.sum()), int(negatives.sum())
+
+    @cached_property
+    def _totals(self) -> dict[tuple[str, str, str | None], Floats]:
+        own = self._own(self.products)
+        found: dict[tuple[str, str, str | None], Floats] = {}
+        for row in own.to_pylist():
+            totals = found.setdefault((row["metric"], row["a"], row["b"]), np.zeros(2))
+            totals[int(row["positive"])] = row["total"]
+        return found
+
+    def holds(self, metric: str, model: str) -> bool:
+        """Whether a model's products of a metric are known."""
+        return (metric, model, model) in self._totals
+
+    def total(self, metric: str, model: str) -> float:
+        """Return the sum of a model's losses."""
+        return float(self._totals[metric, model, None].sum())
+
+    def products_of(self, metric: str, models: Sequence[str]) -> Floats:
+        """Return (2, k, k) sums of products by class, negatives first."""
+        found = np.empty((2, len(models), len(models)))
+        for i, a in enumerate(models):
+            for j, b in enumerate(models):
+                found[:, i, j] = self._totals[metric, min(a, b), max(a, b)]
+        return found
+
+
+def groups_of(positives: Floats, negatives: Floats, tied: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the weights (g,) of groups of tied scores, from bins (b,): one of unlike scores is several groups."""
+    parts = np.where(tied, 1, PARTS_OF_A_BIN)
+    return np.repeat(positives / parts, parts), np.repeat(negatives / parts, parts)
