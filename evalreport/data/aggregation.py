@@ -28,6 +28,7 @@ from evalreport.data.label_sources import (
     open_source,
     sliced_columns,
     unserved,
+    whole_numbers,
 )
 from evalreport.data.score_aggregation import Scored, score_sums
 from evalreport.data.score_sums import ScoreSums
@@ -101,7 +102,7 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
             f"there are more than {MOST_CELLS:,} different examples (truth, every model's answer, slices), too many to"
             " count: name fewer slices, or columns of fewer values"
         )
-    codes = _Codes(plan, {name: _numbers(cells, name) for name in cells.column_names})
+    codes = _Codes(plan, {name: whole_numbers(cells, name) for name in cells.column_names})
     _check(codes, plan)
     used = {header for one in plan.graded.values() for header in one.headers}
     return Counted(
@@ -114,13 +115,6 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
 
 
 # --- what was counted -------------------------------------------------------------------------------------------------
-
-
-def _numbers(table: pa.Table, column: str) -> Numbers:
-    import pyarrow as pa
-
-    values: Numbers = table[column].cast(pa.int64()).to_numpy()
-    return values
 
 
 class _Codes:

@@ -125,14 +125,7 @@ def planned(
     wide += [
         ("probability", f"p{place}", place) for place, found in given.items() if found.probability is not None
     ]
-    absent = {"number": nw.lit(_ABSENT)}
-    rows = engine.spread(long).with_columns(
-        nw.when(nw.col("giver") == place)
-        .then(nw.col(column))
-        .otherwise(absent.get(column, nw.lit(None).cast(nw.Float64)))
-        .alias(name)
-        for column, name, place in wide
-    )
+    rows = engine.spread(long).with_columns(_only(column, place).alias(name) for column, name, place in wide)
     by_id = rows.group_by("id").agg(nw.len().alias("n"), *(nw.col(name).max() for _, name, _ in wide))
     by_id = engine.keep(by_id) if given else by_id
     return Plan(
@@ -146,6 +139,14 @@ def planned(
         positive=ranked.positive,
         blank=blank,
     )
+
+
+def _only(column: str, place: int) -> nw.Expr:
+    """Return a column in the rows of one giver; elsewhere no number (-1) or nothing."""
+    import narwhals as nw
+
+    own = nw.when(nw.col("giver") == place).then(nw.col(column))
+    return own.otherwise(nw.lit(_ABSENT)) if column == "number" else own
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +230,7 @@ def _numbered(
     if "model" in one.values:
         headers["model"] = opened.roles.columns["model"]
     texts = {f"t{i}": as_text(opened, header) for i, header in enumerate(headers.values())}
-    ranking, none = ranked.of(one), nw.lit(None).cast(nw.Float64)
+    ranking, none = ranked.of(one), nw.lit(math.nan)
     if ranked.sources:
         texts["score"] = none if ranking is None else ranking.ranking
         texts["probability"] = none if ranking is None or ranking.probability is None else ranking.probability

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from evalreport.config import Options
 from evalreport.data.columns import (
     IDENTITY_COLUMNS,
@@ -342,6 +345,14 @@ def collected(frame: Frame) -> pa.Table:
     """Let the engine work, and return what it found."""
     table: pa.Table = frame.collect(backend="pyarrow").to_native()
     return table
+
+
+def whole_numbers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
+    """Return a column of whole numbers, of whatever width the engine has made them."""
+    import pyarrow as pa
+
+    values: npt.NDArray[np.int64] = table[column].cast(pa.int64()).to_numpy()
+    return values
 
 
 def require_classes(labels: set[str], options: Options, file: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.engines import Engine
-from evalreport.data.label_sources import collected
+from evalreport.data.label_sources import collected, whole_numbers
 from evalreport.data.score_sums import LOSSES, PARTS_OF_A_BIN, RANK_SLOPES, Loss, ScoreSums, groups_of
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Scored:
 
 def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
     """Let an engine make the histograms, and then the sums of products."""
+    assert RANK_SLOPES, "metrics have registered what is added up"
     import pyarrow as pa
 
     cuts = [_cuts(scored, k, engine) for k in range(len(scored.models))]
@@ -192,13 +193,12 @@ def _cuts(scored: Scored, k: int, engine: Engine) -> _Cut:
     while True:
         frame = _placed(frame, f"s{k}", "code", levels[-1], engine)
         cells = frame.group_by("code").agg(
-            nw.len().alias("n"), nw.col("y").sum().cast(nw.Int64).alias("positives"),
+            nw.len().alias("n"), nw.col("y").sum().alias("positives"),
             nw.col(f"s{k}").min().alias("low"), nw.col(f"s{k}").max().alias("high"),
         )  # fmt: skip
         table = collected(cells).sort_by("code")
-        code, n, positives, lows, highs = (
-            table[c].to_numpy() for c in ("code", "n", "positives", "low", "high")
-        )
+        code, n, positives = (whole_numbers(table, name) for name in ("code", "n", "positives"))
+        lows, highs = (table[name].to_numpy() for name in ("low", "high"))
         crowd = np.maximum((n - positives) / most[0], positives / most[1])
         spans = highs / 2 - lows / 2
         parts = np.where((crowd > 1) & (spans > 0), 2 * np.ceil(crowd), 1).astype(np.int64)
@@ -206,8 +206,8 @@ def _cuts(scored: Scored, k: int, engine: Engine) -> _Cut:
             widths = np.where(parts > 1, parts / np.where(spans > 0, spans, 1), 0.0)
         parts[~np.isfinite(widths)], widths[~np.isfinite(widths)] = 1, 0.0
         if len(levels) == MOST_CUTS or not (parts > 1).any():
-            return _Cut(tuple(levels), code.astype(np.int64), lows, highs)
-        levels.append(_Level(code.astype(np.int64), np.cumsum(parts) - parts, parts, lows / 2, widths))
+            return _Cut(tuple(levels), code, lows, highs)
+        levels.append(_Level(code, np.cumsum(parts) - parts, parts, lows / 2, widths))
 
 
 Counted = tuple[Numbers, Numbers, Numbers, Numbers]
@@ -220,8 +220,8 @@ def _histogram(frame: Frame, group: str, k: int) -> Counted:
     names = [group, "y", f"c{k}"]
     table = collected(frame.group_by(*names).agg(nw.len().alias("count")))
     table = table.sort_by([(name, "ascending") for name in names])
-    found = tuple(table[name].to_numpy().astype(np.int64) for name in (*names, "count"))
-    return found
+    place, y, code, counts = (whole_numbers(table, name) for name in (*names, "count"))
+    return place, y, code, counts
 
 
 def _as_table(
@@ -294,14 +294,14 @@ def _products(
             ask(metric, a, None, nw.col(f"{prefix}{a}") * more, scales[f"{prefix}{a}"] * more)
     # Rounded row by row, then added.
     rounded = frame.select(group, "y", *asked)
-    table = collected(rounded.group_by(group, "y").agg(nw.col(name).sum().cast(nw.Int64) for name in sums))
+    table = collected(rounded.group_by(group, "y").agg(nw.col(name).sum() for name in sums))
     for row in table.sort_by([(group, "ascending"), ("y", "ascending")]).to_pylist():
         for name, (metric, one, other, scales_of) in sums.items():
             by = float(scales_of[row[group]])
             if by:
                 yield {
                     "slice": column, "value": values[row[group]], "metric": metric, "a": one, "b": other,
-                    "positive": bool(row["y"]), "total": row[name] / by,
+                    "positive": bool(row["y"]), "total": int(row[name]) / by,
                 }  # fmt: skip
 
 
