@@ -35,6 +35,7 @@ MEMORY = 500_000_000
 """Bytes that DuckDB takes for counting unless told otherwise: with more it is no faster; the rest lies on disk."""
 SECONDS_TO_CONNECT = 10
 BYTES_A_PARTITION = "128MiB"
+PARTS_OF_A_PART = 4
 _DELIMITED = {"csv": ",", "csv.gz": ",", "tsv": "\t", "tsv.gz": "\t"}
 
 
@@ -322,6 +323,8 @@ _SPARK = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "64MB",
 }
 
 
@@ -356,7 +359,10 @@ def _of_spark(session: Untyped) -> Engine:
 
     def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         native: Untyped = frame.to_native()
-        return lazy(native.repartition("id"))
+        # Of few rows as many parts as the session is set to would nearly all be empty, and each takes its time.
+        parts = PARTS_OF_A_PART * native.rdd.getNumPartitions()
+        few = parts < int(session.conf.get("spark.sql.shuffle.partitions"))
+        return lazy(native.repartition(*([parts] if few else []), "id"))
 
     return Engine("spark", scan, small, keep, spread)
 

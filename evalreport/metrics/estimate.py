@@ -340,6 +340,11 @@ class Estimate:
         """Whether there is a value that intervals may be built around."""
         return not np.isnan(self.value) and (self.reason is None or self.is_difference)
 
+    @property
+    def swappable(self) -> bool:
+        """Whether there is a value, and examples whose outputs may change sides."""
+        return self.defined and self.summed is None
+
     @cached_property
     def clusters(self) -> int | None:
         """Number of clusters where whole clusters are drawn."""
