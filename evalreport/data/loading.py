@@ -18,7 +18,7 @@ from evalreport.data.aggregates import aggregate_in, counted_frames, counts_of, 
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.attempts import Answers, settle_attempts
 from evalreport.data.concatenation import Rows, Table, gather
-from evalreport.data.counts import counts_found, distinct, refuse_options, rows_of_counts
+from evalreport.data.counts import counts_found, distinct, refuse_options, rows_of_counts, with_scores
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
@@ -152,7 +152,7 @@ def _loaded(
             *described.warnings,
         ),
     )
-    predictions = dataclasses.replace(distinct(predictions), scores=instead.scores)
+    predictions = with_scores(distinct(predictions), instead.scores)
     if not (isinstance(source, Found) or _is_path(source)):
         inputs = instead.inputs or (memory_record(predictions), *inputs)
         predictions = dataclasses.replace(predictions, inputs=inputs)

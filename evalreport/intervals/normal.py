@@ -304,7 +304,8 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     acceleration = estimate.acceleration
     if acceleration is None:
         percentile = bootstrap_percentile(estimate, level)
-        return Bounds(percentile.low, percentile.high, percentile.reason or Message("limits.no_acceleration"))
+        why = Message("limits.no_acceleration" if estimate.summed is None else "limits.summed")
+        return Bounds(percentile.low, percentile.high, percentile.reason or why)
     share = _share_below(estimate)
     if not 0 < share < 1:
         return Bounds(None, None, Message("limits.infinite_bias"))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evalreport.config import Average
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.score_sums import ScoreSums
 from evalreport.engine.binned import bins_of
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
@@ -145,7 +146,7 @@ def estimate_all(
         (m.name, q): reason
         for m in predictions.models
         for q in quantities
-        if (m.name, q) not in summed and (reason := lacks(m, q))
+        if (m.name, q) not in summed and (reason := lacks(m, q, predictions.scores))
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
@@ -175,8 +176,8 @@ def _of_one(layout: Layout) -> bool:
     return layout.ranked.count > 1 and int(np.bincount(layout.ranked.codes).max()) == 1
 
 
-def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
-    """Say why a model cannot have a quantity, or return None if it can."""
+def lacks(outputs: ModelOutputs, quantity: Quantity, summed: ScoreSums | None = None) -> Message | None:
+    """Say why a model cannot have a quantity, or return None if it can; ``summed``: what is known of scores in sum."""
     given = {
         "labels": outputs.y_pred,
         "scores": outputs.score,
@@ -188,7 +189,10 @@ def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
         "groups": outputs.y_pred,
     }
     needs = definition(quantity).needs
-    return Message(f"lacks.{needs}") if needs in given and given[needs] is None else None
+    if needs not in given or given[needs] is not None:
+        return None
+    in_sum = needs in ("scores", "probabilities") and summed is not None and outputs.name in summed.models
+    return Message("lacks.summed" if in_sum else f"lacks.{needs}")
 
 
 def prepare_rows(
