@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evalreport.data.engines import Engine
 from evalreport.data.label_sources import collected, whole_numbers
-from evalreport.data.score_sums import LOSSES, PARTS_OF_A_BIN, RANK_SLOPES, Loss, ScoreSums, groups_of
+from evalreport.data.score_sums import LOSSES, RANK_SLOPES, Loss, ScoreSums, by_bin, groups_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -336,12 +336,9 @@ def _slopes(cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats],
             if not counts.any(axis=1).all():
                 continue
             positives, negatives = counts[1, ::-1], counts[0, ::-1]
-            parts = np.where(tied, 1, PARTS_OF_A_BIN)
-            first = np.cumsum(parts) - parts
-            by_bin = [
-                np.add.reduceat(s, first) / parts for s in slopes(*groups_of(positives, negatives, tied))
-            ]
-            of_row = np.stack(by_bin[::-1])[y[own], size - 1 - place[own]]
+            of_groups = slopes(*groups_of(positives, negatives, tied))
+            of_bins = by_bin(*of_groups, positives, tied)
+            of_row = np.stack(of_bins[::-1])[y[own], size - 1 - place[own]]
             largest = float(np.abs(of_row).max())
             scale[g] = _power_below(math.sqrt(2.0**BITS / count[own].sum()) / largest / 2) if largest else 1.0
             values[own] = of_row * scale[g]

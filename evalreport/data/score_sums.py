@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
 Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
 Loss = Callable[[Any, Any, Callable[[Any], Any]], Any]
 
@@ -29,7 +30,7 @@ LOSSES: dict[str, Loss] = {}
 that takes logarithms; of arrays and of an engine's columns alike. Filled as metrics are registered."""
 
 PARTS_OF_A_BIN = 4
-"""What lies in a bin of unlike scores is taken to be mixed evenly: so many groups, one below the other."""
+"""What lies in a bin of unlike scores is taken to be mixed evenly, in at most so many parts."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,44 @@ class ScoreSums:
 
 
 def groups_of(positives: Floats, negatives: Floats, tied: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return the weights (g,) of groups of tied scores, from bins (b,): one of unlike scores is several groups."""
-    parts = np.where(tied, 1, PARTS_OF_A_BIN)
-    return np.repeat(positives / parts, parts), np.repeat(negatives / parts, parts)
+    """Return the weights (g,) of groups of tied scores, from bins (b,), best first.
+
+    Of a bin of unlike scores nothing is known of the order: up to ``PARTS_OF_A_BIN`` parts, each with a share of the
+    positives amid a share of the negatives.
+    """
+    parts, _ = _parts_of(positives, tied)
+    bin_of, middle = _places(parts, tied)
+    single = tied[bin_of]
+    found = np.where(single | middle, positives[bin_of] / parts[bin_of], 0.0)
+    wrong = np.where(
+        single, negatives[bin_of], np.where(middle, 0.0, negatives[bin_of] / (2 * parts[bin_of]))
+    )
+    return found, wrong
+
+
+def by_bin(
+    of_positives: Floats, of_negatives: Floats, positives: Floats, tied: npt.NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Return the means (b,) over each bin's groups of what holds of their positives and negatives, (g,) each."""
+    parts, first = _parts_of(positives, tied)
+    bin_of, middle = _places(parts, tied)
+    outside = tied[bin_of] | ~middle
+    inside = tied[bin_of] | middle
+    found = np.add.reduceat(np.where(inside, of_positives, 0.0), first) / parts
+    wrong = np.add.reduceat(np.where(outside, of_negatives, 0.0), first) / np.where(tied, 1, 2 * parts)
+    return found, wrong
+
+
+def _parts_of(positives: Floats, tied: npt.NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+    """Return how many parts each bin has, (b,), and where the groups of each begin."""
+    parts = np.where(tied, 1, np.clip(positives, 1, PARTS_OF_A_BIN)).astype(np.int64)
+    groups = np.where(tied, 1, 3 * parts)
+    return parts, np.cumsum(groups) - groups
+
+
+def _places(parts: Numbers, tied: npt.NDArray[np.bool_]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    """Return the bin of each group, and whether it is the positives' amid the negatives of its part."""
+    groups = np.where(tied, 1, 3 * parts)
+    bin_of = np.repeat(np.arange(len(parts)), groups)
+    place = np.arange(len(bin_of)) - np.repeat(np.cumsum(groups) - groups, groups)
+    return bin_of, place % 3 == 1
