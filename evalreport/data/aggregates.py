@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from evalreport.config import ASKED, KEYS, Options, filled, with_fields
@@ -22,11 +22,20 @@ from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, lazy, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
 from evalreport.data.score_sums import ScoreSums
-from evalreport.data.sources import File, Found, copies_of_addresses, digest, find_files
+from evalreport.data.sources import (
+    File,
+    Found,
+    copies_of_addresses,
+    digest,
+    find_files,
+    places,
+    recorded_files,
+    stays_below,
+)
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
-from evalreport.sources import AnyPath
+from evalreport.sources import AnyPath, without_login
 from evalreport.version import __version__
 
 if TYPE_CHECKING:
@@ -87,6 +96,7 @@ def aggregate(
             for name in ASKED
             if name != "truth"
         },
+        "truth": None if options.truth is None else PurePath(without_login(options.truth)).name,
         "models": names,
         "n": n,
         "left_out": counted.left_out,
@@ -257,6 +267,46 @@ def opened(folder: Path) -> Opened:
         for name, table in zip((HISTOGRAMS, PRODUCTS), tables, strict=True)
     ]
     return Opened(folder / COUNTS, ScoreSums(*tables), tuple(records))
+
+
+def aggregated_again(folder: Path, near: Path) -> bool | None:
+    """Add up once more the files that an aggregate was made of, and say whether the same comes out.
+
+    Parameters
+    ----------
+    near
+        Holds these files, or a folder that does; None is returned where they are in neither.
+    """
+    manifest = _manifest(folder)
+    rows, named = manifest["inputs"], manifest.get("truth")
+    lies = places(rows)
+
+    def held(place: Path) -> bool:
+        return all(
+            stays_below(lies[row["path"]]) and _is(place / lies[row["path"]], row["sha256"]) for row in rows
+        )
+
+    place = next((one for one in (near, *sorted(p for p in near.iterdir() if p.is_dir())) if held(one)), None)
+    if place is None or not rows:
+        return None
+    path = next((lies[row["path"]] for row in rows if PurePath(row["path"]).name == named), None)
+    truth = None if path is None else str(place / path)
+    options = dataclasses.replace(filled(Options, _plain(manifest["options"])), truth=truth)
+    counted, _ = counts_of(recorded_files(rows, place, truth), options)
+    recorded = opened(folder)
+    import pyarrow.parquet as pq
+
+    sums = counted.scores
+    return pq.read_table(recorded.counts).equals(counted.table) and (
+        sums is None if recorded.scores is None else sums is not None and recorded.scores.agrees(sums)
+    )
+
+
+def _is(path: Path, sha256: str) -> bool:
+    try:
+        return path.is_file() and digest(path) == sha256
+    except OSError:
+        return False
 
 
 def under_manifest(source: object, options: Options) -> Options:

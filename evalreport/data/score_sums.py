@@ -57,6 +57,14 @@ class ScoreSums:
         """Return those of one slice."""
         return replace(self, slice=(column, value))
 
+    def agrees(self, other: ScoreSums) -> bool:
+        """Whether the histograms are the same, and the sums but for the logarithms of another engine."""
+        ours, theirs = self.products, other.products
+        same = self.histograms.equals(other.histograms) and ours.drop(["total"]).equals(
+            theirs.drop(["total"])
+        )
+        return same and np.allclose(ours["total"].to_numpy(), theirs["total"].to_numpy(), rtol=1e-9, atol=0)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that slices were made of."""

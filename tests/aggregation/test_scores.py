@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-import evalreport.metrics  # noqa: F401 - registers what is added up
+import evalreport.metrics
+from evalreport.cli import main
 from evalreport.data.aggregates import HISTOGRAMS, PRODUCTS
 from evalreport.data.score_sums import LOSSES, RANK_SLOPES
 from evalreport.records import ComparisonRecord, MetricRecord
@@ -193,3 +195,54 @@ def test_sums_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> Non
         stream.write(b"x")
     with pytest.raises(er.errors.InputError, match="not those of the manifest"):
         er.evaluate(tmp_path / "sums")
+
+
+def test_verify_goes_back_to_the_files_where_they_are(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the counts and sums; and from what these were made of, in the folder or in one of its own."""
+    shutil.copytree(folder, tmp_path / "all")
+    words = [
+        "run",
+        str(tmp_path / "all/sums"),
+        "--metric",
+        "roc_auc",
+        "--resamples",
+        "20",
+        "-f",
+        "json",
+        "-q",
+    ]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    verify = ["verify", str(tmp_path / "out"), "--inputs"]
+    assert main([*verify, str(tmp_path / "all/sums")]) == 0
+    assert "follow from the files" not in capsys.readouterr().out
+    assert main([*verify, str(tmp_path / "all")]) == 0
+    assert "the counts follow from the files that they were made of" in capsys.readouterr().out
+
+
+def test_verify_finds_counts_of_other_files(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest that claims other files than those that were counted is found out."""
+    shutil.copytree(folder, tmp_path / "all")
+    model, manifest = tmp_path / "all/models/a.parquet", tmp_path / "all/sums/aggregate.json"
+    before = hashlib.sha256(model.read_bytes()).hexdigest()
+    frame = pd.read_parquet(model)
+    frame.assign(p_1=1 - frame["p_1"]).to_parquet(model)
+    after = hashlib.sha256(model.read_bytes()).hexdigest()
+    manifest.write_text(manifest.read_text().replace(before, after))
+    words = [
+        "run",
+        str(tmp_path / "all/sums"),
+        "--metric",
+        "roc_auc",
+        "--resamples",
+        "20",
+        "-f",
+        "json",
+        "-q",
+    ]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    assert main(["verify", str(tmp_path / "out"), "--inputs", str(tmp_path / "all")]) == 1
+    assert "the counts beside the files that they were made of" in capsys.readouterr().out
