@@ -331,6 +331,7 @@ def _scores(codes: _Codes, plan: Plan, engine: Engine) -> ScoreSums | None:
             frame=frame,
             models=tuple(str(plan.models[place]) for place in ranked),
             with_probabilities=frozenset(k for k in range(len(ranked)) if f"p{k}" in named),
+            on_probabilities=frozenset(k for k, at in enumerate(ranked) if plan.graded[at].score is None),
             limits=np.array([limits[f"s{k}"] for k in range(len(ranked))]),
             probabilities=np.array([limits.get(f"p{k}", (0.0, 1.0)) for k in range(len(ranked))]),
             slices={name: (None, *plan.digits[name]) for name in slices},

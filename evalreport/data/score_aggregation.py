@@ -47,8 +47,8 @@ class Scored:
         place of the value of slice column i.
     models
         By name, in order; k is the place.
-    with_probabilities
-        Which of them give probabilities.
+    with_probabilities, on_probabilities
+        Which of them give probabilities; and of these, which are ranked by them.
     limits
         (models, 2) the smallest and largest ``s<k>``.
     probabilities
@@ -64,6 +64,7 @@ class Scored:
     frame: Frame
     models: tuple[str, ...]
     with_probabilities: frozenset[int]
+    on_probabilities: frozenset[int]
     limits: Floats
     probabilities: Floats
     slices: Mapping[str, tuple[str | None, ...]]
@@ -93,8 +94,8 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
         counted = [_histogram(whole, group, k) for k in range(len(cuts))]
         values = (None,) if column is None else scored.slices[column]
         histograms += [
-            _as_table(column, values, name, cut, *found)
-            for name, cut, found in zip(scored.models, cuts, counted, strict=True)
+            _as_table(column, values, (scored.models[k], k in scored.on_probabilities), cuts[k], *counted[k])
+            for k in range(len(cuts))
         ]
         products += _products(scored, whole, group, column, values, cuts, counted, engine)
     return ScoreSums(pa.concat_tables(histograms), pa.Table.from_pylist(products, schema=_schema()))
@@ -225,7 +226,7 @@ def _histogram(frame: Frame, group: str, k: int) -> Counted:
 
 
 def _as_table(
-    column: str | None, values: Sequence[str | None], model: str, cut: _Cut, group: Numbers, y: Numbers,
+    column: str | None, values: Sequence[str | None], model: tuple[str, bool], cut: _Cut, group: Numbers, y: Numbers,
     code: Numbers, count: Numbers,
 ) -> pa.Table:  # fmt: skip
     import pyarrow as pa
@@ -236,7 +237,8 @@ def _as_table(
         {
             "slice": pa.array([column] * rows, pa.string()),
             "value": pa.array(values, pa.string()).take(pa.array(group)),
-            "model": pa.array([model] * rows, pa.string()),
+            "model": pa.array([model[0]] * rows, pa.string()),
+            "probability": pa.array([model[1]] * rows, pa.bool_()),
             "positive": y == 1,
             "low": cut.low[place],
             "high": cut.high[place],

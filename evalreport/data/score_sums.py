@@ -33,6 +33,30 @@ PARTS_OF_A_BIN = 4
 """What lies in a bin of unlike scores is taken to be mixed evenly, in at most so many parts."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """A model's histogram: positives and negatives (b,) of each bin, best first, its lowest and highest score.
+
+    ``probability``: whether the scores are probabilities of the positive class.
+    """
+
+    positives: Floats
+    negatives: Floats
+    low: Floats
+    high: Floats
+    probability: bool
+
+    @property
+    def tied(self) -> npt.NDArray[np.bool_]:
+        """Whether all scores of a bin are equal, (b,)."""
+        return np.asarray(self.low == self.high)
+
+    @property
+    def middle(self) -> Floats:
+        """The middle of each bin's scores, (b,)."""
+        return np.asarray(self.low / 2 + self.high / 2)
+
+
 @dataclass(frozen=True)
 class ScoreSums:
     """The scores of a binary task, as sums: of all examples, or of one slice.
@@ -40,8 +64,8 @@ class ScoreSums:
     Attributes
     ----------
     histograms
-        ``slice``, ``value`` (null: all examples; an empty cell's value is null too), ``model``, ``positive``, ``low``
-        and ``high`` (the lowest and highest score in the bin, of all examples), ``count``.
+        ``slice``, ``value`` (null: all examples; an empty cell's value is null too), ``model``, ``probability``,
+        ``positive``, ``low`` and ``high`` (the lowest and highest score in the bin, of all examples), ``count``.
     products
         ``slice``, ``value``, ``metric``, ``a``, ``b``, ``positive``, ``total``: the sum over the examples of a class of
         the product of the two models' derivatives, or losses; ``b`` null: of the first one's losses alone.
@@ -94,32 +118,31 @@ class ScoreSums:
     @cached_property
     def groups(self) -> dict[str, tuple[Floats, Floats]]:
         """By model: the weights (g,) of positives and negatives of each group of tied scores, best first."""
-        return {name: groups_of(*bins) for name, bins in self.bins.items()}
+        return {name: groups_of(b.positives, b.negatives, b.tied) for name, b in self.bins.items()}
 
     @cached_property
-    def bins(self) -> dict[str, tuple[Floats, Floats, npt.NDArray[np.bool_]]]:
-        """By model: positives and negatives (b,) of each bin, best first, and whether its scores are all equal."""
+    def bins(self) -> dict[str, Bins]:
+        """By model: its histogram."""
         import pyarrow.compute as pc
 
         own, found = self._own(self.histograms), {}
         for name in self.models:
             table = own.filter(pc.equal(own["model"], name))
-            low, high = (table[c].to_numpy() for c in ("low", "high"))
-            edges, place = np.unique(low, return_inverse=True)
-            counts = np.zeros((2, len(edges)))
+            low, first, place = np.unique(table["low"].to_numpy(), return_index=True, return_inverse=True)
+            counts = np.zeros((2, len(low)))
             np.add.at(
                 counts, (table["positive"].to_numpy().astype(np.int64), place), table["count"].to_numpy()
             )
-            tied = np.zeros(len(edges), dtype=np.bool_)
-            tied[place] = low == high
-            found[name] = counts[1, ::-1], counts[0, ::-1], tied[::-1]
+            high = table["high"].to_numpy()[first]
+            probability = bool(table["probability"][0].as_py())
+            found[name] = Bins(counts[1, ::-1], counts[0, ::-1], low[::-1], high[::-1], probability)
         return found
 
     @cached_property
     def class_sizes(self) -> tuple[int, int]:
         """Positives and negatives."""
-        positives, negatives, _ = self.bins[self.models[0]]
-        return int(positives.sum()), int(negatives.sum())
+        bins = self.bins[self.models[0]]
+        return int(bins.positives.sum()), int(bins.negatives.sum())
 
     @cached_property
     def _totals(self) -> dict[tuple[str, str, str | None], Floats]:

@@ -130,10 +130,26 @@ def test_replicates_are_normal_and_said_to_be(summed: Results, rows: Results) ->
 
 
 def test_what_needs_examples_is_left_out_with_the_reason(summed: Results) -> None:
-    """Calibration errors and curves are no sums."""
+    """Calibration errors are no sums."""
     missing = {m.metric: str(m.reason) for m in summed.metrics if m.value is None and m.model == "a"}
     assert "sums of the scores" in missing["ece"]
-    assert not summed.curves
+
+
+def test_curves_and_thresholds_are_those_of_the_histograms(summed: Results, rows: Results) -> None:
+    """A bin of 5,000 examples is one or a few of them: points, areas, best thresholds and counts nearly agree."""
+    drawn = {(c.model, c.curve): c for c in summed.curves}
+    for own in (c for c in rows.curves if c.curve in ("roc", "reliability") and c.model != "c"):
+        found = drawn[own.model, own.curve]
+        at = np.linspace(0.05, 0.95, 19)
+        assert np.interp(at, found.x, found.y) == pytest.approx(np.interp(at, own.x, own.y), abs=0.01)
+        assert (found.low is None) == (own.low is None)
+    points = {(p.model, p.criterion, p.metric): p for p in summed.operating_points}
+    for point in (p for p in rows.operating_points if (p.model, p.criterion) == ("a", "youden")):
+        assert points["a", "youden", point.metric].value == pytest.approx(point.value, abs=0.005)
+    for mine, theirs in zip(summed.score_histograms, rows.score_histograms, strict=True):
+        assert (mine.model, mine.true, mine.n) == (theirs.model, theirs.true, theirs.n)
+        if mine.model != "c":
+            assert np.abs(np.subtract(mine.counts, theirs.counts)).max() <= 5
 
 
 def test_labels_are_cut_as_a_run_cuts_them(
