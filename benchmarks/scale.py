@@ -20,6 +20,8 @@ from benchmarks.timing import Row, Timed
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
 BEGIN, END = "<!-- measured: python -m benchmarks.scale -->", "<!-- end -->"
+OF_SCORES = "<!-- measured: scores -->"
+SIZES_OF_SCORES = (1_000_000, 20_000_000)
 SIZES = (1_000_000, 10_000_000, 20_000_000, 100_000_000)
 MODELS = ("forest", "logreg")
 MEMORY = "500MB"
@@ -133,6 +135,61 @@ def measured(n: int) -> str:
     )
 
 
+_SCORES = """
+import sys
+import numpy as np, pyarrow as pa, pyarrow.parquet as pq
+n, folder = int(sys.argv[1]), sys.argv[2]
+rng = np.random.default_rng(9)
+y = (rng.random(n) < 0.01).astype(np.int8)
+shared = rng.normal(size=n) + 1.5 * y
+for model, noise in (("forest", 0.6), ("logreg", 0.9), ("tree", 1.2)):
+    p = 1 / (1 + np.exp(5.5 - 1.3 * (shared + noise * rng.normal(size=n))))
+    table = pa.table({"id": np.arange(n), "y_true": y, "p_1": p})
+    pq.write_table(table, f"{folder}/{model}.parquet", row_group_size=1_000_000)
+"""
+_METRICS = ("roc_auc", "average_precision", "pr_auc", "partial_auc", "log_loss", "brier")
+
+
+def measured_scores(n: int) -> str:
+    """Return one row of the table of scores; the error where the rows themselves can be had in memory."""
+    with tempfile.TemporaryDirectory(prefix="scale-") as place:
+        folder, sums = Path(place) / "models", Path(place) / "sums"
+        folder.mkdir()
+        cost_of(sys.executable, "-c", _SCORES, str(n), str(folder))
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        program = (sys.executable, "-m", "evalreport")
+        ours = cost_of(*program, "aggregate", str(folder), "-o", str(sums), "--memory-limit", MEMORY)
+        run = cost_of(*program, "run", str(sums), "-o", f"{place}/out", "-f", "json")
+        error = f"{largest_error(folder, sums):.4f}" if n <= 1_000_000 else ""
+    return (
+        f"| {n:,} | {size / 1e6:,.0f} MB | {ours.processor:.1f} s | {ours.clock:.1f} s | {ours.memory / 1e9:.2f} GB"
+        f" | {run.clock:.1f} s | {error} |"
+    )
+
+
+def largest_error(folder: Path, sums: Path) -> float:
+    """Return the largest distance between values from sums and from rows, differences too, in standard errors."""
+    import evalreport as er
+
+    found, own = (er.evaluate(source, metrics=_METRICS, resamples=100) for source in (sums, folder))
+    errors = [
+        abs((one.value or 0) - (other.value or 0)) / (other.standard_error or 1)
+        for one, other in zip(found.metrics, own.metrics, strict=True)
+    ]
+    first, second = ([row for row in r.comparisons if row.recommended] for r in (found, own))
+    for one, other in zip(first, second, strict=True):
+        if one.difference is not None and other.difference is not None and other.low is not None:
+            error = ((other.high or 0) - other.low) / (2 * 1.96)
+            errors.append(abs(one.difference - other.difference) / error)
+    return max(errors)
+
+
+def written(page: str, begin: str, lines: Sequence[str]) -> str:
+    """Return a page with a table in its place."""
+    before, _, rest = page.partition(begin)
+    return before + "\n".join([begin, "", *lines, "", END]) + rest.partition(END)[2]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure every size, print the table, and write it into the page where the usual sizes were measured."""
     sizes = [int(float(word)) for word in arguments] or list(SIZES)
@@ -145,10 +202,16 @@ def main(arguments: Sequence[str]) -> int:
     for n in sizes:
         lines.append(measured(n))
         print(lines[-1], flush=True)
+    of_scores = [
+        "| examples | files | processor | clock | peak memory | `run` after | largest error |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for n in sizes if arguments else SIZES_OF_SCORES:
+        of_scores.append(measured_scores(n))
+        print(of_scores[-1], flush=True)
     if not arguments and PAGE.exists():
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        table = "\n".join([BEGIN, "", *lines, "", END])
-        PAGE.write_text(before + table + rest.partition(END)[2], encoding="utf-8")
+        page = written(PAGE.read_text(encoding="utf-8"), BEGIN, lines)
+        PAGE.write_text(written(page, OF_SCORES, of_scores), encoding="utf-8")
     return 0
 
 

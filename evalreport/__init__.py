@@ -256,6 +256,7 @@ def load(
     >>> er.load({"tree": {"y_pred": ["yes", "no"]}}, truth=["yes", "yes"]).positive
     'yes'
     """
+    import evalreport.metrics  # noqa: F401 - registers what engines add up of scores
     from evalreport import data
     from evalreport.config import memory_bytes
     from evalreport.data.aggregates import settled_options
@@ -383,6 +384,7 @@ def aggregate(
     Aggregated
         Where the counts are, and of how many examples and models.
     """
+    import evalreport.metrics  # noqa: F401 - registers what is added up of scores
     from evalreport.config import memory_bytes
     from evalreport.data.aggregates import aggregate, settled_options
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -14,7 +14,7 @@ from evalreport.comparisons.all_models import Drawn, crossing_sentence, dominanc
 from evalreport.comparisons.fits import trained_once
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
-from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions
+from evalreport.data.predictions import Floats, Indices, Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import t_quantile
 from evalreport.engine.draws import mapped
 from evalreport.intervals import all_intervals, leads_as_proportion
@@ -84,35 +84,43 @@ def distribution_fields(samples: Sequence[Sample], options: Options) -> ResultFi
 
 def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
     """Count each model's scores by true class, in bins of equal width; nothing but for a binary task."""
-    predictions = sample.predictions
-    true = predictions.y_true
-    if predictions.task != "binary" or predictions.positive is None or true is None:
-        return ()
     found = []
-    for outputs in predictions.models:
-        if outputs.score is None:
-            continue
-        rows = _rows(outputs, len(true))
-        score, weight = outputs.score[rows], sample.units.base[rows]
-        scale: Literal["probability", "score"] = "score"
-        # A column of scores ranks even where there are probabilities beside it.
-        if outputs.proba is not None and np.array_equal(
-            outputs.score, outputs.proba[:, predictions.positive_code]
-        ):
-            scale = "probability"
-        edges = np.arange(SCORE_BINS + 1) / SCORE_BINS if scale == "probability" else _edges(score)
+    predictions = sample.predictions
+    for model, score, positive, weight, is_probability in _scored(sample):
+        scale: Literal["probability", "score"] = "probability" if is_probability else "score"
+        edges = np.arange(SCORE_BINS + 1) / SCORE_BINS if is_probability else _edges(score)
         place = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
         for code, name in enumerate(predictions.classes):
-            own = true[rows] == code
+            own = positive if code == predictions.positive_code else ~positive
             counts = np.bincount(place[own], weights=weight[own], minlength=len(edges) - 1)
             found.append(
                 ScoreHistogramRecord(
-                    model=outputs.name, true=name, positive=code == predictions.positive_code, scale=scale,
+                    model=model, true=name, positive=code == predictions.positive_code, scale=scale,
                     edges=tuple(edges.tolist()),
                     counts=tuple(counts.tolist()), n=float(counts.sum()),
                 )
             )  # fmt: skip
     return tuple(found)
+
+
+def _scored(sample: Sample) -> Iterator[tuple[str, Floats, Mask, Floats, bool]]:
+    """Yield each model's scores, which are of positives, their weights, and whether they are probabilities."""
+    predictions, true = sample.predictions, sample.predictions.y_true
+    if predictions.task != "binary" or predictions.positive is None or true is None:
+        return
+    for model, bins in {} if predictions.scores is None else predictions.scores.bins.items():
+        positive = np.repeat([True, False], len(bins.middle))
+        weight = np.concatenate([bins.positives, bins.negatives])
+        yield model, np.tile(bins.middle, 2), positive, weight, bins.probability
+    for outputs in predictions.models:
+        if outputs.score is not None:
+            rows = _rows(outputs, len(true))
+            # A column of scores ranks even where there are probabilities beside it.
+            is_probability = outputs.proba is not None and np.array_equal(
+                outputs.score, outputs.proba[:, predictions.positive_code]
+            )
+            weight, positive = sample.units.base[rows], true[rows] == predictions.positive_code
+            yield outputs.name, outputs.score[rows], positive, weight, is_probability
 
 
 def _rows(outputs: ModelOutputs, n: int) -> Indices:

@@ -16,7 +16,7 @@ from evalreport.audit.gates import judge, parse
 from evalreport.audit.kept_files import EARLIER, Recorded
 from evalreport.config import AnyPath, Options, is_number, with_fields
 from evalreport.data import load
-from evalreport.data.aggregates import aggregate_below
+from evalreport.data.aggregates import aggregate_below, aggregate_in, aggregated_again
 from evalreport.data.predictions import Predictions
 from evalreport.data.sources import Found, at_hand, digest, places, recorded_files, stays_below
 from evalreport.errors import EvalreportError, InputError, UsageError
@@ -229,6 +229,8 @@ class Verification:
         Name: the version that is recorded, and the one here.
     unchecked
         What could not be recomputed, with what it takes.
+    counted
+        Whether the files that counts were made of give the same counts; None where these are not there.
     """
 
     name: str
@@ -240,6 +242,7 @@ class Verification:
     differences: tuple[Leaf, ...] = ()
     worded: tuple[Leaf, ...] = ()
     unchecked: tuple[Text, ...] = ()
+    counted: bool | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -289,7 +292,7 @@ def _verified(
     jobs: int,
     progress: Progress | None,
 ) -> Verification:
-    content = recorded.content
+    content, near = recorded.content, folder
     folder = aggregate_below(folder, {row["sha256"] for row in content["inputs"]}) or folder
     inputs = input_states(content, folder)
     partly = _checked(recorded, inputs, ())
@@ -298,7 +301,7 @@ def _verified(
         return replace(partly, unchecked=why)
     options = recorded_options(content, folder)
     try:
-        source = recorded_files(content["inputs"], folder, options.truth)
+        source = aggregate_in(folder) or recorded_files(content["inputs"], folder, options.truth)
         found, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
     except InputError as error:
         if any(state.state == "changed" for state in inputs):
@@ -306,8 +309,12 @@ def _verified(
         raise
     except UsageError as error:
         raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
-    compared = leaves(*_comparable(content, found, bool(unchecked)))
-    return _checked(recorded, inputs, compared, unchecked)
+    compared = tuple(leaves(*_comparable(content, found, bool(unchecked))))
+    counted = None if aggregate_in(folder) is None else aggregated_again(folder, near)
+    if counted is False:
+        counts = Leaf(str(Message("verify.counts")), False, "differs", "other counts", "those of the files")
+        compared = (counts, *compared)
+    return replace(_checked(recorded, inputs, compared, unchecked), counted=counted)
 
 
 def recorded_options(content: JsonObject, folder: Path) -> Options:
@@ -368,7 +375,7 @@ def _state(row: JsonObject, lies: str, folder: Path) -> InputState:
 
 def _recomputed(
     recorded: Recorded,
-    source: Found,
+    source: Found | Path,
     options: Options,
     history: History | None,
     series: str,

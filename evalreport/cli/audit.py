@@ -372,6 +372,7 @@ def _lines(found: Verification, most: int | None) -> list[Text]:
     if found.worded:
         lines.append(Message("verify.worded", n=len(found.worded)))
     lines += [Message("verify.not_recomputed", what=what) for what in found.unchecked]
+    lines += [Message("verify.counted_again")] if found.counted else []
     return [*lines, _summary(found)]
 
 

@@ -426,6 +426,7 @@ def aggregate_command(
         raise UsageError("-o DIR is missing: the folder that the counts go to")
     context.obj["interrupted"] = "nothing was written"
     settings = begin(context, models, flags, config)
+    import evalreport.metrics  # noqa: F401 - registers what is added up of scores
     from evalreport.data.aggregates import aggregate
 
     output = settings.output

@@ -112,7 +112,8 @@ NO_SPREAD = Message("reason.no_spread")
 def paired_t(pair: Pair) -> Outcome:
     """Student's t test on the differences of the two models' losses, example by example."""
     mean, error, units = pair.difference.value, pair.difference.corrected_error, pair.difference.n_units
-    if pair.losses is not None and not (pair.losses[:, 0] - pair.losses[:, 1]).any():
+    alike = mean == 0 == error if pair.losses is None else not (pair.losses[:, 0] - pair.losses[:, 1]).any()
+    if alike:
         return Outcome(0.0, 1.0, units - 1, "cohen_d", 0.0)
     if error is None:
         return Outcome(None, None, reason=Message("reason.one_example"))

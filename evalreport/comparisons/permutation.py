@@ -72,7 +72,7 @@ def swap_distributions(
     ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many
     for a, b in pairs:
         for q in quantities:
-            if not all(sample.estimates[m, q].defined for m in (a, b)):
+            if not all(sample.estimates[m, q].swappable for m in (a, b)):
                 continue
             family, draws = definition(q).family, n_swaps(q)
             if family in ("table", "binary_table"):

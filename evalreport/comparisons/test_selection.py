@@ -193,7 +193,7 @@ def _no_labels(pair: Pair) -> Text | None:
 
 def _no_losses(pair: Pair) -> Text | None:
     delta = pair.difference
-    if delta.over_datasets:
+    if delta.over_datasets or delta.summed is not None:
         return None
     return _not_plain(delta, "plain_examples_use_t") or _unless(pair.losses, "losses")
 

@@ -1,5 +1,6 @@
 """A folder of counts that `evalreport aggregate` writes once and `evalreport run` reads in a second, however large
-the predictions were: counts.parquet, and a manifest of what it was made of and under which options.
+the predictions were: counts.parquet, of scores their histograms and sums of products, and a manifest of what it was
+made of and under which options.
 """
 
 from __future__ import annotations
@@ -13,15 +14,25 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from evalreport.config import ASKED, KEYS, AnyPath, Options, filled, with_fields
 from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, lazy, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
-from evalreport.data.sources import File, Found, copies_of_addresses, digest, find_files
-from evalreport.errors import InputError, InputErrors, UsageError
+from evalreport.data.score_sums import ScoreSums
+from evalreport.data.sources import (
+    File,
+    Found,
+    copies_of_addresses,
+    digest,
+    find_files,
+    places,
+    recorded_files,
+    stays_below,
+)
+from evalreport.errors import InputError, InputErrors, UsageError, without_login
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
 from evalreport.version import __version__
@@ -30,8 +41,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "evalreport/aggregate/1"
-MANIFEST, COUNTS = "aggregate.json", "counts.parquet"
-KIND = Kind("aggregate", lambda name: name in (MANIFEST, COUNTS))
+MANIFEST, COUNTS, HISTOGRAMS, PRODUCTS = (
+    "aggregate.json", "counts.parquet", "score_histograms.parquet", "score_products.parquet",
+)  # fmt: skip
+KIND = Kind("aggregate", lambda name: name in (MANIFEST, COUNTS, HISTOGRAMS, PRODUCTS))
 _BINDING = ("task", "positive", "threshold", "cluster", "weight", "resamples", "seed")
 _DEFAULTS = Options()
 
@@ -68,7 +81,10 @@ def aggregate(
     if isinstance(models, (str, Path)) and output.resolve() == Path(models).resolve():
         raise UsageError(f"-o {output}: the folder of the predictions themselves; name another")
     counted, inputs = counts_of(models, options, engine=engine, memory_limit=memory_limit)
-    counts = _as_parquet(counted)
+    tables = {COUNTS: counted.table}
+    if counted.scores is not None:
+        tables |= {HISTOGRAMS: counted.scores.histograms, PRODUCTS: counted.scores.products}
+    files = {name: _as_parquet(table) for name, table in tables.items()}
     names = tuple(sorted({model for own in counted.models for model in own}))
     n = sum(counted.table["count"].to_pylist())
     manifest = {
@@ -79,15 +95,16 @@ def aggregate(
             for name in ASKED
             if name != "truth"
         },
+        "truth": None if options.truth is None else PurePath(without_login(options.truth)).name,
         "models": names,
         "n": n,
         "left_out": counted.left_out,
         "inputs": [dataclasses.asdict(record) for record in inputs],
-        "files": {COUNTS: hashlib.sha256(counts).hexdigest()},
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     try:
-        publish(output, {MANIFEST: text.encode(), COUNTS: counts}, kind=KIND)
+        publish(output, {MANIFEST: text.encode(), **files}, kind=KIND)
     except OSError as error:
         raise UsageError(f"{output}: the counts could not be written: {error.strerror or error}") from error
     return Aggregated(
@@ -131,8 +148,8 @@ def counts_of(
     return counted, tuple(sorted(inputs, key=lambda record: record.path))
 
 
-def counted_frames(models: object, options: Options) -> pa.Table | None:
-    """Return the counts of lazy frames of Dask or Spark that hold labels alone; None: they are others, or hold more.
+def counted_frames(models: object, options: Options) -> Counted | None:
+    """Return the counts of lazy frames of Dask or Spark; None: they are others, or hold what is not counted.
 
     Raises
     ------
@@ -149,7 +166,7 @@ def counted_frames(models: object, options: Options) -> pa.Table | None:
         if any(isinstance(one, NotLabels) for one in each):
             return None
         raise
-    return None if counted.left_out else counted.table
+    return None if counted.left_out else counted
 
 
 def lazy_frames(models: object) -> dict[str, Any]:
@@ -176,11 +193,11 @@ def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:
     )
 
 
-def _as_parquet(counted: Counted) -> bytes:
+def _as_parquet(table: pa.Table) -> bytes:
     import pyarrow.parquet as pq
 
     stream = io.BytesIO()
-    pq.write_table(counted.table, stream, compression="zstd")
+    pq.write_table(table, stream, compression="zstd")
     return stream.getvalue()
 
 
@@ -208,28 +225,87 @@ def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
     return None
 
 
-def counts_file(folder: Path) -> Path:
-    """Return the file of counts of an aggregate.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The file of counts of an aggregate, its sums of scores (None: it has none), and the files that these stand in."""
+
+    counts: Path
+    scores: ScoreSums | None
+    files: tuple[InputRecord, ...]
+
+
+def opened(folder: Path) -> Opened:
+    """Open an aggregate.
 
     Raises
     ------
     InputError
-        It is not the one that the manifest was written with.
+        A file is not the one that the manifest was written with.
     """
     manifest = _manifest(folder)
-    path = folder / COUNTS
-    try:
-        same = digest(path) == manifest["files"][COUNTS]
-    except (OSError, KeyError, TypeError):
-        same = False
-    if not same:
-        raise InputError(
-            "the counts are not those of the manifest beside them",
-            file=str(path),
-            expected=f"the file that {MANIFEST} was written with",
-            remedy=f"aggregate anew: {_line(Options(), folder)}",
+    held = manifest["files"] if isinstance(manifest.get("files"), dict) else {}
+    for name in (COUNTS, *held):
+        try:
+            same = name in (COUNTS, HISTOGRAMS, PRODUCTS) and digest(folder / name) == held[name]
+        except (OSError, KeyError):
+            same = False
+        if not same:
+            raise InputError(
+                "the counts are not those of the manifest beside them",
+                file=str(folder / name),
+                expected=f"the file that {MANIFEST} was written with",
+                remedy=f"aggregate anew: {_line(Options(), folder)}",
+            )
+    if HISTOGRAMS not in held or PRODUCTS not in held:
+        return Opened(folder / COUNTS, None, ())
+    import pyarrow.parquet as pq
+
+    tables = [pq.read_table(folder / name) for name in (HISTOGRAMS, PRODUCTS)]
+    records = [
+        InputRecord(path=name, sha256=held[name], rows=table.num_rows, model=None)
+        for name, table in zip((HISTOGRAMS, PRODUCTS), tables, strict=True)
+    ]
+    return Opened(folder / COUNTS, ScoreSums(*tables), tuple(records))
+
+
+def aggregated_again(folder: Path, near: Path) -> bool | None:
+    """Add up once more the files that an aggregate was made of, and say whether the same comes out.
+
+    Parameters
+    ----------
+    near
+        Holds these files, or a folder that does; None is returned where they are in neither.
+    """
+    manifest = _manifest(folder)
+    rows, named = manifest["inputs"], manifest.get("truth")
+    lies = places(rows)
+
+    def held(place: Path) -> bool:
+        return all(
+            stays_below(lies[row["path"]]) and _is(place / lies[row["path"]], row["sha256"]) for row in rows
         )
-    return path
+
+    place = next((one for one in (near, *sorted(p for p in near.iterdir() if p.is_dir())) if held(one)), None)
+    if place is None or not rows:
+        return None
+    path = next((lies[row["path"]] for row in rows if PurePath(row["path"]).name == named), None)
+    truth = None if path is None else str(place / path)
+    options = dataclasses.replace(filled(Options, _plain(manifest["options"])), truth=truth)
+    counted, _ = counts_of(recorded_files(rows, place, truth), options)
+    recorded = opened(folder)
+    import pyarrow.parquet as pq
+
+    sums = counted.scores
+    return pq.read_table(recorded.counts).equals(counted.table) and (
+        sums is None if recorded.scores is None else sums is not None and recorded.scores.agrees(sums)
+    )
+
+
+def _is(path: Path, sha256: str) -> bool:
+    try:
+        return path.is_file() and digest(path) == sha256
+    except OSError:
+        return False
 
 
 def under_manifest(source: object, options: Options) -> Options:

@@ -1,8 +1,6 @@
 """Predictions of any size -> the joint counts of (truth, every model's answer, slices), by group-bys of an engine.
 
-A row becomes (id, one whole number): its true label, its prediction and its slices, each a digit. Grouped by id, the
-largest number of each model says all of an example, and how many rows it has says whether a model gives it twice;
-grouped by these, what is left is as many rows as there are different examples. All else is done here, on those.
+The engine groups rows by their numbers (``aggregation_plan``); all else is done here, on what is left.
 """
 
 from __future__ import annotations
@@ -17,23 +15,23 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options
+from evalreport.data.aggregation_plan import Plan, planned
 from evalreport.data.engines import Engine
 from evalreport.data.label_sources import (
     COUNT,
     PREDICTION,
     TRUTH,
-    LabelledSource,
     OpenedSource,
     Source,
-    as_text,
     collected,
-    headers_of,
     labelled,
     open_source,
-    require_classes,
     sliced_columns,
     unserved,
+    whole_numbers,
 )
+from evalreport.data.score_aggregation import Scored, score_sums
+from evalreport.data.score_sums import ScoreSums
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.texts import quoted
 
@@ -47,8 +45,6 @@ Numbers = npt.NDArray[np.int64]
 
 MOST_CELLS = 5_000_000
 """So many different examples fit into memory; more are hardly fewer than the rows themselves."""
-_ABSENT = -1
-"""In the place of a model's number: no row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +61,16 @@ class Counted:
     rows
         How many rows each source has.
     left_out
-        Headers of scores and probabilities, which are not counted.
+        Headers of scores and probabilities that are neither counted nor added up.
+    scores
+        The sums of the scores of a binary task; None where no model gives any.
     """
 
     table: pa.Table
     models: tuple[tuple[str, ...], ...]
     rows: tuple[int, ...]
     left_out: tuple[str, ...]
+    scores: ScoreSums | None = None
 
 
 def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counted:
@@ -96,186 +95,23 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     refuse_all(errors)
     columns = sliced_columns(opened, options)
     coded = [labelled(one, columns) for one in opened]
-    plan = _planned(coded, columns, options, engine)
+    plan = planned(coded, columns, options, engine)
     cells = collected(plan.cells.head(MOST_CELLS + 1))
     if cells.num_rows > MOST_CELLS:
         raise UsageError(
             f"there are more than {MOST_CELLS:,} different examples (truth, every model's answer, slices), too many to"
             " count: name fewer slices, or columns of fewer values"
         )
-    codes = _Codes(plan, {name: _numbers(cells, name) for name in cells.column_names})
+    codes = _Codes(plan, {name: whole_numbers(cells, name) for name in cells.column_names})
     _check(codes, plan)
+    used = {header for one in plan.graded.values() for header in one.headers}
     return Counted(
         table=_table(codes, plan),
         models=tuple(one.models for one in coded),
         rows=tuple(one.rows for one in coded),
-        left_out=tuple(sorted({header for one in opened for header in one.left_out})),
+        left_out=tuple(sorted({header for one in opened for header in one.graded} - used)),
+        scores=_scores(codes, plan, engine) if plan.graded else None,
     )
-
-
-# --- the plan ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Plan:
-    """The frames of a count, and how the numbers in them are made.
-
-    Attributes
-    ----------
-    rows
-        One row a row of a source: ``id``, and in ``v<k>`` the number of giver k, -1 of all others.
-    by_id
-        One row an id: how many rows it has (``n``), and the largest number of each.
-    cells
-        One row a kind of example, ``count`` of them.
-    models
-        Whoever gives rows: the models by name, then each file of true values (None).
-    digits
-        The texts of each digit: the prediction, the true label, each slice.
-    blank
-        The number of a row without an id, above all others.
-    """
-
-    rows: Frame
-    by_id: Frame
-    cells: Frame
-    models: tuple[str | None, ...]
-    files: tuple[str, ...]
-    digits: dict[str, tuple[str, ...]]
-    blank: int
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """The names of the columns of numbers."""
-        return tuple(f"v{place}" for place in range(len(self.models)))
-
-
-def _planned(
-    coded: Sequence[LabelledSource], columns: Sequence[str], options: Options, engine: Engine
-) -> _Plan:
-    """Lay out the two group-bys; nothing is counted yet.
-
-    Raises
-    ------
-    InputError
-        Where two sources hold the same model.
-    UsageError
-        Where the slices have too many values to be digits of one number.
-    """
-    import narwhals as nw
-
-    givers = _givers(coded)
-    labels = {
-        text for one in coded for name in (TRUTH, PREDICTION) for text in one.values.get(name, {}).values()
-    }
-    require_classes(labels, options, coded[0].opened.source.name)
-    digits = {PREDICTION: tuple(sorted(labels)), TRUTH: tuple(sorted(labels))}
-    for column in columns:
-        digits[column] = tuple(sorted({t for one in coded for t in one.values.get(column, {}).values()}))
-    blank = math.prod(len(texts) + 1 for texts in digits.values())
-    if blank >= 2**62:
-        raise UsageError("the slices have too many values together to be counted: name fewer")
-    models = tuple(model for model, _ in givers)
-    long = nw.concat([_numbered(one, digits, models, engine, blank) for one in coded], how="vertical")
-    # Made wide where the rows of an id are together: what moves is the id, its giver and one number.
-    numbers = [f"v{place}" for place in range(len(models))]
-    rows = engine.spread(long).with_columns(
-        nw.when(nw.col("giver") == place).then(nw.col("number")).otherwise(nw.lit(_ABSENT)).alias(name)
-        for place, name in enumerate(numbers)
-    )
-    largest = [nw.col(name).max() for name in numbers]
-    by_id = rows.group_by("id").agg(nw.len().alias("n"), *largest)
-    return _Plan(
-        rows=rows,
-        by_id=by_id,
-        cells=by_id.group_by("n", *numbers).agg(nw.len().alias(COUNT)),
-        models=models,
-        files=tuple(file for _, file in givers),
-        digits=digits,
-        blank=blank,
-    )
-
-
-def _givers(coded: Sequence[LabelledSource]) -> list[tuple[str | None, str]]:
-    """Return who gives rows and the file that they stand in: the models by name, then the files of true values."""
-    owner: dict[str, Source] = {}
-    for one in coded:
-        source = one.opened.source
-        for model in one.models:
-            first = owner.setdefault(model, source)
-            if first is not source and not (first.part and source.part):
-                raise InputError(
-                    f"the model {quoted(model)} is in {first.name} and in {source.name}",
-                    file=source.name,
-                    expected="each model in one file",
-                    remedy="rename one of the two files, or join their rows in one file",
-                )
-    truths = [one.opened.source.name for one in coded if one.opened.source.is_truth]
-    files = ((model, owner[model].name) for model in sorted(owner))
-    return [*files, *((None, file) for file in truths)]
-
-
-def _numbered(
-    one: LabelledSource,
-    digits: dict[str, tuple[str, ...]],
-    models: Sequence[str | None],
-    engine: Engine,
-    blank: int,
-) -> Frame:
-    """Turn each row of a source into its id, the place of whoever gives it among ``models``, and its number."""
-    import narwhals as nw
-
-    opened = one.opened
-    headers = headers_of(opened, [name for name in digits if name not in (TRUTH, PREDICTION)])
-    if "model" in one.values:
-        headers["model"] = opened.roles.columns["model"]
-    texts = {f"t{i}": as_text(opened, header) for i, header in enumerate(headers.values())}
-    frame = opened.source.frame.select(as_text(opened, opened.roles.columns["id"]).alias("id"), **texts)
-    for i, name in enumerate(headers):
-        places = models if name == "model" else digits[name]
-        frame = _joined(frame, f"t{i}", f"c{i}", one.values[name], places, engine)
-    codes = {name: nw.col(f"c{i}") for i, name in enumerate(headers)}
-    # Horner's rule, the first digit being the highest.
-    number: nw.Expr = nw.lit(0)
-    for name, values in digits.items():
-        number = number * (len(values) + 1)
-        number = number + codes[name] if name in codes else number
-    if "model" in codes:
-        giver: nw.Expr = codes["model"] - 1
-    else:
-        giver = nw.lit(models.index(one.models[0] if one.models else None))
-    return frame.select(
-        nw.col("id").fill_null(""),
-        giver.cast(nw.Int64).alias("giver"),
-        nw.when(nw.col("id").is_null()).then(nw.lit(blank)).otherwise(number).cast(nw.Int64).alias("number"),
-    )
-
-
-def _joined(
-    frame: Frame, text: str, code: str, values: dict[str, str], places: Sequence[str | None], engine: Engine
-) -> Frame:
-    """Add the code of a text: its place among ``places``, counted from 1; 0 where it is empty."""
-    import narwhals as nw
-    import pyarrow as pa
-
-    number = {value: i + 1 for i, value in enumerate(places)}
-    if not values:
-        return frame.with_columns(nw.lit(0).cast(nw.Int64).alias(code))
-    known = pa.table(
-        {
-            text: pa.array(list(values), pa.string()),
-            code: pa.array([number[value] for value in values.values()], pa.int64()),
-        }
-    )
-    joined = frame.join(engine.small(known), on=text, how="left")
-    return joined.with_columns(nw.col(code).fill_null(0).cast(nw.Int64))
-
-
-def _numbers(table: pa.Table, column: str) -> Numbers:
-    import pyarrow as pa
-
-    values: Numbers = table[column].cast(pa.int64()).to_numpy()
-    return values
 
 
 # --- what was counted -------------------------------------------------------------------------------------------------
@@ -284,7 +120,7 @@ def _numbers(table: pa.Table, column: str) -> Numbers:
 class _Codes:
     """The cells as arrays: ``n`` rows of an id and ``count`` ids (C,), and the digits of each giver (G, C)."""
 
-    def __init__(self, plan: _Plan, cells: dict[str, Numbers]) -> None:
+    def __init__(self, plan: Plan, cells: dict[str, Numbers]) -> None:
         self.n = cells["n"]
         self.count = cells[COUNT]
         self.number = np.stack([cells[name] for name in plan.numbers])
@@ -313,7 +149,7 @@ class _Codes:
         return np.where(low == high, high, -1)
 
 
-def _check(codes: _Codes, plan: _Plan) -> None:
+def _check(codes: _Codes, plan: Plan) -> None:
     """Refuse what a run refuses.
 
     Raises
@@ -349,7 +185,7 @@ def _check(codes: _Codes, plan: _Plan) -> None:
     _check_agreement(codes, plan)
 
 
-def _stands_twice(codes: _Codes, plan: _Plan, twice: npt.NDArray[np.bool_]) -> InputError:
+def _stands_twice(codes: _Codes, plan: Plan, twice: npt.NDArray[np.bool_]) -> InputError:
     import narwhals as nw
 
     example = _example(codes, plan, twice)
@@ -367,7 +203,7 @@ def _stands_twice(codes: _Codes, plan: _Plan, twice: npt.NDArray[np.bool_]) -> I
     )
 
 
-def _lacks_ids(codes: _Codes, plan: _Plan, giver: int, lost: npt.NDArray[np.bool_]) -> InputError:
+def _lacks_ids(codes: _Codes, plan: Plan, giver: int, lost: npt.NDArray[np.bool_]) -> InputError:
     some = codes.given[~codes.is_truth].any(axis=0)
     shared = codes.given[~codes.is_truth].all(axis=0)
     return InputError(
@@ -381,7 +217,7 @@ def _lacks_ids(codes: _Codes, plan: _Plan, giver: int, lost: npt.NDArray[np.bool
     )
 
 
-def _check_agreement(codes: _Codes, plan: _Plan) -> None:
+def _check_agreement(codes: _Codes, plan: Plan) -> None:
     for name in plan.digits:
         if name == PREDICTION:
             continue
@@ -408,7 +244,7 @@ def _of(codes: _Codes, wrong: npt.NDArray[np.bool_]) -> str:
     return "" if ids == 1 else f" (one of {ids:,} such ids)"
 
 
-def _example(codes: _Codes, plan: _Plan, wrong: npt.NDArray[np.bool_]) -> str:
+def _example(codes: _Codes, plan: Plan, wrong: npt.NDArray[np.bool_]) -> str:
     """Return the first id, in order, of the largest of the wrong cells: the engine counts once more for it."""
     import narwhals as nw
 
@@ -419,7 +255,7 @@ def _example(codes: _Codes, plan: _Plan, wrong: npt.NDArray[np.bool_]) -> str:
     return str(collected(plan.by_id.filter(same).select(nw.col("id").min()))["id"][0].as_py())
 
 
-def _table(codes: _Codes, plan: _Plan) -> pa.Table:
+def _table(codes: _Codes, plan: Plan) -> pa.Table:
     """Return the counts as text columns, equal cells together and in canonical order."""
     import pyarrow as pa
 
@@ -442,3 +278,126 @@ def _table(codes: _Codes, plan: _Plan) -> pa.Table:
     for (name, (_, texts)), code in zip(columns.items(), distinct, strict=True):
         found[name] = pa.array([None, *texts], pa.string()).take(pa.array(code))
     return pa.table(found)
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
+
+
+def _scores(codes: _Codes, plan: Plan, engine: Engine) -> ScoreSums | None:
+    """Add up the scores of all examples; None where the truth is of one class.
+
+    Raises
+    ------
+    InputError
+        A score that is empty or no finite number, a probability outside [0, 1], an example without a label.
+    """
+    import narwhals as nw
+
+    used = codes.given[~codes.is_truth].all(axis=0)
+    predicted = codes.digit(PREDICTION)[~codes.is_truth]
+    true = codes.agreed(TRUTH)
+    without = used & ((true == 0) | (predicted == 0).any(axis=0))
+    if without.any():
+        raise InputError(
+            f"the id {_example(codes, plan, without)} has no label{_of(codes, without)}",
+            file=plan.files[0],
+            expected="a true label of every example and every model's label of it, where there are scores",
+            remedy="fill in the cells, leave the examples out, or leave the scores out",
+        )
+    assert plan.positive is not None
+    place = 1 + plan.digits[TRUTH].index(plan.positive)
+    sizes = (int(codes.count[used & (true != place)].sum()), int(codes.count[used & (true == place)].sum()))
+    if min(sizes) == 0:
+        return None
+    model = next(i for i, name in enumerate(plan.models) if name is not None)
+    digits = [_digit(plan, name) for name in plan.digits]
+    slices = [name for name in plan.digits if name not in (TRUTH, PREDICTION)]
+    order = list(plan.digits)
+    ranked = sorted(plan.graded)
+    named = {f"s{k}": nw.col(f"s{place}") for k, place in enumerate(ranked)}
+    named |= {
+        f"p{k}": nw.col(f"p{place}")
+        for k, place in enumerate(ranked)
+        if plan.graded[place].probability is not None
+    }
+    frame = plan.by_id.filter(nw.col(f"v{model}") >= 0).select(
+        (digits[order.index(TRUTH)] == place).cast(nw.Int64).alias("y"),
+        *(digits[order.index(name)].alias(f"g{i}") for i, name in enumerate(slices)),
+        **named,
+    )
+    limits = _limits(frame, plan, list(named), ranked)
+    return score_sums(
+        Scored(
+            frame=frame,
+            models=tuple(str(plan.models[place]) for place in ranked),
+            with_probabilities=frozenset(k for k in range(len(ranked)) if f"p{k}" in named),
+            on_probabilities=frozenset(k for k, at in enumerate(ranked) if plan.graded[at].score is None),
+            limits=np.array([limits[f"s{k}"] for k in range(len(ranked))]),
+            probabilities=np.array([limits.get(f"p{k}", (0.0, 1.0)) for k in range(len(ranked))]),
+            slices={name: (None, *plan.digits[name]) for name in slices},
+            classes=sizes,
+        ),
+        engine,
+    )
+
+
+def _digit(plan: Plan, name: str) -> nw.Expr:
+    """Return one digit of an id: what any of its rows says, where they agree."""
+    import narwhals as nw
+
+    order = list(plan.digits)
+    below = math.prod(len(plan.digits[other]) + 1 for other in order[order.index(name) + 1 :])
+    size = len(plan.digits[name]) + 1
+    own = [
+        nw.when(nw.col(number) >= 0).then(nw.col(number) // below % size).otherwise(nw.lit(0))
+        for number in plan.numbers
+    ]
+    return nw.max_horizontal(*own).cast(nw.Int64)
+
+
+def _limits(
+    frame: Frame, plan: Plan, names: Sequence[str], ranked: Sequence[int]
+) -> dict[str, tuple[float, float]]:
+    """Return the smallest and the largest number in each column, and refuse what a run refuses."""
+    import narwhals as nw
+
+    asked: list[nw.Expr] = []
+    for name in names:
+        column = nw.col(name)
+        usable = column.is_finite().fill_null(value=False)
+        asked += [
+            column.min().alias(f"{name} low"),
+            column.max().alias(f"{name} high"),
+            (~usable).cast(nw.Int64).sum().alias(f"{name} unusable"),
+        ]
+    row = collected(frame.select(*asked)).to_pylist()[0]
+    found: dict[str, tuple[float, float]] = {}
+    errors = []
+    for name in names:
+        place = ranked[int(name[1:])]
+        header = plan.graded[place].headers[-1 if name[0] == "p" else 0]
+        low, high, unusable = (row[f"{name} {what}"] for what in ("low", "high", "unusable"))
+        if unusable:
+            errors.append(
+                InputError(
+                    f"{unusable:,} scores are empty or no finite numbers",
+                    file=plan.files[place],
+                    column=header,
+                    expected="a finite number in every row of the model",
+                    remedy="fill them in, leave these examples out for every model, or leave the column out",
+                )
+            )
+        elif name[0] == "p" and not 0 <= low <= high <= 1:
+            errors.append(
+                InputError(
+                    f"the numbers run from {low:.6g} to {high:.6g}, so they are no probabilities",
+                    file=plan.files[place],
+                    column=header,
+                    expected="probabilities from 0 to 1",
+                    remedy="call the column score if it ranks the examples",
+                )
+            )
+        else:
+            found[name] = (float(low), float(high))
+    refuse_all(errors)
+    return found

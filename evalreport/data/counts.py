@@ -16,15 +16,19 @@ from evalreport.data.columns import PROBABILITY_PREFIXES, Roles, combined, float
 from evalreport.data.concatenation import Rows, Table, gather, positions
 from evalreport.data.predictions import Indices, Predictions
 from evalreport.data.reading import Columns, empty_file
+from evalreport.data.score_sums import ScoreSums
 from evalreport.data.selection import subset
 from evalreport.errors import InputError, UsageError
-from evalreport.records import FoundRecord
+from evalreport.records import FoundRecord, warning
 from evalreport.texts import Message, quoted
 
 ANSWERS = "y_pred."
 """A column that begins so holds the answers of the model that the rest of its name says."""
 MOST_EXAMPLES = 2**53
 """Up to here floating-point numbers are exact for every whole number."""
+
+ENOUGH_FOR_SUMS = 1_000
+"""With fewer examples of a class the normal distribution is a rough one for what is ranked."""
 
 _OF_EXAMPLES = frozenset(spellings("y_pred", "score", "outcome", "value"))
 _NOT_OF_COUNTS = _OF_EXAMPLES | set(spellings("id", "model"))
@@ -221,6 +225,22 @@ def counts_found(rows: Rows) -> tuple[FoundRecord, ...]:
         ),
         FoundRecord(what="counts", value=value, why=Message("found.counts.why")),
     )
+
+
+def with_scores(predictions: Predictions, scores: ScoreSums | None) -> Predictions:
+    """Put the sums of scores beside the counts that an engine made, and say what they give."""
+    if scores is None:
+        return predictions
+    why = Message("found.counts.why_with_scores")
+    found = [replace(record, why=why) if record.what == "counts" else record for record in predictions.found]
+    said = FoundRecord(
+        what="scores",
+        value=Message("found.scores.value", n=len(scores.models)),
+        why=Message("found.scores.why"),
+    )
+    rarest = min(scores.class_sizes) if scores.models else 0
+    few = (warning("few_for_sums", n=rarest, enough=ENOUGH_FOR_SUMS),) if rarest < ENOUGH_FOR_SUMS else ()
+    return replace(predictions, scores=scores, found=(*found, said), warnings=(*predictions.warnings, *few))
 
 
 def distinct(predictions: Predictions) -> Predictions:

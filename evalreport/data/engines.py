@@ -35,6 +35,7 @@ MEMORY = 500_000_000
 """Bytes that DuckDB takes for counting unless told otherwise: with more it is no faster; the rest lies on disk."""
 SECONDS_TO_CONNECT = 10
 BYTES_A_PARTITION = "128MiB"
+PARTS_OF_A_PART = 4
 _DELIMITED = {"csv": ",", "csv.gz": ",", "tsv": "\t", "tsv.gz": "\t"}
 
 
@@ -50,6 +51,8 @@ class Engine:
         Opens a file, by its path and what messages call it, without reading its rows.
     small
         Makes a frame of the engine of a small table.
+    keep
+        Lets the engine work out a frame once that is used several times.
     spread
         Brings the rows of an id together on one worker.
     """
@@ -57,6 +60,7 @@ class Engine:
     name: Name
     scan: Callable[[Path, str], nw.LazyFrame[Any]]
     small: Callable[[pa.Table], nw.LazyFrame[Any]]
+    keep: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]]
     spread: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]] = lambda frame: frame
 
 
@@ -142,6 +146,7 @@ def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
 
     _complaints_silenced()
     scanned: list[tuple[Path, str]] = []
+    kept: list[str] = []
     with database(memory_limit or min(MEMORY, usable_memory())) as connection:
         connection.execute("SET preserve_insertion_order = false")
 
@@ -165,14 +170,24 @@ def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
         def small(table: pa.Table) -> nw.LazyFrame[Any]:
             return lazy(connection.from_arrow(table))
 
+        def keep(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+            native: Untyped = frame.to_native()
+            kept.append(f"kept_{len(kept)}")
+            native.create(kept[-1])
+            return lazy(connection.table(kept[-1]))
+
         try:
-            yield Engine("duckdb", scan, small)
+            # Of a union of files its group-by lets nothing go to disk; of a table it does.
+            yield Engine("duckdb", scan, small, keep, spread=keep)
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
             for path, name in scanned:
                 read_file(path, name, _every, memory_limit=memory_limit)  # says where the fault is
             raise _gave_up("duckdb", error) from None
+        finally:
+            for name in kept:
+                connection.execute(f"DROP TABLE IF EXISTS {name}")
 
 
 def _every(names: tuple[str, ...]) -> dict[str, Kind]:
@@ -257,12 +272,16 @@ def _of_dask() -> Engine:
         from_pandas: Untyped = dd.from_pandas
         return lazy(from_pandas(table.to_pandas(), npartitions=1))
 
+    def keep(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        native: Untyped = frame.to_native()
+        return lazy(native.persist())
+
     def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # Else its group-by gathers fifteen partitions in one.
         native: Untyped = frame.to_native()
         return lazy(native.shuffle("id") if native.npartitions > 1 else native)
 
-    return Engine("dask", scan, small, spread)
+    return Engine("dask", scan, small, keep, spread)
 
 
 # --- Spark ------------------------------------------------------------------------------------------------------------
@@ -304,6 +323,8 @@ _SPARK = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "64MB",
 }
 
 
@@ -332,11 +353,18 @@ def _of_spark(session: Untyped) -> Engine:
             )  # of the versions of pandas that it has not seen yet
             return lazy(session.createDataFrame(table))
 
+    def keep(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        native: Untyped = frame.to_native()
+        return lazy(native.persist())
+
     def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         native: Untyped = frame.to_native()
-        return lazy(native.repartition("id"))
+        # Of few rows as many parts as the session is set to would nearly all be empty, and each takes its time.
+        parts = PARTS_OF_A_PART * native.rdd.getNumPartitions()
+        few = parts < int(session.conf.get("spark.sql.shuffle.partitions"))
+        return lazy(native.repartition(*([parts] if few else []), "id"))
 
-    return Engine("spark", scan, small, spread)
+    return Engine("spark", scan, small, keep, spread)
 
 
 def _lacks(name: Name) -> UsageError:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from evalreport.config import Options
 from evalreport.data.columns import (
     IDENTITY_COLUMNS,
@@ -17,6 +20,7 @@ from evalreport.data.columns import (
     is_number,
     is_whole,
     keep,
+    one_spelling,
     require_usable,
     understand,
     whole,
@@ -66,8 +70,6 @@ def unserved(options: Options) -> str | None:
                 f"--{name} {value}: joint counts do not say which examples belong together or what they weigh, so this"
                 " is not aggregated yet; run on the files themselves"
             )
-    if options.threshold is not None:
-        return f"--threshold {options.threshold:g}: only labels (y_pred) are aggregated yet, so there is nothing to cut"
     if options.task not in _TASKS:
         return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
     if options.join != "error" or options.same_input is not None:
@@ -84,8 +86,13 @@ class OpenedSource:
     schema: nw.Schema
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """The headers of scores and probabilities, which are not counted."""
+    def labelled(self) -> bool:
+        """Whether it holds labels; where not, they are cut from scores."""
+        return "y_pred" in self.roles.columns
+
+    @property
+    def graded(self) -> tuple[str, ...]:
+        """The headers of scores and probabilities."""
         score = [self.roles.columns["score"]] if "score" in self.roles.columns else []
         lone = [self.roles.lone] if self.roles.lone is not None else []
         return (*score, *self.roles.probabilities.values(), *lone, *self.roles.unlabelled)
@@ -106,20 +113,79 @@ def open_source(source: Source, options: Options) -> OpenedSource:
         needed: tuple[str, ...] = ("id", "y_true")
     else:
         require_usable(roles, names, source.name)
-        needed = ("id", "y_pred")
+        needed = ("id",)
         _refuse_other_designs(roles, source.name)
+    found = OpenedSource(source, roles, schema)
     for name in needed:
         if name not in roles.columns:
             raise NotLabels(
                 f"there is no column {name!r}",
                 file=source.name,
                 column=name,
-                expected="the columns id and y_pred (of true values: id and y_true): only labels are aggregated yet",
-                remedy="write each model's label as y_pred, or run on the files themselves"
-                if name == "y_pred"
-                else f"add the column {name}: rows are never matched by their order",
+                expected="the columns id and y_pred, or a probability of two classes (of true values: id and y_true)",
+                remedy=f"add the column {name}: rows are never matched by their order",
             )
-    return OpenedSource(source, roles, schema)
+    if not source.is_truth and not found.labelled and not found.graded:
+        raise without_labels(found)
+    return found
+
+
+def without_labels(one: OpenedSource) -> NotLabels:
+    """Return the error of a source that has no labels, and none can be cut from what it has."""
+    return NotLabels(
+        "there is no column 'y_pred'",
+        file=one.source.name,
+        column="y_pred",
+        expected="the column y_pred, or of two classes a probability (or a score and --threshold) to cut labels from",
+        remedy="write each model's label as y_pred, or run on the files themselves",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What ranks the examples of a binary source: the expressions of its score and its probability, and their headers.
+
+    ``score`` is None where the probability ranks, ``probability`` where there is none.
+    """
+
+    score: nw.Expr | None
+    probability: nw.Expr | None
+    headers: tuple[str, ...]
+
+    @property
+    def ranking(self) -> nw.Expr:
+        """What ranks: the score, else the probability."""
+        found = self.probability if self.score is None else self.score
+        assert found is not None
+        return found
+
+    @property
+    def cut(self) -> nw.Expr:
+        """What labels are cut from: the probability, else the score."""
+        found = self.score if self.probability is None else self.probability
+        assert found is not None
+        return found
+
+
+def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded | None:
+    """Return what ranks the examples of a source of two classes; None: it gives nothing that does."""
+    import narwhals as nw
+
+    roles = one.roles
+    header = roles.columns.get("score")
+    score = None if header is None else nw.col(header).cast(nw.Float64)
+    known = {one_spelling([*classes, label])[label]: own for label, own in roles.probabilities.items()}
+    own = known.get(positive, roles.lone)
+    other = next((h for label, h in known.items() if label in classes and label != positive), None)
+    probability = None
+    if own is not None:
+        probability = nw.col(own).cast(nw.Float64)
+    elif other is not None:
+        probability = 1.0 - nw.col(other).cast(nw.Float64)
+    if score is None and probability is None:
+        return None
+    used = (header, own, other if known.get(positive) is not None or own is None else None)
+    return Graded(score, probability, tuple(h for h in used if h is not None))
 
 
 def _refuse_other_designs(roles: Roles, name: str) -> None:
@@ -279,6 +345,14 @@ def collected(frame: Frame) -> pa.Table:
     """Let the engine work, and return what it found."""
     table: pa.Table = frame.collect(backend="pyarrow").to_native()
     return table
+
+
+def whole_numbers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
+    """Return a column of whole numbers, of whatever width the engine has made them."""
+    import pyarrow as pa
+
+    values: npt.NDArray[np.int64] = table[column].cast(pa.int64()).to_numpy()
+    return values
 
 
 def require_classes(labels: set[str], options: Options, file: str) -> None:

@@ -13,11 +13,11 @@ from typing import TypeAlias, TypeGuard
 import numpy as np
 
 from evalreport.config import Options, Task
-from evalreport.data.aggregates import aggregate_in, counted_frames, counts_file, counts_of
+from evalreport.data.aggregates import aggregate_in, counted_frames, counts_of, opened
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.attempts import Answers, settle_attempts
 from evalreport.data.concatenation import Rows, Table, gather
-from evalreport.data.counts import counts_found, distinct, refuse_options, rows_of_counts
+from evalreport.data.counts import counts_found, distinct, refuse_options, rows_of_counts, with_scores
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
 from evalreport.data.frames import memory_tables, truth_from_memory
@@ -27,6 +27,7 @@ from evalreport.data.outputs import model_outputs, parse_outputs
 from evalreport.data.predictions import Codes, Column, Mask, ModelOutputs, Predictions
 from evalreport.data.probabilities import name_probabilities, settle_missing
 from evalreport.data.reading import Columns, named_by
+from evalreport.data.score_sums import ScoreSums
 from evalreport.data.selection import marked_as_test
 from evalreport.data.sources import (
     Copies,
@@ -109,7 +110,8 @@ def _loaded(
     engine: str | None,
     copies: Copies,
 ) -> Predictions:
-    source, options, counted = _counts_instead(source, truth, options, engine, memory_limit)
+    instead = _counts_instead(source, truth, options, engine, memory_limit)
+    source, options = instead.source, instead.options
     rows, inputs, found, warnings = _gathered(source, options, truth, classes, memory_limit, copies)
     task = find_task(rows, options)
     answers, whole = _parsed_and_aligned(rows, task, options, memory_limit)
@@ -149,11 +151,12 @@ def _loaded(
             *described.warnings,
         ),
     )
-    predictions = distinct(predictions)
+    predictions = with_scores(distinct(predictions), instead.scores)
     if not (isinstance(source, Found) or _is_path(source)):
-        predictions = dataclasses.replace(
-            predictions, inputs=counted or (memory_record(predictions), *inputs)
-        )
+        inputs = instead.inputs or (memory_record(predictions), *inputs)
+        predictions = dataclasses.replace(predictions, inputs=inputs)
+    elif instead.inputs:
+        predictions = dataclasses.replace(predictions, inputs=(*inputs, *instead.inputs))
     return oddities(with_training_rows(predictions), options)
 
 
@@ -184,31 +187,44 @@ def _gathered(
     return rows, inputs, (*found, *of_tasks), warnings
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Instead:
+    """What is loaded: the source itself, or counts in its place with the sums of scores; and the files of these."""
+
+    source: object
+    options: Options
+    inputs: tuple[InputRecord, ...] = ()
+    scores: ScoreSums | None = None
+
+
 def _counts_instead(
     source: object, truth: object, options: Options, engine: str | None, memory_limit: int | None
-) -> tuple[object, Options, tuple[InputRecord, ...]]:
-    """Return counts in the place of an aggregate's folder, or of rows that an engine counts; and the files of these.
+) -> _Instead:
+    """Return counts in the place of an aggregate's folder, or of rows that an engine counts.
 
     Raises
     ------
     InputError
-        Where files hold scores too, which a run on an engine would miss.
+        Where files hold scores of more than two classes, which a run on an engine would miss.
     """
     folder = aggregate_in(source)
     if folder is not None:
-        return counts_file(folder), options, ()
+        found = opened(folder)
+        return _Instead(found.counts, options, found.files, found.scores)
     if engine is None or not (isinstance(source, Found) or _is_path(source)):
         counts = counted_frames(source, options) if truth is None and options.truth is None else None
-        return (source if counts is None else counts), options, ()
+        if counts is None:
+            return _Instead(source, options)
+        return _Instead(counts.table, options, (), counts.scores)
     counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)
     if counted.left_out:
         raise InputError(
-            f"the files hold scores or probabilities ({', '.join(counted.left_out[:3])}), of which"
-            f" {engine.partition('=')[0]} counts none yet",
-            expected="labels alone (id, y_true, y_pred)",
+            f"the files hold scores or probabilities ({', '.join(counted.left_out[:3])}) that"
+            f" {engine.partition('=')[0]} does not count",
+            expected="labels (id, y_true, y_pred), and of two classes a score or a probability",
             remedy="leave out --engine to read them here; or aggregate the labels, which says what it leaves out",
         )
-    return counted.table, dataclasses.replace(options, truth=None), inputs
+    return _Instead(counted.table, dataclasses.replace(options, truth=None), inputs, counted.scores)
 
 
 def _parsed_and_aligned(

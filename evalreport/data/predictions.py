@@ -15,6 +15,8 @@ from evalreport.records import FoundRecord, InputRecord, WarningRecord
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from evalreport.data.score_sums import ScoreSums
+
 Design = Literal[
     "test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"
 ]
@@ -151,6 +153,8 @@ class Predictions:
     multiplicity
         (n,) int64: how many examples each row stands for, of a table of counts; its ids are the places of the rows and
         no examples. None: one.
+    scores
+        Sums of the scores of a table of counts that an engine made; None where there are none.
     found, warnings
         What was found and is to be said; what was odd but not fatal.
     """
@@ -167,6 +171,7 @@ class Predictions:
     keys: Mapping[str, Column] = field(default_factory=dict)
     metadata: Mapping[str, Column] = field(default_factory=dict)
     multiplicity: Indices | None = None
+    scores: ScoreSums | None = None
     inputs: tuple[InputRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()

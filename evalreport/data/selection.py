@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from evalreport.data.slicing import sliceable
 from evalreport.errors import InputError
 from evalreport.records import FoundRecord
 from evalreport.texts import Message, parts
+
+if TYPE_CHECKING:
+    from evalreport.data.score_sums import ScoreSums
 
 
 def test_rows(predictions: Predictions) -> Predictions:
@@ -91,7 +94,29 @@ def subset(predictions: Predictions, rows: Indices) -> Predictions:
         keys=_of_columns(predictions.keys, rows),
         metadata=_of_columns(predictions.metadata, rows),
         multiplicity=None if predictions.multiplicity is None else predictions.multiplicity[rows],
+        scores=_scores_of(predictions, rows),
     )
+
+
+def _scores_of(predictions: Predictions, rows: Indices) -> ScoreSums | None:
+    """Return the sums of scores of some rows: of all, or of one slice that they were made for; else None."""
+    whole = predictions.scores
+    if whole is None or len(np.unique(rows)) == predictions.n:
+        return whole
+    for name in whole.columns if whole.slice is None else ():
+        column = predictions.metadata[name]
+        value = column.values[rows[0]]
+        same = np.isnan(column.values) if value != value else column.values == value
+        if same[rows].all() and same.sum() == len(rows):
+            return whole.within(name, _as_text(whole, name, column, value))
+    return None
+
+
+def _as_text(whole: ScoreSums, name: str, column: Column, value: float) -> str | None:
+    """Return a value of a column as the sums spell it; None where it is empty."""
+    if column.categories is not None:
+        return column.categories[int(value)] if value >= 0 else None
+    return next((text for text in whole.values_of(name) if text is not None and float(text) == value), None)
 
 
 def _of_model(model: ModelOutputs, rows: Indices) -> ModelOutputs:

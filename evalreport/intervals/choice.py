@@ -97,9 +97,8 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
 
 def of_average_precision(estimate: Estimate, level: float) -> Bounds:
     """Return Wilson's interval with n = number of positives, for an average precision that does not vary."""
-    assert estimate.positive is not None
     weighed = estimate.n_effective
-    positives = float(estimate.positive.sum()) * (1.0 if weighed is None else weighed / estimate.n)
+    positives = float(estimate.class_sizes[0]) * (1.0 if weighed is None else weighed / estimate.n)
     limits = wilson_limits(estimate.value * positives, positives, level)
     return Bounds(*limits, Message("limits.positives"))
 
@@ -259,8 +258,11 @@ def recommended(estimate: Estimate) -> str:
             return _whatever_the_units(metric)
         return own.name if own.of_one_value else "t"  # without the agreement table the difference is a mean
     if metric.is_auc and estimate.positive is not None:
-        smaller = min(int(estimate.positive.sum()), int((~estimate.positive).sum()))
-        return "logit" if smaller >= 30 and 0.05 <= estimate.of_base.value <= 0.95 else "newcombe_auc"
+        return (
+            "logit"
+            if min(estimate.class_sizes) >= 30 and 0.05 <= estimate.of_base.value <= 0.95
+            else "newcombe_auc"
+        )
     if estimate.trials is not None:
         return "wilson"
     honest = (m for n in metric.intervals if lacks(m := INTERVALS[n], estimate) is None)

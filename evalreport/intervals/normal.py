@@ -221,9 +221,7 @@ def logit(estimate: Estimate, level: float) -> Bounds:
 @interval("Newcombe's score interval", "auc", source="Newcombe (2006), Stat Med 25:559, method 5")
 def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
     """Area under the ROC curve: all values whose own (exponential-model) variance does not reject the observed one."""
-    assert estimate.positive is not None
-    p = int(estimate.positive.sum())
-    n = int(len(estimate.positive) - p)
+    p, n = estimate.class_sizes
     z, value, mean_size = quantile(level), estimate.value, (p + n) / 2 - 1
 
     def excess(area: float) -> float:
@@ -304,7 +302,8 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     acceleration = estimate.acceleration
     if acceleration is None:
         percentile = bootstrap_percentile(estimate, level)
-        return Bounds(percentile.low, percentile.high, percentile.reason or Message("limits.no_acceleration"))
+        why = Message("limits.no_acceleration" if estimate.summed is None else "limits.summed")
+        return Bounds(percentile.low, percentile.high, percentile.reason or why)
     share = _share_below(estimate)
     if not 0 < share < 1:
         return Bounds(None, None, Message("limits.infinite_bias"))

@@ -230,6 +230,8 @@ class Estimate:
         Of a proportion: Kish's effective number of weighted trials; all right or all wrong in clusters: G*.
     judged
         Where it is of what people say, of whom only some rows are known.
+    summed
+        Where it follows from sums of scores, and derivatives stand for those of all examples: positives and negatives.
     """
 
     model: str
@@ -261,6 +263,7 @@ class Estimate:
     n_effective: float | None = None
     trials_effective: float | None = None
     judged: Judged | None = None
+    summed: tuple[int, int] | None = None
     is_difference: bool = False
     is_unpaired: bool = False
 
@@ -336,6 +339,11 @@ class Estimate:
     def defined(self) -> bool:
         """Whether there is a value that intervals may be built around."""
         return not np.isnan(self.value) and (self.reason is None or self.is_difference)
+
+    @property
+    def swappable(self) -> bool:
+        """Whether there is a value, and examples whose outputs may change sides."""
+        return self.defined and self.summed is None
 
     @cached_property
     def clusters(self) -> int | None:
@@ -426,7 +434,9 @@ class Estimate:
 
     @cached_property
     def acceleration(self) -> float | None:
-        """Skewness of the influence values over 6 (Efron 1987); None where they are all 0."""
+        """Skewness of the influence values over 6 (Efron 1987); None where they are all 0, or known by sums alone."""
+        if self.summed is not None:
+            return None
         spread = self._error(1.0)
         if self.derivative is None or self.counts is None or not spread:
             return None
@@ -440,7 +450,7 @@ class Estimate:
             return None
         if self.tasks is not None:
             return None
-        p, n = int(self.positive.sum()), int((~self.positive).sum())
+        p, n = self.class_sizes
         if min(p, n) < 2:
             return None
         squares = self.derivative**2
@@ -448,6 +458,14 @@ class Estimate:
         squares *= self.positive
         variance = squares.sum() * p / (p - 1) + of_negatives * n / (n - 1)
         return float(np.sqrt(variance))
+
+    @property
+    def class_sizes(self) -> tuple[int, int]:
+        """Positive and negative examples of a rank metric."""
+        assert self.positive is not None
+        if self.summed is not None:
+            return self.summed
+        return int(self.positive.sum()), int((~self.positive).sum())
 
     @cached_property
     def replicates_used(self) -> Floats:

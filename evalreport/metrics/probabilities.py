@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from evalreport.data.predictions import Mask
+from evalreport.data.score_sums import Operand
 from evalreport.engine.distributions import Array, log, ratio, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
@@ -32,6 +34,15 @@ CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
 
 
+def _log_loss_of(p: Operand, true: Operand, log_of: Callable[[Operand], Operand]) -> Operand:
+    p = p.clip(CLIP, 1 - CLIP)
+    return -log_of(true * p + (1 - true) * (1 - p))
+
+
+def _square_of(p: Operand, true: Operand, _log_of: Callable[[Operand], Operand]) -> Operand:
+    return (p - true) * (p - true)
+
+
 @mean_loss(
     "Log loss",
     "-mean ln p(true), p clipped to [1e-15, 1 - 1e-15]",
@@ -41,6 +52,7 @@ CLIP = 1e-15
     infinite_at="zero_probability",
     headline=True,
     less_moved="brier",
+    of_probability=_log_loss_of,
 )
 def log_loss(view: ModelView) -> Floats:
     """Mean negative natural logarithm of the probability given to the true class (cross-entropy)."""
@@ -62,6 +74,7 @@ def log_loss(view: ModelView) -> Floats:
     binary_range=(0.0, 1.0),
     losses=Message("losses.probabilities"),
     headline=True,
+    of_probability=_square_of,
     source="Brier (1950), Mon Weather Rev 78:1",
 )
 def brier(view: ModelView) -> Floats:
@@ -80,6 +93,7 @@ def brier(view: ModelView) -> Floats:
     "mean (1 - p(true))^2",
     **CLASS_PROBABILITIES,
     range=(0.0, 1.0),
+    of_probability=_square_of,
 )
 def complement_mse(view: ModelView) -> Floats:
     """Mean squared complement of the probability given to the true class."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Task
+from evalreport.data.score_sums import LOSSES, RANK_SLOPES
 from evalreport.engine.distributions import Array, ratio
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.registry import Registry, summary_of
@@ -182,6 +183,9 @@ class Metric:
     numbered, of_number
         Where it has a number k: how its spelling with k begins (``pass@`` of ``pass@5``), and the function that maps k
         to ``per_example``. The bare name stands for k = 1 and the smallest number of attempts.
+    of_probability
+        Means of losses of two classes: the loss from the positive class's probability, the truth (1 or 0) and a
+        function that takes logarithms, so that engines can add it up (``data.score_sums.LOSSES``).
     source
         Paper, equation or page.
     """
@@ -239,6 +243,7 @@ class Metric:
     figures: tuple[str, ...] = ()
     numbered: str = ""
     of_number: Function | None = None
+    of_probability: Function | None = None
     source: str = ""
 
     @property
@@ -343,7 +348,12 @@ LABELS: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels"}
 def register(documented: Function, **fields: Any) -> Function:
     """Add a metric; its name is the function's, its summary the first sentence of the docstring."""
     given = {"function": documented, **fields}
-    METRICS.add(Metric(name=documented.__name__, summary=summary_of(documented), **given))
+    metric = Metric(name=documented.__name__, summary=summary_of(documented), **given)
+    METRICS.add(metric)
+    if metric.family == "ranking" and metric.derivative is not None:
+        RANK_SLOPES[metric.name] = metric.derivative
+    if metric.of_probability is not None:
+        LOSSES[metric.name] = metric.of_probability
     return documented
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from evalreport.config import Average
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.score_sums import ScoreSums
 from evalreport.engine.binned import Bins, bins_of
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
@@ -25,6 +26,7 @@ from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
 from evalreport.metrics.row_data import MOST_EXACT_ROWS, MOST_RESAMPLED_ROWS, RowData
 from evalreport.metrics.row_estimates import row_estimates
+from evalreport.metrics.summed_scores import summed_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.texts import Message
 
@@ -80,7 +82,7 @@ class Sample:
     def by_example(self, models: Sequence[str], quantity: Quantity) -> Examples | None:
         """Return the numbers whose means the models' values are; None where they are no such means."""
         metric = definition(quantity)
-        if metric.per_example is None:
+        if metric.per_example is None or self.estimates[models[0], quantity].summed is not None:
             return None
         if metric.needs == "labels" and not set(models) <= set(self.label_models):
             return None
@@ -141,8 +143,12 @@ def estimate_all(
     layout = layout_of(predictions, average=average)
     single = [q for q in quantities if definition(q).family in ("ranking", "rows")] if _of_one(layout) else []
     missing = {(m.name, q): ONE_EXAMPLE for m in predictions.models for q in single}
+    summed = summed_estimates(predictions, quantities, n_resamples=n_resamples, seed=seed)
     missing |= {
-        (m.name, q): reason for m in predictions.models for q in quantities if (reason := lacks(m, q))
+        (m.name, q): reason
+        for m in predictions.models
+        for q in quantities
+        if (m.name, q) not in summed and (reason := lacks(m, q, predictions.scores))
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
@@ -164,7 +170,7 @@ def estimate_all(
         rows = replace(rows, many=many)
     estimates |= judged_estimates(predictions, units, layout, quantities)
     estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
-    return Sample(predictions, tuple(quantities), estimates, tables, rows)
+    return Sample(predictions, tuple(quantities), {**estimates, **summed}, tables, rows)
 
 
 def _of_one(layout: Layout) -> bool:
@@ -172,8 +178,8 @@ def _of_one(layout: Layout) -> bool:
     return layout.ranked.count > 1 and int(np.bincount(layout.ranked.codes).max()) == 1
 
 
-def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
-    """Say why a model cannot have a quantity, or return None if it can."""
+def lacks(outputs: ModelOutputs, quantity: Quantity, summed: ScoreSums | None = None) -> Message | None:
+    """Say why a model cannot have a quantity, or return None if it can; ``summed``: what is known of scores in sum."""
     given = {
         "labels": outputs.y_pred,
         "scores": outputs.score,
@@ -185,7 +191,10 @@ def lacks(outputs: ModelOutputs, quantity: Quantity) -> Message | None:
         "groups": outputs.y_pred,
     }
     needs = definition(quantity).needs
-    return Message(f"lacks.{needs}") if needs in given and given[needs] is None else None
+    if needs not in given or given[needs] is not None:
+        return None
+    in_sum = needs in ("scores", "probabilities") and summed is not None and outputs.name in summed.models
+    return Message("lacks.summed" if in_sum else f"lacks.{needs}")
 
 
 def prepare_rows(

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.data.predictions import Mask
+from evalreport.data.score_sums import ScoreSums
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, mapped, stream
@@ -45,7 +46,7 @@ class ThresholdCounts:
     found, wrong
         (g + 1,) weight of positives and of negatives predicted positive, beginning with 0 above every score.
     order
-        The ranking itself, for replicates.
+        The ranking itself, for replicates by row; None where it is known by its histogram.
     """
 
     model: str
@@ -53,7 +54,7 @@ class ThresholdCounts:
     thresholds: Floats
     found: Floats
     wrong: Floats
-    order: Order
+    order: Order | None = None
 
     @property
     def positives(self) -> float:
@@ -164,6 +165,8 @@ def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:
     Nothing where several fits have scores of their own, which have no common scale, or the truth lacks a class.
     """
     predictions, rows = sample.predictions, sample.rows
+    if predictions.scores is not None:
+        return tuple(one for one in _of_sums(predictions.scores) if one.positives > 0 and one.negatives > 0)
     if rows.layout.ranked.count > 1 or predictions.y_true is None:
         return ()
     weights = rows.units.base
@@ -180,6 +183,15 @@ def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:
                 order = descending_order(outputs.proba[:, code], _is(sample, label))
                 found.append(ladder(order, model=outputs.name, label=label, weights=weights))
     return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
+
+
+def _of_sums(sums: ScoreSums) -> Iterator[ThresholdCounts]:
+    """Yield the ladders of histograms: a bin's lowest score is its threshold."""
+    for model, bins in sums.bins.items():
+        found, wrong = (
+            np.concatenate([[0.0], np.cumsum(counts)]) for counts in (bins.positives, bins.negatives)
+        )
+        yield ThresholdCounts(model, None, bins.low, found, wrong)
 
 
 def _is(sample: Sample, label: str) -> Mask:
@@ -226,7 +238,7 @@ class Forecasts:
 def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
     """Return the forecasts of every model that gives probabilities of all classes."""
     predictions = sample.predictions
-    found = []
+    found = [] if predictions.scores is None else list(_of_histograms(predictions.scores))
     for outputs in predictions.models:
         seen = view(predictions, outputs)
         if seen.proba is None or seen.true is None or outputs.present is not None or not predictions.classes:
@@ -242,6 +254,16 @@ def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
         came_true = (said == seen.true).astype(np.float64)
         found.append(Forecasts(outputs.name, p, came_true, confidence, right, sample.units.base))
     return tuple(found)
+
+
+def _of_histograms(sums: ScoreSums) -> Iterator[Forecasts]:
+    """Yield the forecasts of histograms of probabilities; answers may have been cut elsewhere, so none is judged."""
+    for model, bins in sums.bins.items():
+        if bins.probability:
+            p, weights = np.tile(bins.middle, 2), np.concatenate([bins.positives, bins.negatives])
+            came_true = np.repeat([1.0, 0.0], len(bins.middle))
+            held = weights > 0
+            yield Forecasts(model, p[held], came_true[held], None, None, weights[held])
 
 
 def visible_points(x: Floats, y: Floats, most: int) -> Indices:
@@ -293,7 +315,7 @@ class Coarse:
     rungs
         (G + 1,) places in the whole ladder: 0, then the lowest threshold of each bin.
     bins
-        (n,) bin of each row.
+        (n,) bin of each row; of a histogram of each of its bins.
     """
 
     ladder: ThresholdCounts
@@ -348,7 +370,7 @@ def coarse(ladder: ThresholdCounts) -> Coarse:
         last[-1] = True
     rungs = np.concatenate([[0], np.flatnonzero(last) + 1])
     bin_of_group = np.cumsum(last) - last
-    return Coarse(ladder, rungs, bin_of_group[ladder.order.group])
+    return Coarse(ladder, rungs, bin_of_group if ladder.order is None else bin_of_group[ladder.order.group])
 
 
 def replicates(
@@ -357,9 +379,9 @@ def replicates(
     """Yield blocks of replicates of every ladder, the same draws for all of them.
 
     Up to 20,000 rows, and wherever examples weigh differently or come in clusters, units are drawn, by the same
-    stream as for every other metric; else the bins' counts themselves, by model.
+    stream as for every other metric; else, and of histograms, the bins' counts themselves, by model.
     """
-    if units.n > MOST_ROWS and units.plain:
+    if (units.n > MOST_ROWS and units.plain) or any(one.ladder.order is None for one in cut):
         yield from _from_counts(cut, units, n_resamples, seed=seed)
         return
     size = max(LEAST_RESAMPLES, MOST_WEIGHTS // max(units.n, 1))
@@ -371,6 +393,7 @@ def replicates(
 
 def _columns(one: Coarse, units: Units) -> sparse.csr_array:
     """Return (2 G, units): what each unit adds to the positives, then to the negatives, of each bin."""
+    assert one.ladder.order is not None
     place = np.where(one.ladder.order.positive, one.bins, one.size + one.bins)
     n = len(place)
     rows = sparse.csr_array((np.ones(n), place, np.arange(n + 1)), shape=(n, 2 * one.size))

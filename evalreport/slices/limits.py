@@ -113,7 +113,7 @@ def _welch(first: float, second: float, df_first: float, df_second: float) -> Co
 def shares_of_whole(
     part: Sample, whole: Sample, places: Indices, model: str, quantity: Quantity
 ) -> Shares | None:
-    """Sum the influence values of a slice and of all examples; None where a value has no derivative.
+    """Sum the influence values of a slice and of all examples; None where a value has none, or only sums are known.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def shares_of_whole(
         The rows of ``part`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], whole.estimates[model, quantity]
-    if own.derivative is None or other.derivative is None:
+    if own.derivative is None or other.derivative is None or own.summed is not None:
         return None
     if _by_cells(part, own) and _by_cells(whole, other):
         return _of_tables(part, whole, model, quantity, within=True)
@@ -147,7 +147,7 @@ def shares_of_rest(
         The rows of ``part`` and of ``rest`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
-    if own.derivative is None or other.derivative is None:
+    if own.derivative is None or other.derivative is None or own.summed is not None:
         return None
     of_all = whole.estimates[model, quantity]
     if _by_cells(part, own) and _by_cells(rest, other):

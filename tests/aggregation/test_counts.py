@@ -220,7 +220,17 @@ def write(folder: Path, **columns: list[object]) -> Path:
 @pytest.mark.parametrize(
     "columns, said",
     [
-        ({"id": ["a"], "y_true": [1], "score": [0.5]}, "no column 'y_pred'.*only labels are aggregated yet"),
+        (
+            {"id": ["a", "b"], "y_true": [1, 0], "score": [0.5, 3]},
+            "no column 'y_pred'.*a score and --threshold",
+        ),
+        ({"id": ["a", "b"], "y_true": [1, 0], "p_2": [0.5, 0.3]}, "no column 'y_pred'"),
+        (
+            {"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 0], "p_1": [0.5, None]},
+            "'p_1': 1 scores are empty or no finite",
+        ),
+        ({"id": ["a", "b"], "y_true": [1, 0], "p_1": [0.5, 1.5]}, "run from 0.5 to 1.5, so they are no prob"),
+        ({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, None], "p_1": [0.5, 0.1]}, "id b has no label"),
         ({"id": ["a"], "y_true": [1], "y_pred": [1], "fold": [1]}, "column 'fold' says more"),
         ({"id": ["a"], "outcome": [1]}, "no column 'y_pred'|column 'outcome' says more"),
         ({"y_true": [1], "y_pred": [1]}, "no column 'id'"),
@@ -232,15 +242,19 @@ def write(folder: Path, **columns: list[object]) -> Path:
 def test_what_is_no_test_set_of_labels_is_refused(
     columns: dict[str, list[object]], said: str, tmp_path: Path
 ) -> None:
-    """Nothing is half counted: the reason says that only labels are aggregated."""
+    """Nothing is half counted: the reason says what is aggregated."""
     with pytest.raises(InputError, match=said):
         counts_of(write(tmp_path, **columns), Options())
 
 
-def test_scores_beside_labels_are_named(tmp_path: Path) -> None:
-    """Labels are counted; what is left out is said."""
+def test_probabilities_of_several_classes_are_named(tmp_path: Path) -> None:
+    """Labels are counted; what is left out is said. Of two classes nothing is."""
+    labels: list[object] = [0, 1, 2]
+    write(tmp_path, id=labels, y_true=labels, y_pred=[0, 1, 1], p_0=[0.9, 0.6, 0.1])
+    assert counts_of(tmp_path, Options())[0].left_out == ("p_0",)
+    assert counts_of(tmp_path, Options())[0].scores is None
     write(tmp_path, id=["a", "b"], y_true=[1, 0], y_pred=[1, 1], p_1=[0.9, 0.6])
-    assert counts_of(tmp_path, Options())[0].left_out == ("p_1",)
+    assert counts_of(tmp_path, Options())[0].left_out == ()
 
 
 @pytest.mark.parametrize(
@@ -249,8 +263,8 @@ def test_scores_beside_labels_are_named(tmp_path: Path) -> None:
     ids=str,
 )
 def test_options_that_counts_cannot_serve_are_refused(options: Options, folder: Path) -> None:
-    """Clusters, weights, thresholds and numbers need more than counts of labels."""
-    with pytest.raises(UsageError, match="aggregated yet"):
+    """Clusters, weights and numbers need more than counts of labels; a threshold something to cut."""
+    with pytest.raises(UsageError, match="aggregated yet|nothing to cut"):
         counts_of(folder, options)
 
 

@@ -16,7 +16,7 @@ import pytest
 import evalreport as er
 from evalreport.cli import main
 from evalreport.config import Options
-from evalreport.data.aggregates import aggregate_in, counts_file, under_manifest
+from evalreport.data.aggregates import aggregate_in, opened, under_manifest
 from evalreport.errors import InputError, UsageError
 
 # Of Dask's own code, by the newest pandas.
@@ -146,14 +146,14 @@ def test_counts_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> N
     """The manifest holds their digest; a manifest of another kind is none."""
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert counts_file(tmp_path) == tmp_path / "counts.parquet"
+    assert opened(tmp_path).counts == tmp_path / "counts.parquet"
     with (tmp_path / "counts.parquet").open("ab") as stream:
         stream.write(b"x")
     with pytest.raises(InputError, match="not those of the manifest"):
-        counts_file(tmp_path)
+        opened(tmp_path)
     (tmp_path / "aggregate.json").write_text('{"schema": "other"}')
     with pytest.raises(InputError, match="cannot read this manifest"):
-        counts_file(tmp_path)
+        opened(tmp_path)
 
 
 def test_a_found_configuration_names_no_cluster(

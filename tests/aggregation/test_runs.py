@@ -72,7 +72,7 @@ def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results) ->
 def test_lazy_frames_of_labels_are_counted_and_not_collected(
     folder: Path, rows: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No row of a Dask frame comes here where only labels are there; with scores they all do."""
+    """No row of a Dask frame comes here, of labels or of scores of two classes; those of three classes do."""
     frames = {path.stem: dd.read_parquet(path) for path in sorted((folder / "models").iterdir())}
 
     def collects(source: object, name: str) -> None:
@@ -86,8 +86,11 @@ def test_lazy_frames_of_labels_are_counted_and_not_collected(
     monkeypatch.setattr(module, "_frame", collects)
     assert lists(er.evaluate(frames, **OPTIONS)) == lists(rows)
     scored = {name: frame.assign(p_1=frame["y_pred"] * 0.8 + 0.1) for name, frame in frames.items()}
+    found = er.evaluate(scored, metrics=["accuracy", "roc_auc"], resamples=50)
+    assert [m.value is None for m in found.metrics] == [False] * 4
+    several = {name: frame.assign(y_pred=2, p_2=0.5) for name, frame in scored.items()}
     with pytest.raises(AssertionError, match="was collected"):
-        er.evaluate(scored, **OPTIONS)
+        er.evaluate(several, **OPTIONS)
 
 
 def test_numbers_of_a_lazy_frame_are_collected() -> None:
@@ -108,14 +111,17 @@ def test_a_run_that_needs_more_is_told_how_to_aggregate_anew(
     assert f"evalreport aggregate MODELS -o {folder / 'counts'} --slice sex --slice place" in said
 
 
-def test_scores_are_no_silent_loss_on_an_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run on Dask would lack their metrics: it is refused, and aggregate says what it leaves out."""
-    frame = pd.DataFrame({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 1], "p_1": [0.9, 0.6]})
+def test_probabilities_are_no_silent_loss_on_an_engine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run on Dask would lack the metrics of three classes: it is refused, and aggregate says what it leaves out."""
+    labels = [2, 1, 0]
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "y_true": labels, "y_pred": labels, "p_1": [0.1, 0.9, 0.6]})
     frame.to_parquet(tmp_path / "tree.parquet")
     assert main(["run", str(tmp_path / "tree.parquet"), "--engine", "dask", "-o", str(tmp_path / "r")]) == 2
     assert "hold scores or probabilities (p_1)" in " ".join(capsys.readouterr().err.split())
     assert main(["aggregate", str(tmp_path / "tree.parquet"), "-o", str(tmp_path / "c")]) == 0
-    assert "scores and probabilities are left out: p_1" in " ".join(capsys.readouterr().err.split())
+    assert "added up of two classes only; left out: p_1" in " ".join(capsys.readouterr().err.split())
 
 
 def test_missing_predictions_are_settled_by_the_run(tmp_path: Path) -> None:

@@ -47,6 +47,32 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two models of 20,000 examples that give probabilities alone, and what DuckDB adds up of them."""
+    folder = tmp_path_factory.mktemp("ranked") / "models"
+    folder.mkdir()
+    rng = np.random.default_rng(6)
+    truth = (rng.random(20_000) < 0.1).astype(np.int64)
+    for model in range(2):
+        p = 1 / (1 + np.exp(2 - truth - rng.normal(size=len(truth))))
+        order = rng.permutation(len(truth))
+        columns = {"id": order, "y_true": truth[order], "p_1": p[order], "half": order % 2 == 0}
+        pq.write_table(pa.table(columns), folder / f"m{model}.parquet", row_group_size=5_000)
+    done = evalreport("aggregate", folder, "-o", folder.parent / "sums", "--slice", "half", cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    return folder, folder.parent / "sums"
+
+
+def assert_the_same_sums(found: Path, expected: Path) -> None:
+    """Counts and histograms to the byte; sums but for the last digit of another library's logarithm."""
+    for name in ("counts.parquet", "score_histograms.parquet"):
+        assert (found / name).read_bytes() == (expected / name).read_bytes()
+    here, there = (pq.read_table(folder / "score_products.parquet") for folder in (expected, found))
+    assert here.drop(["total"]).equals(there.drop(["total"]))
+    assert there["total"].to_numpy() == pytest.approx(here["total"].to_numpy(), rel=1e-12)
+
+
+@pytest.fixture(scope="module")
 def here(models: Path) -> dict[str, bytes]:
     """The files that DuckDB's counts are written to."""
     done = evalreport("aggregate", models, "-o", models.parent / "here", "--slice", "half", cwd=models.parent)
@@ -91,6 +117,15 @@ def test_dask_gives_the_same_bytes_though_a_worker_is_killed(
     assert "Remove worker" in cluster.log.read_text()
 
 
+def test_dask_adds_up_scores(cluster: Cluster, ranked: tuple[Path, Path], tmp_path: Path) -> None:
+    """On the workers of a scheduler, from files that all of them read."""
+    folder, sums = ranked
+    words = ["aggregate", folder, "-o", tmp_path / "sums", "--slice", "half"]
+    done = evalreport(*words, "--engine", f"dask={cluster.address}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert_the_same_sums(tmp_path / "sums", sums)
+
+
 def test_dask_without_workers_is_one_message(models: Path, tmp_path: Path) -> None:
     """Nobody listens at the address: exit code 2 and what to start."""
     done = evalreport(
@@ -119,6 +154,18 @@ def test_spark_gives_the_same_bytes(models: Path, here: dict[str, bytes], tmp_pa
     assert files(tmp_path / "counts") == here
     assert "WARN" not in done.stderr
     assert done.stdout.count("\n") == 2
+
+
+@pytest.mark.usefixtures("spark")
+def test_spark_adds_up_scores(ranked: tuple[Path, Path], tmp_path: Path) -> None:
+    """As DuckDB does, also by slice."""
+    folder, sums = ranked
+    words = ["aggregate", folder, "-o", tmp_path / "sums", "--slice", "half", "--engine", "spark=local[2]"]
+    done = evalreport(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert_the_same_sums(tmp_path / "sums", sums)
+    run = evalreport("run", tmp_path / "sums", "-o", tmp_path / "out", "-f", "json", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.usefixtures("spark")

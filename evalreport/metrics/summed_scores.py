@@ -1,0 +1,104 @@
+"""Estimates from the sums that an engine makes of scores: no example is known, and none is drawn."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.data.predictions import Predictions
+from evalreport.data.score_sums import LOSSES, RANK_SLOPES, ScoreSums
+from evalreport.metrics.estimate import Estimate, undefined, value_range
+from evalreport.metrics.registry import Quantity, definition
+
+Floats = npt.NDArray[np.float64]
+
+ROUNDING = 1e-14
+"""What is left of a variance below this share of it is rounding."""
+
+
+def summed_estimates(
+    predictions: Predictions, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
+) -> Mapping[tuple[str, Quantity], Estimate]:
+    """Estimate what follows from the sums of scores, of every model that gives any; nothing where there are no sums.
+
+    The derivatives of an estimate stand for those of all examples: their products with another model's are the sums
+    of the products of these. Its replicates are drawn from the normal distribution with these variances and
+    covariances, which is that of the bootstrap's replicates but for what vanishes with the number of examples.
+    """
+    sums = predictions.scores
+    found: dict[tuple[str, Quantity], Estimate] = {}
+    if sums is None:
+        return found
+    for quantity in quantities:
+        scale = definition(quantity).affine_of
+        base = definition(quantity) if scale is None else definition(Quantity(scale.of))
+        models = [name for name in sums.models if sums.holds(base.name, name)]
+        if quantity.label is not None or base.name not in {*RANK_SLOPES, *LOSSES} or not models:
+            continue
+        if min(sums.class_sizes) == 0:
+            undefined_here = definition(quantity).undefined
+            found |= {(m, quantity): undefined(predictions, (m, quantity), undefined_here) for m in models}
+            continue
+        values = np.array([_value(sums, base.name, model) for model in models])
+        rows = _rows(sums, base.name, models)
+        if scale is not None:
+            values, rows = scale.forward(values), rows * scale.slope
+        limits = value_range(definition(quantity), predictions)
+        replicates = np.clip(values[:, None] + _drawn(rows, base.name, n_resamples, seed), *limits)
+        for k, model in enumerate(models):
+            found[model, quantity] = Estimate(
+                model=model,
+                quantity=quantity,
+                value=float(values[k]),
+                n=predictions.n_examples,
+                range=limits,
+                derivative=rows[k],
+                counts=np.ones(rows.shape[1]),
+                replicates=replicates[k] if n_resamples else None,
+                positive=np.arange(rows.shape[1]) >= len(models) if base.name in RANK_SLOPES else None,
+                rarest=float(min(sums.class_sizes)) if base.name in RANK_SLOPES else None,
+                summed=sums.class_sizes,
+            )
+    return found
+
+
+def _value(sums: ScoreSums, metric: str, model: str) -> float:
+    if metric in RANK_SLOPES:
+        return float(definition(Quantity(metric)).function(*sums.groups[model]))
+    return sums.total(metric, model) / sum(sums.class_sizes)
+
+
+def _rows(sums: ScoreSums, metric: str, models: Sequence[str]) -> Floats:
+    """Return derivatives (k, m) whose products are the sums of products of those of all examples.
+
+    Of rank metrics those of the negatives come first, then those of the positives, k of each.
+    """
+    products = sums.products_of(metric, models)
+    if metric in RANK_SLOPES:
+        return np.concatenate([_root(part) for part in products], axis=1)
+    n = sum(sums.class_sizes)
+    totals = np.array([sums.total(metric, model) for model in models])
+    return _root((products.sum(axis=0) - np.outer(totals, totals) / n) / n**2)
+
+
+def _root(products: Floats) -> Floats:
+    """Return L with L L' = products (k, k), lower triangular (Cholesky); what is rounding counts as 0."""
+    found = np.zeros_like(products)
+    for j in range(len(products)):
+        left = products[j:, j] - (found[j:, :j] * found[j, :j]).sum(axis=1)
+        if left[0] > ROUNDING * products[j, j]:
+            found[j:, j] = left / np.sqrt(left[0])
+    return found
+
+
+def _drawn(rows: Floats, metric: str, n_resamples: int, seed: int) -> Floats:
+    """Draw deviations (k, B) from the normal distribution with the covariances of the rows' products."""
+    digest = int.from_bytes(hashlib.blake2b(metric.encode(), digest_size=8).digest(), "big")
+    normal = np.random.default_rng([seed, digest]).standard_normal((rows.shape[1], n_resamples))
+    found = np.zeros((len(rows), n_resamples))
+    for row, deviates in zip(rows.T, normal, strict=True):
+        found += row[:, None] * deviates
+    return found

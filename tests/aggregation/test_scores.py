@@ -1,0 +1,264 @@
+"""Sums of scores that an engine makes give the values, errors and tests of the rows."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import evalreport as er
+import evalreport.metrics
+from evalreport.cli import main
+from evalreport.data.aggregates import HISTOGRAMS, PRODUCTS
+from evalreport.data.score_sums import LOSSES, RANK_SLOPES
+from evalreport.records import ComparisonRecord, MetricRecord
+from evalreport.results import Results
+
+# Of Dask's own code, by the newest pandas.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
+
+N = 5_000
+OPTIONS: dict[str, Any] = {"slices": ["sex"], "resamples": 400}
+SUMMED = {*RANK_SLOPES, *LOSSES}
+OF_A_STANDARD_ERROR = 0.01
+"""So near to the rows' own are values of rank metrics, which come from bins: a model of the smallest of them."""
+
+
+def write(folder: Path, n: int) -> Path:
+    """Three models that give no labels: probabilities of one class, of both, and coarse ones beside a score."""
+    folder.mkdir()
+    rng = np.random.default_rng(8)
+    truth, sex = (rng.random(n) < 0.3).astype(int), rng.choice(["f", "m", None], n, p=[0.5, 0.4, 0.1])
+    shared = rng.normal(size=n) + 1.2 * truth
+    for place, model in enumerate(("a", "b", "c")):
+        score = shared + rng.normal(size=n) * (0.5 + 0.2 * place)
+        p = 1 / (1 + np.exp(2 - score))
+        frame = pd.DataFrame(
+            {"id": np.arange(n), "y_true": truth, "p_1": p.round(2) if model == "c" else p, "sex": sex}
+        )
+        if model == "b":
+            frame["p_0"] = 1 - frame["p_1"]
+        if model == "c":
+            frame["score"] = score * 1e3
+        frame.sample(frac=1, random_state=place).to_parquet(
+            folder / f"{model}.parquet", row_group_size=max(n // 7, 1)
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The models, and their aggregate beside them."""
+    above = tmp_path_factory.mktemp("scores")
+    er.aggregate(write(above / "models", N), output=above / "sums", slices="sex")
+    return above
+
+
+@pytest.fixture(scope="module")
+def summed(folder: Path) -> Results:
+    """The run on the sums."""
+    return er.evaluate(folder / "sums", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> Results:
+    """The run on the rows."""
+    return er.evaluate(folder / "models", **OPTIONS)
+
+
+def by_key(results: Results) -> dict[tuple[object, ...], MetricRecord]:
+    """The values that follow from sums."""
+    return {(m.model, m.metric, m.slice): m for m in results.metrics if m.metric in SUMMED}
+
+
+def test_values_and_errors_are_those_of_the_rows(summed: Results, rows: Results) -> None:
+    """Of losses to the last digits, of ranks but for what lies inside a bin; on every slice as well."""
+    found, expected = by_key(summed), by_key(rows)
+    assert found.keys() == expected.keys()
+    assert len(found) == 3 * len(SUMMED) * 4
+    for key, record in found.items():
+        own = expected[key]
+        assert record.value is not None
+        assert own.value is not None
+        assert own.standard_error is not None
+        near = 1e-11 if record.metric in LOSSES else OF_A_STANDARD_ERROR * own.standard_error
+        assert record.value == pytest.approx(own.value, rel=0, abs=near), key
+        rough = 1e-9 if record.metric in LOSSES else 2e-3
+        assert record.standard_error == pytest.approx(own.standard_error, rel=rough), key
+
+
+def leading(results: Results, metric: str) -> list[ComparisonRecord]:
+    """The leading test of each pair on one metric."""
+    return [
+        row for row in results.comparisons if row.recommended and row.metric == metric and row.slice is None
+    ]
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier"])
+def test_paired_t_is_that_of_the_rows(metric: str, summed: Results, rows: Results) -> None:
+    """Differences, limits and p-values."""
+    for found, own in zip(leading(summed, metric), leading(rows, metric), strict=True):
+        assert (found.test, found.a, found.b) == ("paired_t", own.a, own.b)
+        assert found.p_value == pytest.approx(own.p_value, rel=1e-8)
+        assert [found.low, found.high] == pytest.approx([own.low, own.high], abs=1e-11)
+
+
+def test_delong_is_that_of_the_rows(summed: Results, rows: Results) -> None:
+    """By the products of placements of positives and of negatives."""
+    for found, own in zip(leading(summed, "roc_auc"), leading(rows, "roc_auc"), strict=True):
+        assert (found.test, found.a, found.b) == ("delong", own.a, own.b)
+        assert found.p_value == pytest.approx(own.p_value, rel=0.02, abs=1e-6)
+        width = own.high - own.low  # type: ignore[operator]
+        assert [found.low, found.high] == pytest.approx([own.low, own.high], abs=0.005 * width)
+
+
+def test_replicates_are_normal_and_said_to_be(summed: Results, rows: Results) -> None:
+    """Limits of average precision are within the noise of 400 replicates; what gives them is said."""
+    found, own = by_key(summed)["a", "average_precision", None], by_key(rows)["a", "average_precision", None]
+    assert own.standard_error is not None
+    for name in ("low", "high"):
+        ours, theirs = getattr(found.intervals[0], name), getattr(own.intervals[0], name)
+        assert ours == pytest.approx(theirs, abs=0.4 * own.standard_error)
+    assert "normal distribution" in str(found.intervals[0].reason)
+    assert any(record.what == "scores" for record in summed.found)
+
+
+def test_what_needs_examples_is_left_out_with_the_reason(summed: Results) -> None:
+    """Calibration errors are no sums."""
+    missing = {m.metric: str(m.reason) for m in summed.metrics if m.value is None and m.model == "a"}
+    assert "sums of the scores" in missing["ece"]
+
+
+def test_curves_and_thresholds_are_those_of_the_histograms(summed: Results, rows: Results) -> None:
+    """A bin of 5,000 examples is one or a few of them: points, areas, best thresholds and counts nearly agree."""
+    drawn = {(c.model, c.curve): c for c in summed.curves}
+    for own in (c for c in rows.curves if c.curve in ("roc", "reliability") and c.model != "c"):
+        found = drawn[own.model, own.curve]
+        at = np.linspace(0.05, 0.95, 19)
+        assert np.interp(at, found.x, found.y) == pytest.approx(np.interp(at, own.x, own.y), abs=0.01)
+        assert (found.low is None) == (own.low is None)
+    points = {(p.model, p.criterion, p.metric): p for p in summed.operating_points}
+    for point in (p for p in rows.operating_points if (p.model, p.criterion) == ("a", "youden")):
+        assert points["a", "youden", point.metric].value == pytest.approx(point.value, abs=0.005)
+    for mine, theirs in zip(summed.score_histograms, rows.score_histograms, strict=True):
+        assert (mine.model, mine.true, mine.n) == (theirs.model, theirs.true, theirs.n)
+        if mine.model != "c":
+            assert np.abs(np.subtract(mine.counts, theirs.counts)).max() <= 5
+
+
+def test_labels_are_cut_as_a_run_cuts_them(
+    folder: Path, tmp_path: Path, summed: Results, rows: Results
+) -> None:
+    """At 0.5, or where --threshold says; scores without probabilities at a threshold only."""
+    assert [c.count for c in summed.confusion] == [c.count for c in rows.confusion]
+    er.aggregate(folder / "models", output=tmp_path / "low", threshold=0.2)
+    low = er.evaluate(tmp_path / "low", metrics=["accuracy"], resamples=20)
+    own = er.evaluate(folder / "models", metrics=["accuracy"], threshold=0.2, resamples=20)
+    assert [c.count for c in low.confusion] == [c.count for c in own.confusion]
+
+
+def test_another_order_of_rows_changes_no_digit(folder: Path, tmp_path: Path) -> None:
+    """What is added up are whole numbers."""
+    models = tmp_path / "models"
+    shutil.copytree(folder / "models", models)
+    for path in models.iterdir():
+        pd.read_parquet(path).sample(frac=1, random_state=5).to_parquet(path)
+    er.aggregate(models, output=tmp_path / "sums", slices="sex")
+    for name in (HISTOGRAMS, PRODUCTS):
+        assert (tmp_path / "sums" / name).read_bytes() == (folder / "sums" / name).read_bytes()
+
+
+def test_dask_adds_up_the_same(tmp_path: Path) -> None:
+    """The histograms to the byte; logarithms of its own library may differ in the last digit."""
+    models = write(tmp_path / "models", 300)
+    for engine in ("duckdb", "dask"):
+        er.aggregate(models, output=tmp_path / engine, engine=engine)
+    assert len({(tmp_path / engine / HISTOGRAMS).read_bytes() for engine in ("duckdb", "dask")}) == 1
+    here, there = (pq.read_table(tmp_path / engine / PRODUCTS) for engine in ("duckdb", "dask"))
+    assert here.drop(["total"]).equals(there.drop(["total"]))
+    assert there["total"].to_numpy() == pytest.approx(here["total"].to_numpy(), rel=1e-12)
+
+
+def test_equal_models_have_no_difference(tmp_path: Path) -> None:
+    """What rounding leaves of a variance is none."""
+    models = write(tmp_path / "models", 300)
+    shutil.copy(models / "a.parquet", models / "b.parquet")
+    er.aggregate(models, output=tmp_path / "sums")
+    results = er.evaluate(tmp_path / "sums", metrics=["roc_auc", "log_loss"], resamples=50)
+    for metric in ("roc_auc", "log_loss"):
+        (row,) = (row for row in leading(results, metric) if (row.a, row.b) == ("a", "b"))
+        assert (row.difference, row.p_value) == (0.0, 1.0)
+
+
+def test_few_examples_of_a_class_are_warned_of(summed: Results, tmp_path: Path) -> None:
+    """Normal limits are rough there, and rows would give better ones."""
+    er.aggregate(write(tmp_path / "models", 300), output=tmp_path / "sums")
+    few = er.evaluate(tmp_path / "sums", metrics=["roc_auc"], resamples=20)
+    assert "few_for_sums" in {warning.code for warning in few.warnings}
+    assert "few_for_sums" not in {warning.code for warning in summed.warnings}
+
+
+def test_sums_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> None:
+    """The manifest holds the digest of every file."""
+    shutil.copytree(folder / "sums", tmp_path / "sums")
+    with (tmp_path / "sums" / PRODUCTS).open("ab") as stream:
+        stream.write(b"x")
+    with pytest.raises(er.errors.InputError, match="not those of the manifest"):
+        er.evaluate(tmp_path / "sums")
+
+
+def test_verify_goes_back_to_the_files_where_they_are(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the counts and sums; and from what these were made of, in the folder or in one of its own."""
+    shutil.copytree(folder, tmp_path / "all")
+    words = [
+        "run",
+        str(tmp_path / "all/sums"),
+        "--metric",
+        "roc_auc",
+        "--resamples",
+        "20",
+        "-f",
+        "json",
+        "-q",
+    ]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    verify = ["verify", str(tmp_path / "out"), "--inputs"]
+    assert main([*verify, str(tmp_path / "all/sums")]) == 0
+    assert "follow from the files" not in capsys.readouterr().out
+    assert main([*verify, str(tmp_path / "all")]) == 0
+    assert "the counts follow from the files that they were made of" in capsys.readouterr().out
+
+
+def test_verify_finds_counts_of_other_files(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest that claims other files than those that were counted is found out."""
+    shutil.copytree(folder, tmp_path / "all")
+    model, manifest = tmp_path / "all/models/a.parquet", tmp_path / "all/sums/aggregate.json"
+    before = hashlib.sha256(model.read_bytes()).hexdigest()
+    frame = pd.read_parquet(model)
+    frame.assign(p_1=1 - frame["p_1"]).to_parquet(model)
+    after = hashlib.sha256(model.read_bytes()).hexdigest()
+    manifest.write_text(manifest.read_text().replace(before, after))
+    words = [
+        "run",
+        str(tmp_path / "all/sums"),
+        "--metric",
+        "roc_auc",
+        "--resamples",
+        "20",
+        "-f",
+        "json",
+        "-q",
+    ]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    assert main(["verify", str(tmp_path / "out"), "--inputs", str(tmp_path / "all")]) == 1
+    assert "the counts beside the files that they were made of" in capsys.readouterr().out
