@@ -25,7 +25,7 @@ from evalreport.config import Options
 from evalreport.data import load
 from evalreport.engine.draws import mapped, working
 from evalreport.metrics.criteria import baseline_records
-from evalreport.metrics.quantities import chosen
+from evalreport.metrics.sample import chosen
 from evalreport.results import Results
 from evalreport.slices.analysis import with_slices
 from evalreport.slices.slice_estimates import divisions_asked

@@ -27,9 +27,8 @@ from evalreport.config import Options, Task
 from evalreport.data.predictions import Predictions
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.fits import with_fits
-from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.sample import Sample, estimate_all, lacks
+from evalreport.metrics.sample import Sample, estimate_all, lacks, parse
 from evalreport.metrics.units import parts_by
 from evalreport.records import MetricRecord, WarningRecord, warning
 from evalreport.results import (

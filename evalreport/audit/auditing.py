@@ -25,8 +25,8 @@ from evalreport.data import load
 from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError, cleared
-from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import parse
 from evalreport.records import HistoryRecord, JsonObject, MetricRecord, warning
 from evalreport.results import AuditRecord, Results, to_json
 from evalreport.stages import analysed, plain_options, signature

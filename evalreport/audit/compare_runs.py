@@ -24,8 +24,8 @@ from evalreport.data.counts import require_examples
 from evalreport.data.predictions import Predictions
 from evalreport.data.sources import at_hand, recorded_files
 from evalreport.errors import InputError
-from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import greater_is_better
+from evalreport.metrics.sample import parse
 from evalreport.records import JsonObject
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text

@@ -28,8 +28,8 @@ from evalreport.config import Task
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import write_whole
 from evalreport.intervals.proportions import clopper_pearson_limits
-from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import parse as parse_metric
 from evalreport.numbers import decimals_of
 from evalreport.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
 from evalreport.registry import unknown_name

@@ -30,8 +30,8 @@ from evalreport.comparisons import TESTS
 from evalreport.conditions import Gate, wrong
 from evalreport.conditions import parse as parse_gate
 from evalreport.data.predictions import Floats
-from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
+from evalreport.metrics.sample import parse
 from evalreport.numbers import decimals_of
 from evalreport.records import HistoryRecord, WarningRecord, warning
 from evalreport.results import AuditRecord, EvidenceRecord, Results

@@ -24,8 +24,8 @@ from evalreport.audit.store import Run, Standing, acceptances, results_of, runs,
 from evalreport.config import TEMPLATE_TIME, Task
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import write_whole
-from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import definition
+from evalreport.metrics.sample import parse as parse_metric
 from evalreport.plots.control import Look, control
 from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline

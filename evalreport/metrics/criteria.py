@@ -20,9 +20,8 @@ from evalreport.engine.distributions import column_totals, dot
 from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, view
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.probabilities import log_loss
-from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Chosen, Fields, Function, Quantity, definition, register
-from evalreport.metrics.sample import Sample
+from evalreport.metrics.sample import Sample, named_criteria
 from evalreport.metrics.units import Units
 from evalreport.records import BaselineRecord, MetricRecord
 from evalreport.texts import Message, Text

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.config import Average
+from evalreport.conditions import terms_of
+from evalreport.config import Average as AverageOverTasks
+from evalreport.config import Task
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.data.score_sums import ScoreSums
+from evalreport.data.score_sums import LOSSES, RANK_SLOPES, ScoreSums
 from evalreport.engine.binned import Bins, bins_of
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
 from evalreport.engine.draws import mapped
 from evalreport.engine.ranks import Order, descending_order
+from evalreport.errors import UsageError
 from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
 from evalreport.metrics.calibration import bin_of
 from evalreport.metrics.clustering import clustering_estimates
-from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, undefined, view
+from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, undefined, value_range, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
-from evalreport.metrics.registry import Chosen, Metric, Quantity, definition
+from evalreport.metrics.registry import (
+    JUDGED,
+    METRICS,
+    NUMBERED,
+    PRIMARY,
+    Average,
+    Chosen,
+    Metric,
+    Quantity,
+    definition,
+)
 from evalreport.metrics.row_data import MOST_EXACT_ROWS, MOST_RESAMPLED_ROWS, RowData
 from evalreport.metrics.row_estimates import row_estimates
-from evalreport.metrics.summed_scores import summed_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
+from evalreport.registry import close_names, unknown_name
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
@@ -120,7 +136,7 @@ def estimate_all(
     n_resamples: int,
     seed: int,
     exact: bool = False,
-    average: Average = "tasks",
+    average: AverageOverTasks = "tasks",
     most_exact: int = MOST_EXACT_ROWS,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
@@ -298,3 +314,215 @@ def _order(part: ModelView) -> Order:
     assert part.score is not None
     assert part.true is not None
     return descending_order(part.score, part.true == part.positive_code)
+
+
+ROUNDING = 1e-14
+"""What is left of a variance below this share of it is rounding."""
+
+
+def summed_estimates(
+    predictions: Predictions, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
+) -> Mapping[tuple[str, Quantity], Estimate]:
+    """Estimate what follows from the sums of scores, of every model that gives any; nothing where there are no sums.
+
+    The derivatives of an estimate stand for those of all examples: their products with another model's are the sums
+    of the products of these. Its replicates are drawn from the normal distribution with these variances and
+    covariances, which is that of the bootstrap's replicates but for what vanishes with the number of examples.
+    """
+    sums = predictions.scores
+    found: dict[tuple[str, Quantity], Estimate] = {}
+    if sums is None:
+        return found
+    for quantity in quantities:
+        scale = definition(quantity).affine_of
+        base = definition(quantity) if scale is None else definition(Quantity(scale.of))
+        models = [name for name in sums.models if sums.holds(base.name, name)]
+        if quantity.label is not None or base.name not in {*RANK_SLOPES, *LOSSES} or not models:
+            continue
+        if min(sums.class_sizes) == 0:
+            undefined_here = definition(quantity).undefined
+            found |= {(m, quantity): undefined(predictions, (m, quantity), undefined_here) for m in models}
+            continue
+        values = np.array([_value(sums, base.name, model) for model in models])
+        rows = _rows(sums, base.name, models)
+        if scale is not None:
+            values, rows = scale.forward(values), rows * scale.slope
+        limits = value_range(definition(quantity), predictions)
+        replicates = np.clip(values[:, None] + _drawn(rows, base.name, n_resamples, seed), *limits)
+        for k, model in enumerate(models):
+            found[model, quantity] = Estimate(
+                model=model,
+                quantity=quantity,
+                value=float(values[k]),
+                n=predictions.n_examples,
+                range=limits,
+                derivative=rows[k],
+                counts=np.ones(rows.shape[1]),
+                replicates=replicates[k] if n_resamples else None,
+                positive=np.arange(rows.shape[1]) >= len(models) if base.name in RANK_SLOPES else None,
+                rarest=float(min(sums.class_sizes)) if base.name in RANK_SLOPES else None,
+                summed=sums.class_sizes,
+            )
+    return found
+
+
+def _value(sums: ScoreSums, metric: str, model: str) -> float:
+    if metric in RANK_SLOPES:
+        return float(definition(Quantity(metric)).function(*sums.groups[model]))
+    return sums.total(metric, model) / sum(sums.class_sizes)
+
+
+def _rows(sums: ScoreSums, metric: str, models: Sequence[str]) -> Floats:
+    """Return derivatives (k, m) whose products are the sums of products of those of all examples.
+
+    Of rank metrics those of the negatives come first, then those of the positives, k of each.
+    """
+    products = sums.products_of(metric, models)
+    if metric in RANK_SLOPES:
+        return np.concatenate([_root(part) for part in products], axis=1)
+    n = sum(sums.class_sizes)
+    totals = np.array([sums.total(metric, model) for model in models])
+    return _root((products.sum(axis=0) - np.outer(totals, totals) / n) / n**2)
+
+
+def _root(products: Floats) -> Floats:
+    """Return L with L L' = products (k, k), lower triangular (Cholesky); what is rounding counts as 0."""
+    found = np.zeros_like(products)
+    for j in range(len(products)):
+        left = products[j:, j] - (found[j:, :j] * found[j, :j]).sum(axis=1)
+        if left[0] > ROUNDING * products[j, j]:
+            found[j:, j] = left / np.sqrt(left[0])
+    return found
+
+
+def _drawn(rows: Floats, metric: str, n_resamples: int, seed: int) -> Floats:
+    """Draw deviations (k, B) from the normal distribution with the covariances of the rows' products."""
+    digest = int.from_bytes(hashlib.blake2b(metric.encode(), digest_size=8).digest(), "big")
+    normal = np.random.default_rng([seed, digest]).standard_normal((rows.shape[1], n_resamples))
+    found = np.zeros((len(rows), n_resamples))
+    for row, deviates in zip(rows.T, normal, strict=True):
+        found += row[:, None] * deviates
+    return found
+
+
+def available(predictions: Predictions) -> tuple[Quantity, ...]:
+    """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
+    found: list[Quantity] = []
+    for metric in METRICS.values():
+        if metric.family == "training":
+            continue  # criteria of training rows: no quantity of test predictions
+        if metric.family == "judged" and not predictions.judged:
+            continue
+        if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
+            continue
+        if metric.numbered:
+            repeated = any(model.attempts is not None for model in predictions.models)
+            found += _with_usual_numbers(metric, predictions) if repeated else []
+        elif predictions.task == "multiclass" and metric.averages:
+            found += [Quantity(metric.name, average=average) for average in metric.averages]
+            found += [Quantity(metric.name, label=label) for label in predictions.classes]
+        else:
+            found.append(Quantity(metric.name))
+    return tuple(found)
+
+
+def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quantity]:
+    """Return a numbered metric with 1 and the smallest number of attempts at a question."""
+    counts = [m.attempts.count for m in predictions.models if m.attempts is not None]
+    # A model without a question, which others have on test sets of their own, has no attempt at it.
+    fewest = min((int(count[count > 0].min()) for count in counts), default=1)
+    return [Quantity(f"{metric.numbered}{k}") for k in sorted({1, fewest})]
+
+
+def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
+    """Return what a name stands for: one quantity, or a numbered metric with its usual numbers."""
+    quantity = parse(name, predictions.task, predictions.classes)
+    metric = definition(quantity)
+    return _with_usual_numbers(metric, predictions) if metric.numbered else [quantity]
+
+
+def _with_numbers_of(gates: Sequence[str], predictions: Predictions) -> Iterator[Quantity]:
+    """Yield what gates ask of numbered metrics: any number is as usual as another."""
+    names = [model.name for model in predictions.models]
+    for term in (term for gate in gates for term in terms_of(gate, models=names)):
+        match = NUMBERED.fullmatch(term.metric)
+        if match is not None and term.metric in METRICS:
+            yield Quantity(term.metric)
+
+
+def chosen(
+    predictions: Predictions, names: tuple[str, ...], gates: Sequence[str] = ()
+) -> tuple[Quantity, ...]:
+    """Return the quantities of a run, the primary one first: those named, else all that the task and gates have."""
+    if names:
+        named = [q for name in names for q in _as_named(name, predictions)]
+        if definition(named[0]).family == "training":
+            raise UsageError(
+                f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
+                " metric of test predictions first, for the verdict to be about"
+            )
+        return tuple(q for q in dict.fromkeys(named) if definition(q).family != "training")
+    name = JUDGED if predictions.judged else PRIMARY[predictions.task]
+    primary = parse(name, predictions.task, predictions.classes)
+    if predictions.classes and all(m.y_pred is None for m in predictions.models):
+        # Bare scores without a threshold: no model has labels, so none has an accuracy.
+        primary = Quantity("roc_auc")
+    others = (*available(predictions), *_with_numbers_of(gates, predictions))
+    return tuple(dict.fromkeys((primary, *(q for q in others if predictions.task in definition(q).tasks))))
+
+
+def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
+    """Read a metric as the command line spells it.
+
+    For several classes the bare name of a class-wise metric means its macro average.
+
+    Raises
+    ------
+    UsageError
+        Unknown metric, a metric of another task, an average or class that it does not have.
+    """
+    match = re.fullmatch(
+        r"(?P<metric>\w+(?:[@^]\d+)?)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL
+    )
+    if match is None:
+        if close_names(text, spelled_metrics()):
+            raise UsageError(unknown_name("metric", text, spelled_metrics()))
+        raise UsageError(f"{text!r} is not a metric; write f1, f1_macro or recall[class=3]")
+    name, label, average = match["metric"], match["label"], None
+    if name not in METRICS:
+        stem, _, last = name.rpartition("_")
+        if last in get_args(Average) and stem in METRICS:
+            name, average = stem, last
+        elif close_names(text, spelled_metrics()):
+            raise UsageError(unknown_name("metric", text, spelled_metrics()))
+    metric = METRICS[name]
+    if task not in metric.tasks:
+        raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
+    if label is not None and label not in classes:
+        raise UsageError(
+            f"metric {text!r}: {label!r} is not a class of these data; classes: {', '.join(classes[:20])}"
+        )
+    if (label is not None or average is not None) and (task != "multiclass" or not metric.averages):
+        raise UsageError(
+            f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}"
+        )
+    if average is not None and average not in metric.averages:
+        raise UsageError(f"metric {text!r}: {name} has the averages {', '.join(metric.averages)}")
+    if task == "multiclass" and metric.averages and label is None:
+        return Quantity(name, average or metric.averages[0])
+    return Quantity(name, None, label)
+
+
+def spelled_metrics() -> list[str]:
+    """Return what a metric can be called: each name, also with its averages."""
+    return [
+        spelled
+        for name, metric in METRICS.items()
+        for spelled in (name, *(f"{name}_{average}" for average in metric.averages))
+    ]
+
+
+def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:
+    """Return the criteria of training rows among the names; with no names all that the task has."""
+    found = [m.name for m in METRICS.values() if m.family == "training" and task in m.tasks]
+    return tuple(Quantity(name) for name in found if not names or name in names)

@@ -17,9 +17,8 @@ from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate, Indices
 from evalreport.metrics.label_estimates import of_tables
-from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Sample
+from evalreport.metrics.sample import Sample, parse
 from evalreport.records import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
 from evalreport.texts import Message, Text

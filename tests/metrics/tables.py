@@ -11,9 +11,8 @@ import evalreport
 from evalreport.data import load
 from evalreport.data.predictions import Predictions
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.quantities import available
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.metrics.sample import Sample, available, estimate_all
 from evalreport.metrics.units import Units
 
 Rows = dict[str, Any]
