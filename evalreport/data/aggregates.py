@@ -21,7 +21,7 @@ from evalreport.config import ASKED, KEYS, AnyPath, Options, filled, with_fields
 from evalreport.data.aggregation import Counted, count
 from evalreport.data.engines import Engine, engine_of, lazy, started
 from evalreport.data.label_sources import NotLabels, Source, unserved
-from evalreport.data.score_sums import ScoreSums
+from evalreport.data.predictions import ScoreSums
 from evalreport.data.sources import (
     File,
     Found,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,8 @@ from evalreport.data.label_sources import (
     unserved,
     whole_numbers,
 )
+from evalreport.data.predictions import ScoreSums
 from evalreport.data.score_aggregation import Scored, score_sums
-from evalreport.data.score_sums import ScoreSums
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.texts import quoted
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import pyarrow as pa
 
-    Frame = nw.LazyFrame[Any]
+    from evalreport.data.engines import Frame
 
 Numbers = npt.NDArray[np.int64]
 

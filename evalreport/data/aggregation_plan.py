@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ from evalreport.texts import quoted
 if TYPE_CHECKING:
     import narwhals as nw
 
-    Frame = nw.LazyFrame[Any]
+    from evalreport.data.engines import Frame
 
 Numbers = npt.NDArray[np.int64]
 

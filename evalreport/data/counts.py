@@ -14,9 +14,8 @@ import numpy as np
 from evalreport.config import Options
 from evalreport.data.columns import PROBABILITY_PREFIXES, Roles, combined, floats, refuse_twice, spellings
 from evalreport.data.concatenation import Rows, Table, gather, positions
-from evalreport.data.predictions import Indices, Predictions
+from evalreport.data.predictions import Indices, Predictions, ScoreSums
 from evalreport.data.reading import Columns, empty_file
-from evalreport.data.score_sums import ScoreSums
 from evalreport.data.selection import subset
 from evalreport.errors import InputError, UsageError
 from evalreport.records import FoundRecord, warning

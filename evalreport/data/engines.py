@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import narwhals as nw
     import pyarrow as pa
 
+    Frame = nw.LazyFrame[Any]
+
 Untyped: TypeAlias = Any
 """Of Dask and Spark, whose functions have no types."""
 
@@ -58,10 +60,10 @@ class Engine:
     """
 
     name: Name
-    scan: Callable[[Path, str], nw.LazyFrame[Any]]
-    small: Callable[[pa.Table], nw.LazyFrame[Any]]
-    keep: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]]
-    spread: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]] = lambda frame: frame
+    scan: Callable[[Path, str], Frame]
+    small: Callable[[pa.Table], Frame]
+    keep: Callable[[Frame], Frame]
+    spread: Callable[[Frame], Frame] = lambda frame: frame
 
 
 def read_engine(spelled: str) -> tuple[Name, str | None]:
@@ -124,14 +126,14 @@ def engine_of(frame: Untyped) -> Engine | None:
     return None
 
 
-def lazy(native: Untyped) -> nw.LazyFrame[Any]:
+def lazy(native: Untyped) -> Frame:
     """Return an engine's own frame as one that plans are made of."""
     import narwhals as nw
 
     with warnings.catch_warnings():
         # From 2.29 on narwhals tells users of Dask to install a package, which this program has no use for yet.
         warnings.filterwarnings("ignore", ".*narwhals-dask", FutureWarning)
-        frame: nw.LazyFrame[Any] = nw.from_native(native)
+        frame: Frame = nw.from_native(native)
     return frame
 
 
@@ -150,7 +152,7 @@ def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
     with database(memory_limit or min(MEMORY, usable_memory())) as connection:
         connection.execute("SET preserve_insertion_order = false")
 
-        def scan(path: Path, name: str) -> nw.LazyFrame[Any]:
+        def scan(path: Path, name: str) -> Frame:
             scanned.append((path, name))
             suffix = file_format(path)
             where = quote_text(literal_path(path))
@@ -167,10 +169,10 @@ def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
                 return small(_table(read.arrays))
             return lazy(connection.sql(query))
 
-        def small(table: pa.Table) -> nw.LazyFrame[Any]:
+        def small(table: pa.Table) -> Frame:
             return lazy(connection.from_arrow(table))
 
-        def keep(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        def keep(frame: Frame) -> Frame:
             native: Untyped = frame.to_native()
             kept.append(f"kept_{len(kept)}")
             native.create(kept[-1])
@@ -264,19 +266,19 @@ def _dask(address: str | None) -> Iterator[Engine]:
 def _of_dask() -> Engine:
     import dask.dataframe as dd
 
-    def scan(path: Path, name: str) -> nw.LazyFrame[Any]:
+    def scan(path: Path, name: str) -> Frame:
         _require_parquet(path, name, "dask")
         return lazy(dd.read_parquet(str(path.absolute()), blocksize=BYTES_A_PARTITION))
 
-    def small(table: pa.Table) -> nw.LazyFrame[Any]:
+    def small(table: pa.Table) -> Frame:
         from_pandas: Untyped = dd.from_pandas
         return lazy(from_pandas(table.to_pandas(), npartitions=1))
 
-    def keep(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def keep(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()
         return lazy(native.persist())
 
-    def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def spread(frame: Frame) -> Frame:
         # Else its group-by gathers fifteen partitions in one.
         native: Untyped = frame.to_native()
         return lazy(native.shuffle("id") if native.npartitions > 1 else native)
@@ -342,22 +344,22 @@ def _errors_into(descriptor: int) -> Iterator[None]:
 
 
 def _of_spark(session: Untyped) -> Engine:
-    def scan(path: Path, name: str) -> nw.LazyFrame[Any]:
+    def scan(path: Path, name: str) -> Frame:
         _require_parquet(path, name, "spark")
         return lazy(session.read.parquet(str(path.absolute())))
 
-    def small(table: pa.Table) -> nw.LazyFrame[Any]:
+    def small(table: pa.Table) -> Frame:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", FutureWarning
             )  # of the versions of pandas that it has not seen yet
             return lazy(session.createDataFrame(table))
 
-    def keep(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def keep(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()
         return lazy(native.persist())
 
-    def spread(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def spread(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()
         # Of few rows as many parts as the session is set to would nearly all be empty, and each takes its time.
         parts = PARTS_OF_A_PART * native.rdd.getNumPartitions()

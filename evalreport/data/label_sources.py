@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import pyarrow as pa
 
-    Frame = nw.LazyFrame[Any]
+    from evalreport.data.engines import Frame
 
 COUNT, TRUTH, PREDICTION = "count", "y_true", ANSWERS
 """The columns of a table of counts: a prediction's is followed by the model's name."""

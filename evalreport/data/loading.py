@@ -24,10 +24,9 @@ from evalreport.data.frames import memory_tables, truth_from_memory
 from evalreport.data.ids import clusters_across_tasks, divide_by_task, require_sizes, unlike_classes
 from evalreport.data.joined_files import attach_truth, covariates, true_values
 from evalreport.data.outputs import model_outputs, parse_outputs
-from evalreport.data.predictions import Codes, Column, Mask, ModelOutputs, Predictions
+from evalreport.data.predictions import Codes, Column, Mask, ModelOutputs, Predictions, ScoreSums
 from evalreport.data.probabilities import name_probabilities, settle_missing
 from evalreport.data.reading import Columns, named_by
-from evalreport.data.score_sums import ScoreSums
 from evalreport.data.selection import marked_as_test
 from evalreport.data.sources import (
     Copies,

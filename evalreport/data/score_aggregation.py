@@ -1,4 +1,4 @@
-"""Scores of any size -> histograms by class and sums of products (``score_sums``), by group-bys of an engine.
+"""Scores of any size -> histograms by class and sums of products (``ScoreSums``), by group-bys of an engine.
 
 What is summed are whole numbers, so that neither the order of rows nor the number of workers changes a digit.
 """
@@ -9,21 +9,20 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.engines import Engine
 from evalreport.data.label_sources import collected, whole_numbers
-from evalreport.data.predictions import Values
-from evalreport.data.score_sums import LOSSES, RANK_SLOPES, Loss, ScoreSums, by_bin, groups_of
+from evalreport.data.predictions import LOSSES, RANK_SLOPES, Loss, ScoreSums, Values, by_bin, groups_of
 
 if TYPE_CHECKING:
     import narwhals as nw
     import pyarrow as pa
 
-    Frame = nw.LazyFrame[Any]
+    from evalreport.data.engines import Frame
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -318,7 +317,7 @@ def _power_below(value: float) -> float:
 
 def _scale_of_loss(loss: Loss, limits: Floats, n: int) -> float:
     """Return a power of 2 that makes the largest square of a loss so large that n of them stay below 2^61."""
-    largest = max(float(np.max(np.abs(loss(limits, np.full(2, true), np.log)))) for true in (0.0, 1.0))
+    largest = max(abs(float(loss(p, true, math.log))) for p in limits for true in (0.0, 1.0))
     return _power_below(math.sqrt(2.0**BITS / n) / max(largest, 1e-300) / 2)
 
 

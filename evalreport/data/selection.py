@@ -18,7 +18,7 @@ from evalreport.records import FoundRecord
 from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:
-    from evalreport.data.score_sums import ScoreSums
+    from evalreport.data.predictions import ScoreSums
 
 
 def test_rows(predictions: Predictions) -> Predictions:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from evalreport.data.predictions import Mask
-from evalreport.data.score_sums import Operand
+from evalreport.data.predictions import Mask, Operand
 from evalreport.engine.distributions import Array, log, ratio, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (

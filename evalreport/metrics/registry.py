@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Task
-from evalreport.data.score_sums import LOSSES, RANK_SLOPES
+from evalreport.data.predictions import LOSSES, RANK_SLOPES
 from evalreport.engine.distributions import Array, ratio
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.registry import Registry, summary_of
@@ -185,7 +185,7 @@ class Metric:
         to ``per_example``. The bare name stands for k = 1 and the smallest number of attempts.
     of_probability
         Means of losses of two classes: the loss from the positive class's probability, the truth (1 or 0) and a
-        function that takes logarithms, so that engines can add it up (``data.score_sums.LOSSES``).
+        function that takes logarithms, so that engines can add it up (``data.predictions.LOSSES``).
     source
         Paper, equation or page.
     """

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from evalreport.conditions import terms_of
 from evalreport.config import Average as AverageOverTasks
 from evalreport.config import Task
-from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.data.score_sums import LOSSES, RANK_SLOPES, ScoreSums
+from evalreport.data.predictions import LOSSES, RANK_SLOPES, ModelOutputs, Predictions, ScoreSums
 from evalreport.engine.binned import Bins, bins_of
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns

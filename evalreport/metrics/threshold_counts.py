@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from evalreport.data.predictions import Mask
-from evalreport.data.score_sums import ScoreSums
+from evalreport.data.predictions import Mask, ScoreSums
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, mapped, stream

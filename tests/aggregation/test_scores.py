@@ -16,7 +16,7 @@ import evalreport as er
 import evalreport.metrics
 from evalreport.cli import main
 from evalreport.data.aggregates import HISTOGRAMS, PRODUCTS
-from evalreport.data.score_sums import LOSSES, RANK_SLOPES
+from evalreport.data.predictions import LOSSES, RANK_SLOPES
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.results import Results
 
