@@ -12,7 +12,7 @@ from evalreport.report.naming import MetricKey, distinct_names, in_sentence, lis
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
-from evalreport.texts import Text, named, say
+from evalreport.texts import Text, coded, named, say
 
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
 EDGE = 6.0
@@ -331,7 +331,9 @@ def summary_line(view: View) -> str:
     flagged = [r for r in family if r.flagged]
     tested = sum(r.p_adjusted is not None for r in family)
     if not flagged:
-        return say("slices.none_flagged", n=tested) if tested else say("slices.none_large")
+        of_sums = any(coded(r.reason or "")[0] == "disparity.of_sums" for r in family)
+        untested = say("slices.none_judged" if of_sums else "slices.none_large")
+        return say("slices.none_flagged", n=tested) if tested else untested
     groups: dict[tuple[str, str, str], list[str]] = {}
     for r in sorted(flagged, key=lambda r: -abs(r.difference or 0.0)):
         groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(
