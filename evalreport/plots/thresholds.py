@@ -211,7 +211,8 @@ def _draw_equal_errors(axes: Axes, at: float, value: float, index: int) -> None:
                       markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5)[0]  # fmt: skip
     point.set_gid(own_id(axes, index, "eer"))
     text = axes.annotate(
-        f"EER {number(value)}", (at, value), xytext=(4, 9), textcoords="offset points", fontsize=8, color=INK,
+        f"EER {number(value)}", (at, value), xytext=(9, 0), textcoords="offset points", fontsize=8, color=INK,
+        va="center",  # to the right the two curves part
         parse_math=False, bbox=BEHIND,
     )  # fmt: skip
     text.set_gid(own_id(axes, index, "eer-text"))

@@ -160,10 +160,10 @@ def test_metrics_disagree():
         name: {"id": ids, "y_true": truth, "y_pred": said} for name, said in (("bold", bold), ("shy", shy))
     }
     (warning,) = given(evaluate(models), "metrics_disagree")
-    ahead, behind = str(warning.text).split("shy on")
+    ahead, behind = str(warning.text).split("shy leads on")
     assert "recall" in ahead
     assert "precision" in behind
-    assert "Decide which errors matter first" in warning.text
+    assert "Decide first which errors matter" in warning.text
     assert not given(evaluate({"a": models["shy"], "b": models["shy"]}), "metrics_disagree")
 
 

@@ -74,7 +74,7 @@ def test_a_test_set_of_the_worst_cell_is_warned_of(one: Shortfall) -> None:
         return
     (warning,) = given(results, CODES[one.kind])
     assert warning.about == (cell.metric,)
-    assert f"covered {100 * one.lowest:.0f}" in warning.text
+    assert f" in {100 * one.lowest:.0f}" in warning.text
     assert str(cell.size if rarest is None else rarest) in warning.text
 
 
