@@ -34,6 +34,7 @@ def main() -> int:
         "stress": stress.stress,
         "reading": reading.two_files,
         "counting": scale.counting,
+        "adding-up": scale.adding_up,
         "help": programs.help_text,
         "run": programs.whole_run,
         "default": runs.default_runs,

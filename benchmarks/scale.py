@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.timing import Row, Timed
+from benchmarks.timing import Accuracy, Row, Timed
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
 BEGIN, END = "<!-- measured: python -m benchmarks.scale -->", "<!-- end -->"
@@ -150,8 +150,18 @@ for model, noise in (("forest", 0.6), ("logreg", 0.9), ("tree", 1.2)):
 _METRICS = ("roc_auc", "average_precision", "pr_auc", "partial_auc", "log_loss", "brier")
 
 
-def measured_scores(n: int) -> str:
-    """Return one row of the table of scores; the error where the rows themselves can be had in memory."""
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """What adding up scores took; the error where the rows themselves can be had in memory, else None."""
+
+    size: int
+    ours: Cost
+    run: Cost
+    error: float | None
+
+
+def summed(n: int) -> Summed:
+    """Add up the scores of three models of ``n`` rows each."""
     with tempfile.TemporaryDirectory(prefix="scale-") as place:
         folder, sums = Path(place) / "models", Path(place) / "sums"
         folder.mkdir()
@@ -160,10 +170,32 @@ def measured_scores(n: int) -> str:
         program = (sys.executable, "-m", "evalreport")
         ours = cost_of(*program, "aggregate", str(folder), "-o", str(sums), "--memory-limit", MEMORY)
         run = cost_of(*program, "run", str(sums), "-o", f"{place}/out", "-f", "json")
-        error = f"{largest_error(folder, sums):.4f}" if n <= 1_000_000 else ""
+        error = largest_error(folder, sums) if n <= 1_000_000 else None
+    return Summed(size, ours, run, error)
+
+
+def adding_up(*, quick: bool) -> Iterator[Accuracy]:
+    """Yield the row of ``make bench`` about scores: the largest error of what follows from their sums."""
+    n = 100_000 if quick else 1_000_000
+    found = summed(n)
+    assert found.error is not None
+    yield Accuracy(
+        f"adding up the scores of three models of {n:,} rows: ROC AUC, average precision, PR AUC, partial AUC, log"
+        " loss, Brier score and the differences of all pairs; largest error",
+        "the rows themselves",
+        found.error,
+        most=0.02,
+        remark=f"{found.ours.processor:.1f} s of processor time, most memory {found.ours.memory / 1e9:.2g} GB",
+    )
+
+
+def measured_scores(n: int) -> str:
+    """Return one row of the table of scores."""
+    found = summed(n)
+    size, ours, error = found.size, found.ours, "" if found.error is None else f"{found.error:.4f}"
     return (
         f"| {n:,} | {size / 1e6:,.0f} MB | {ours.processor:.1f} s | {ours.clock:.1f} s | {ours.memory / 1e9:.2f} GB"
-        f" | {run.clock:.1f} s | {error} |"
+        f" | {found.run.clock:.1f} s | {error} |"
     )
 
 
