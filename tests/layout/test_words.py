@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,12 @@ def docstrings(tree: ast.Module) -> set[int]:
     return found
 
 
+@cache
+def texts() -> tuple[tuple[str, str], ...]:
+    """Read them once, and only where a test asks for them."""
+    return tuple(read())
+
+
 def read() -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every string of the package, adjacent parts joined, and of every template."""
     for path in sorted((ROOT / "evalreport").rglob("*.py")):
@@ -56,14 +63,11 @@ def read() -> Iterator[tuple[str, str]]:
         yield str(path.relative_to(ROOT)), " ".join(path.read_text(encoding="utf-8").split())
 
 
-TEXTS = tuple(read())
-
-
 @pytest.mark.parametrize("kind", FORBIDDEN)
 def test_no_text_says_more_than_a_test_can(kind: str):
     """No string of the package and no template holds a forbidden wording."""
     wrong = []
-    for place, text in TEXTS:
+    for place, text in texts():
         for said in ABOUT:
             text = text.replace(said, "")
         match = re.search(FORBIDDEN[kind], text, re.IGNORECASE)
@@ -74,7 +78,7 @@ def test_no_text_says_more_than_a_test_can(kind: str):
 
 def test_significant_stands_with_its_test_or_not_at_all():
     """The word in a text of the package is about digits, or names a test or p in the same sentence."""
-    for place, text in TEXTS:
+    for place, text in texts():
         for sentence in re.split(r"(?<=[.!?;])\s", text):
             if re.search(r"\bsignifican", sentence, re.IGNORECASE):
                 assert re.search(r"\btests?\b|\bp\b|digit", sentence), f"{place}: {sentence}"
