@@ -14,6 +14,7 @@ from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.comparisons.registry import probability
 from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
+from evalreport.data.arrow import from_numpy, from_texts
 from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import t_quantile, t_tail
@@ -219,7 +220,7 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     names = {model.name for model in models}
     own = tuple(replace(m, outcome=m.gold, gold=None) for m in part.models if m.name in names)
     used, example = np.unique(part.example, return_inverse=True)
-    part = replace(part, models=own, ids=part.ids.take(used), example=example.astype(np.int64))
+    part = replace(part, models=own, ids=part.ids.take(from_numpy(used)), example=example.astype(np.int64))
     plain = replace(options, metrics=(), intervals=(), tests=(), baseline=None, resamples=1)
     sampled = estimate_all(
         part, (OUTCOME,), units=_within(sample.units, rows), n_resamples=0, seed=options.seed,
@@ -306,14 +307,12 @@ def _agreement(model: str | None, rows: _Rows, options: Options) -> JudgeAgreeme
 
 def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
     """Return Cohen's kappa of judge and people with its interval, taking people's outcomes for the truth."""
-    import pyarrow as pa
-
     n = len(rows.gold)
     answers = ModelOutputs("judge", y_pred=rows.judge.astype(np.int32))
     table = Predictions(
         task="binary",
         design="test-set",
-        ids=pa.array([str(i) for i in range(n)]),
+        ids=from_texts([str(i) for i in range(n)]),
         example=np.arange(n),
         y_true=rows.gold.astype(np.int32),
         models=(answers,),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from evalreport.config import Join
+from evalreport.data.arrow import from_numpy
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column
 from evalreport.data.concatenation import Rows, fault, first_of, ids_by_table, place_of, whence
 from evalreport.data.ids import code_ids
@@ -170,7 +171,7 @@ def used_ids(ids: pa.Array, code: Indices) -> tuple[pa.Array, Indices]:
     seen[code] = True
     if seen.all():
         return ids, code
-    return ids.filter(seen), (np.cumsum(seen) - 1)[code]
+    return ids.filter(from_numpy(seen)), (np.cumsum(seen) - 1)[code]
 
 
 def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Indices]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
+from evalreport.data.arrow import from_numpy, from_texts
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column, combined, dictionary_codes
 from evalreport.data.concatenation import Rows, as_metadata, fault, ids_by_table, place_of, some_rows
 from evalreport.data.design import Found
@@ -99,9 +100,7 @@ def category_array(array: Arrow) -> pa.DictionaryArray:
 
     column = category_column(combined(array))
     codes = column.values
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes, mask=codes < 0), pa.array(column.categories, pa.string())
-    )
+    return pa.DictionaryArray.from_arrays(from_numpy(codes, codes >= 0), from_texts(column.categories or ()))
 
 
 def _questions(rows: Rows) -> Indices:

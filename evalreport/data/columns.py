@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evalreport.config import Options
+from evalreport.data.arrow import as_numpy, from_numpy, from_texts, missing
 from evalreport.data.predictions import Arrow, Codes, Column, Floats, Indices
 from evalreport.errors import InputError
 from evalreport.texts import Message
@@ -391,7 +392,6 @@ def as_numbers(array: pa.Array, *, truths: bool = False) -> pa.Array:
     ``truths``: also true and false in any spelling, as 1 and 0.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
@@ -401,11 +401,18 @@ def as_numbers(array: pa.Array, *, truths: bool = False) -> pa.Array:
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return array.cast(pa.float64())
     text = array.cast(pa.string())
-    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    text = _null_where_empty(text)
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
         return _numbers_among(text, _TRUTHS if truths else {})
+
+
+def _null_where_empty(text: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.equal(text, from_texts([""])[0]), missing(pa.string()), text)
 
 
 def _numbers_among(text: pa.Array, spelled: Mapping[str, float]) -> pa.Array:
@@ -413,13 +420,12 @@ def _numbers_among(text: pa.Array, spelled: Mapping[str, float]) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = pc.ascii_trim(text, characters=_BLANKS)
-    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    text = _null_where_empty(pc.ascii_trim(text, characters=_BLANKS))
     lowered = pc.ascii_lower(text) if spelled else None
     for word, value in spelled.items():
-        text = pc.if_else(pc.equal(lowered, word), pa.scalar(str(value)), text)
+        text = pc.if_else(pc.equal(lowered, word), from_texts([str(value)])[0], text)
     is_one = pc.match_substring_regex(text, f"^({_NUMBER.pattern})$")
-    parsed = pc.if_else(is_one, text, pa.scalar("nan")).cast(pa.float64())
+    parsed = pc.if_else(is_one, text, from_texts(["nan"])[0]).cast(pa.float64())
     return parsed
 
 
@@ -430,8 +436,7 @@ def all_numbers(array: pa.Array) -> bool:
 
 def floats(array: pa.Array) -> Floats:
     """Return a double array as numpy, nan where it is empty (or was no number)."""
-    values: Floats = array.to_numpy(zero_copy_only=False)
-    return values.astype(np.float64, copy=False)
+    return as_numpy(array, np.nan).astype(np.float64, copy=False)
 
 
 def dictionary_numbers(array: pa.Array, *, truths: bool = False) -> Floats:
@@ -442,8 +447,7 @@ def dictionary_numbers(array: pa.Array, *, truths: bool = False) -> Floats:
 
 def dictionary_codes(array: pa.Array) -> Codes:
     """Return a dictionary column's codes, -1 where empty."""
-    codes: Codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int32, copy=False)
+    return as_numpy(array.indices, -1).astype(np.int32, copy=False)
 
 
 def whole(label: str) -> str:
@@ -537,7 +541,7 @@ def used_only(array: pa.Array) -> pa.Array:
     place[kept] = np.arange(len(kept))
     indices = place[codes]
     return pa.DictionaryArray.from_arrays(
-        pa.array(indices, mask=indices < 0), array.dictionary.take(pa.array(kept))
+        from_numpy(indices, indices >= 0), array.dictionary.take(from_numpy(kept))
     )
 
 
@@ -569,8 +573,8 @@ def _without(codes: pa.DictionaryArray, texts: Sequence[str]) -> pa.DictionaryAr
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    gone = pc.is_in(codes.dictionary, value_set=pa.array(texts, codes.dictionary.type))
+    gone = pc.is_in(codes.dictionary, value_set=from_texts(texts).cast(codes.dictionary.type))
     if not pc.any(gone).as_py():
         return codes
-    indices = pc.if_else(gone.take(codes.indices), pa.scalar(None, pa.int32()), codes.indices)
+    indices = pc.if_else(gone.take(codes.indices), missing(pa.int32()), codes.indices)
     return used_only(pa.DictionaryArray.from_arrays(indices, codes.dictionary))

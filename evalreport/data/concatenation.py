@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalreport.data.arrow import from_numpy
 from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles, combined, dictionary_codes, whole
 from evalreport.data.predictions import Arrow, Codes, Indices, Mask
 from evalreport.data.reading import Columns
@@ -139,9 +140,7 @@ def gather(tables: Sequence[Table]) -> Rows:
 
 def some_rows(rows: Rows, kept: Indices) -> Rows:
     """Return some rows, in their order, which still know where they came from."""
-    import pyarrow as pa
-
-    taken = pa.array(kept)
+    taken = from_numpy(kept)
 
     def of(columns: Mapping[str, Arrow]) -> dict[str, Arrow]:
         return {name: array.take(taken) for name, array in columns.items()}

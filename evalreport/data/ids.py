@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options
+from evalreport.data.arrow import as_numpy, from_numpy, from_texts
 from evalreport.data.columns import (
     category_column,
     combined,
@@ -129,7 +130,7 @@ def _taken(source: pa.ChunkedArray, places: Indices) -> pa.Array:
     import pyarrow as pa
 
     wide = source.nbytes >= 2**31
-    taken = (source.cast(pa.large_string()) if wide else source).take(pa.array(places))
+    taken = (source.cast(pa.large_string()) if wide else source).take(from_numpy(places))
     return taken.chunk(0) if taken.num_chunks == 1 else taken.combine_chunks()
 
 
@@ -490,19 +491,20 @@ def _within_tasks(
     coded: tuple[pa.Array, Indices], task: Indices, tasks: tuple[str, ...]
 ) -> tuple[pa.Array, Indices]:
     """Return the distinct (task, id) as text, sorted, and each row's place among them."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     ids, code = coded
     pairs, place = np.unique(task * len(ids) + code, return_inverse=True)
-    prefixes = pa.array(_prefixes(tasks), pa.string())
+    prefixes = from_texts(_prefixes(tasks))
     names = pc.binary_join_element_wise(
-        prefixes.take(pa.array(pairs // len(ids))), ids.take(pa.array(pairs % len(ids))), ""
+        prefixes.take(from_numpy(pairs // len(ids))),
+        ids.take(from_numpy(pairs % len(ids))),
+        from_texts([""])[0],
     )
-    order = pc.sort_indices(names).to_numpy()
+    order = as_numpy(pc.sort_indices(names), 0)
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.arange(len(order))
-    return names.take(pa.array(order)), ranks[place.ravel()]
+    return names.take(from_numpy(order)), ranks[place.ravel()]
 
 
 def _prefixes(tasks: tuple[str, ...]) -> list[str]:

@@ -164,7 +164,7 @@ def keep_batches(
 
     pieces: dict[str, list[pa.Array]] = {header: [] for header in kinds}
     texts: dict[str, pa.Array] = {
-        header: pa.array([], pa.string()) for header, kind in kinds.items() if kind == "aside"
+        header: pa.nulls(0, pa.string()) for header, kind in kinds.items() if kind == "aside"
     }
     rows = 0
     for batch in batches:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 import numpy as np
 
 from evalreport.config import Options, Task
+from evalreport.data.arrow import from_numpy
 from evalreport.data.columns import (
     MOST_CLASSES,
     TRUTHS,
@@ -163,7 +164,7 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     if _are_truths(truth, predicted):
         return "binary", Message("found.task.truths"), ()
     values, predictions = floats(as_numbers(truth)), floats(as_numbers(predicted))
-    texts = truth.filter(~np.isfinite(values)).to_pylist()
+    texts = truth.filter(from_numpy(~np.isfinite(values))).to_pylist()
     _refuse_unfinished_numbers(rows, values[np.isfinite(values)], texts, graded=graded)
     if texts:
         return "binary", Message("found.task.text", example=min(texts)), ()
@@ -480,7 +481,7 @@ def _distinct(rows: Rows, *columns: str) -> pa.Array:
 
     arrays = [rows.labels(name) for name in columns]
     found = [used_only(array).dictionary for array in arrays if array is not None]
-    return pa.concat_arrays(found) if found else pa.array([], pa.string())
+    return pa.concat_arrays(found) if found else pa.nulls(0, pa.string())
 
 
 def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:

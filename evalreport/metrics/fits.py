@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from evalreport.data.arrow import from_numpy
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import weighted_sums
@@ -227,7 +228,11 @@ def _of_one(predictions: Predictions, position: int) -> Predictions:
     used, example = np.unique(part.example, return_inverse=True)
     own = replace(part.models[position], present=None)
     return replace(
-        part, models=(own,), ids=predictions.ids.take(used), example=example.astype(np.int64), warnings=()
+        part,
+        models=(own,),
+        ids=predictions.ids.take(from_numpy(used)),
+        example=example.astype(np.int64),
+        warnings=(),
     )
 
 

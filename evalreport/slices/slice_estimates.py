@@ -9,6 +9,7 @@ import numpy as np
 
 from evalreport.conditions import Term, terms_of
 from evalreport.config import Options
+from evalreport.data.arrow import from_numpy
 from evalreport.data.predictions import TASK, Predictions
 from evalreport.data.selection import subset
 from evalreport.data.slicing import Division, divide, divisions, read_slicing
@@ -168,7 +169,7 @@ def alone(predictions: Predictions, rows: Indices) -> Predictions:
     return replace(
         part,
         models=tuple(m for m in part.models if m.present is None or m.present.any()),
-        ids=predictions.ids.take(used),
+        ids=predictions.ids.take(from_numpy(used)),
         example=example.astype(np.int64).ravel(),
         warnings=(),
     )

@@ -6,7 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-HEAVY = ("scipy.optimize", "scipy.stats", "matplotlib", "jinja2", "weasyprint", "statsmodels", "sklearn")
+HEAVY = (
+    "pandas",
+    "scipy.optimize",
+    "scipy.stats",
+    "matplotlib",
+    "jinja2",
+    "weasyprint",
+    "statsmodels",
+    "sklearn",
+)
 """A tenth of a second each, or more; what makes pages and pictures besides."""
 
 
