@@ -14,8 +14,7 @@ from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.comparisons.registry import probability
 from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
-from evalreport.data.arrow import from_numpy, from_texts
-from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions
+from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions, from_numpy, from_texts
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading, recommended, resolved

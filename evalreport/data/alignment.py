@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from evalreport.config import Join
-from evalreport.data.arrow import from_numpy
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column
 from evalreport.data.concatenation import Rows, fault, first_of, ids_by_table, place_of, whence
 from evalreport.data.ids import code_ids
-from evalreport.data.predictions import Arrow, Column, Indices, Mask
+from evalreport.data.predictions import Arrow, Column, Indices, Mask, from_numpy
 from evalreport.errors import InputError, InputErrors
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted

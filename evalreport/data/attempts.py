@@ -11,13 +11,22 @@ import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.alignment import Alignment
-from evalreport.data.arrow import from_numpy, from_texts
 from evalreport.data.columns import IDENTITY_COLUMNS, category_column, combined, dictionary_codes
 from evalreport.data.concatenation import Rows, as_metadata, fault, ids_by_table, place_of, some_rows
 from evalreport.data.design import Found
 from evalreport.data.ids import code_ids
 from evalreport.data.outputs import Parsed
-from evalreport.data.predictions import Arrow, Attempts, Floats, Indices, Mask, ModelOutputs
+from evalreport.data.predictions import (
+    Arrow,
+    Attempts,
+    Floats,
+    Indices,
+    Mask,
+    ModelOutputs,
+    flags,
+    from_numpy,
+    from_texts,
+)
 from evalreport.data.slicing import may_be_sliced_by
 from evalreport.data.task import FoundTask
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -331,7 +340,7 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
     )
     for name in _OF_OTHER_DESIGNS:
         if name in rows.columns and len(rows.columns[name].drop_null().unique()) > 1:
-            row = int(np.argmin(rows.columns[name].is_null().to_numpy(zero_copy_only=False)))
+            row = int(np.argmin(flags(rows.columns[name].is_null())))
             problem = f"there are several attempts at a question, and several values of {name}"
             raise fault(rows, row, name, problem, remedy=instead,
                         expected="attempts at the questions of one test set, unless they are outcomes")  # fmt: skip

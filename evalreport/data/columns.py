@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evalreport.config import Options
-from evalreport.data.arrow import as_numpy, from_numpy, from_texts, missing
-from evalreport.data.predictions import Arrow, Codes, Column, Floats, Indices
+from evalreport.data.predictions import (
+    Arrow,
+    Codes,
+    Column,
+    Floats,
+    Indices,
+    as_numpy,
+    from_numpy,
+    from_texts,
+    missing,
+)
 from evalreport.errors import InputError
 from evalreport.texts import Message
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalreport.data.arrow import from_numpy
 from evalreport.data.columns import IDENTITY_COLUMNS, NUMBER_COLUMNS, Roles, combined, dictionary_codes, whole
-from evalreport.data.predictions import Arrow, Codes, Indices, Mask
+from evalreport.data.predictions import Arrow, Codes, Indices, Mask, flags, from_numpy
 from evalreport.data.reading import Columns
 from evalreport.errors import InputError, refuse_all
 from evalreport.texts import quoted
@@ -130,7 +129,7 @@ def gather(tables: Sequence[Table]) -> Rows:
         ),
     )
     if rows.ids is not None and rows.ids.null_count:
-        empty = int(np.flatnonzero(rows.ids.is_null().to_numpy(zero_copy_only=False))[0])
+        empty = int(np.flatnonzero(flags(rows.ids.is_null()))[0])
         said = "the id is empty"
         raise fault(
             rows, empty, "id", said, expected="an id in every row", remedy="give every example its id"

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.config import Options
-from evalreport.data.arrow import as_numpy, from_numpy, from_texts
 from evalreport.data.columns import (
     category_column,
     combined,
@@ -34,7 +33,16 @@ from evalreport.data.concatenation import (
     refuse_where,
     whence,
 )
-from evalreport.data.predictions import TASK, Indices, Mask, Predictions
+from evalreport.data.predictions import (
+    TASK,
+    Indices,
+    Mask,
+    Predictions,
+    as_numpy,
+    flags,
+    from_numpy,
+    from_texts,
+)
 from evalreport.data.unpacking import database, usable_memory
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -198,7 +206,7 @@ def _other_than_before(ids: pa.Array, previous: str | None) -> Mask:
     import pyarrow.compute as pc
 
     begins = np.ones(len(ids), dtype=np.bool_)
-    begins[1:] = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+    begins[1:] = flags(pc.not_equal(ids[1:], ids[:-1]))
     begins[:1] = [ids[0].as_py() != previous] if len(ids) else []
     return begins
 

@@ -37,7 +37,7 @@ from evalreport.data.concatenation import (
 )
 from evalreport.data.ids import code_ids, told_apart
 from evalreport.data.outputs import label_numbers
-from evalreport.data.predictions import TASK, Arrow, Column, Indices, Mask, ModelOutputs, Values
+from evalreport.data.predictions import TASK, Arrow, Column, Indices, Mask, ModelOutputs, Values, flags
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.data.task import FoundTask
 from evalreport.errors import InputError, UsageError
@@ -118,7 +118,7 @@ def _key_column(rows: Rows, name: str) -> Column:
     array = rows.columns[name]
     if name in NUMBER_COLUMNS:
         values = floats(array)
-        _refuse_wrong(rows, name, ~np.isfinite(values) & ~array.is_null().to_numpy(zero_copy_only=False))
+        _refuse_wrong(rows, name, ~np.isfinite(values) & ~flags(array.is_null()))
         return Column(values)
     if name == "time" and all_numbers(used_only(array)):
         return Column(dictionary_numbers(array))

@@ -11,7 +11,7 @@ from evalreport.config import Options
 from evalreport.data.alignment import Alignment
 from evalreport.data.columns import dictionary_codes, dictionary_numbers, floats, recode
 from evalreport.data.concatenation import Rows, fault, first_of, refuse_where
-from evalreport.data.predictions import Arrow, Codes, Floats, Indices, Mask, ModelOutputs, Values
+from evalreport.data.predictions import Arrow, Codes, Floats, Indices, Mask, ModelOutputs, Values, flags
 from evalreport.data.task import FoundTask, refuse_no_number
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
@@ -322,7 +322,7 @@ def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
     values = floats(array)
     unusable = ~np.isfinite(values)
     if unusable.any():
-        _refuse_wrong(rows, column, unusable & ~array.is_null().to_numpy(zero_copy_only=False))
+        _refuse_wrong(rows, column, unusable & ~flags(array.is_null()))
     return values
 
 

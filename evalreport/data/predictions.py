@@ -430,3 +430,50 @@ def _places(parts: Indices, tied: npt.NDArray[np.bool_]) -> tuple[Indices, npt.N
     bin_of = np.repeat(np.arange(len(parts)), groups)
     place = np.arange(len(bin_of)) - np.repeat(np.cumsum(groups) - groups, groups)
     return bin_of, place % 3 == 1
+
+
+def as_numpy(array: Arrow, missing: float) -> Values:
+    """Return an array of numbers as numpy, with something else for what is missing."""
+    import pyarrow as pa
+
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if not len(array):
+        return np.empty(0)
+    values = pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
+    found = np.from_dlpack(values)
+    return np.where(flags(array.is_null()), missing, found) if array.null_count else found
+
+
+def flags(array: Arrow) -> Mask:
+    """Return an array of truths, none of them missing, as numpy."""
+    import pyarrow as pa
+
+    return as_numpy(array.cast(pa.uint8()), 0).astype(np.bool_)
+
+
+def from_numpy(numbers: npt.NDArray[Any], present: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """Return numbers or truths as an Arrow array; ``present``: which are not missing, None where none is."""
+    import pyarrow as pa
+
+    bits = None if present is None else np.packbits(present, bitorder="little")
+    values = (
+        np.packbits(numbers, bitorder="little") if numbers.dtype == bool else np.ascontiguousarray(numbers)
+    )
+    buffers = [None if part is None else pa.py_buffer(part) for part in (bits, values)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
+
+
+def from_texts(texts: Sequence[str]) -> pa.StringArray:
+    """Return texts as an Arrow array."""
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
+
+
+def missing(kind: pa.DataType) -> pa.Scalar:
+    """Return the missing value of a type."""
+    import pyarrow as pa
+
+    return pa.nulls(1, kind)[0]

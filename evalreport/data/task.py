@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 import numpy as np
 
 from evalreport.config import Options, Task
-from evalreport.data.arrow import from_numpy
 from evalreport.data.columns import (
     MOST_CLASSES,
     TRUTHS,
@@ -24,7 +23,7 @@ from evalreport.data.columns import (
     whole,
 )
 from evalreport.data.concatenation import Rows, fault, first_of, whence
-from evalreport.data.predictions import Floats, Indices
+from evalreport.data.predictions import Floats, Indices, from_numpy
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted

@@ -10,8 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.data.arrow import from_numpy
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.data.predictions import ModelOutputs, Predictions, from_numpy
 from evalreport.data.selection import subset
 from evalreport.engine.distributions import weighted_sums
 from evalreport.engine.draws import bootstrap_rows

@@ -9,8 +9,7 @@ import numpy as np
 
 from evalreport.conditions import Term, terms_of
 from evalreport.config import Options
-from evalreport.data.arrow import from_numpy
-from evalreport.data.predictions import TASK, Predictions
+from evalreport.data.predictions import TASK, Predictions, from_numpy
 from evalreport.data.selection import subset
 from evalreport.data.slicing import Division, divide, divisions, read_slicing
 from evalreport.errors import UsageError
