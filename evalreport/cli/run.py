@@ -339,7 +339,7 @@ def _print_found(predictions: Predictions) -> None:
     """Print the files and what they hold, one fact a line."""
     for record in predictions.inputs:
         model = f", model {record.model}" if record.model is not None else ""
-        tell(f"file: {record.path} ({record.rows} rows{model})")
+        tell(f"file: {record.path} ({record.rows} {'row' if record.rows == 1 else 'rows'}{model})")
     for name, value in _facts(predictions).items():
         if value is not None:
             tell(f"{name}: {value}")
