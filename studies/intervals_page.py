@@ -171,8 +171,8 @@ def _z_table() -> str:
     one = stats.norm.cdf(1) - stats.norm.cdf(-1)
     lines += [
         "",
-        f"A common misprint: z = 1.00 belongs to {100 * one:.2f} %, the share within one standard deviation; at 68 % it is"
-        f" {quantile(0.68):.4f}. evalreport computes z from `--confidence` and never looks it up.",
+        f"A common misprint: z = 1.00 belongs to {100 * one:.2f} %, the share within one standard deviation; at 68 %"
+        f" it is {quantile(0.68):.4f}. evalreport computes z from `--confidence` and never looks it up.",
         "",
     ]
     return "\n".join(lines)
