@@ -353,7 +353,8 @@ def _facts(predictions: Predictions) -> dict[str, str | None]:
     said = {record.what for record in predictions.found}
     facts = {
         "models": ", ".join(model.name for model in predictions.models),
-        "rows": str(predictions.n),
+        # Of several attempts one row is left for each question: the files' own rows are above.
+        "rows": None if "attempts" in said else str(predictions.n),
         "examples": str(len(predictions.ids) if predictions.multiplicity is None else predictions.n_examples),
         "task": predictions.task,
         "design": predictions.design,
