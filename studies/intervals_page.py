@@ -157,10 +157,10 @@ def _choice() -> str:
 
 def _z_table() -> str:
     lines = [
-        "## The z of the lectures",
+        "## The z of the textbooks",
         "",
         "An interval e ± z sqrt(e (1 - e) / n) holds the true error with the probability N where z leaves (1 - N) / 2",
-        "of a standard normal on either side. The lectures print two digits; here are the exact values.",
+        "of a standard normal on either side. Textbooks print two digits; here are the exact values.",
         "",
         "| N | z printed | z | what the printed z holds |",
         "| --- | --- | --- | --- |",
@@ -171,8 +171,8 @@ def _z_table() -> str:
     one = stats.norm.cdf(1) - stats.norm.cdf(-1)
     lines += [
         "",
-        f"An erratum: z = 1.00 belongs to {100 * one:.2f} %, the share within one standard deviation; at 68 % it is"
-        f" {quantile(0.68):.4f}. evalreport computes z from `--confidence` and never looks it up.",
+        f"A common misprint: z = 1.00 belongs to {100 * one:.2f} %, the share within one standard deviation; at 68 %"
+        f" it is {quantile(0.68):.4f}. evalreport computes z from `--confidence` and never looks it up.",
         "",
     ]
     return "\n".join(lines)
@@ -183,7 +183,7 @@ def _example() -> str:
     low, high = wilson_limits(20, 100, 0.95)
     tail = stats.binom.cdf(20, 100, 0.3)
     return (
-        "The lectures' example, 20 errors on 100 examples: the textbook's (`normal`) interval is"
+        "An example, 20 errors on 100 examples: the textbook interval (`normal`) is"
         f" 0.2 ± {half:.4f}, Wilson's {low:.4f} to {high:.4f}. If the true error were 0.3, 20 or fewer errors would"
         f" have the chance {tail:.4f}.\n"
     )
@@ -193,7 +193,7 @@ def _rule_of_thirty() -> str:
     lines = [
         '## "Valid for n > 30": it is not',
         "",
-        "The lectures give the textbook interval with the condition n > 30. Enumerated, its 95 % interval holds the",
+        "Textbooks give this interval with the condition n > 30. Enumerated, its 95 % interval holds the",
         "truth this often, and Wilson's beside it (in %):",
         "",
         "| true share p | normal, n = 31 | normal, n = 100 | normal, n = 1000 | wilson, n = 31 | normal is fine from"

@@ -346,7 +346,7 @@ def _print_found(predictions: Predictions) -> None:
     """Print the files and what they hold, one fact a line."""
     for record in predictions.inputs:
         model = f", model {record.model}" if record.model is not None else ""
-        tell(f"file: {record.path} ({record.rows} rows{model})")
+        tell(f"file: {record.path} ({record.rows} {'row' if record.rows == 1 else 'rows'}{model})")
     for name, value in _facts(predictions).items():
         if value is not None:
             tell(f"{name}: {value}")
@@ -360,7 +360,8 @@ def _facts(predictions: Predictions) -> dict[str, str | None]:
     said = {record.what for record in predictions.found}
     facts = {
         "models": ", ".join(model.name for model in predictions.models),
-        "rows": str(predictions.n),
+        # Of several attempts one row is left for each question: the files' own rows are above.
+        "rows": None if "attempts" in said else str(predictions.n),
         "examples": str(len(predictions.ids) if predictions.multiplicity is None else predictions.n_examples),
         "task": predictions.task,
         "design": predictions.design,

@@ -70,6 +70,11 @@ def family_records(
         Records of all tests of the family, equivalence tests included, in order; one decision a pair.
     """
     by_pair = [records(comparison, options, primary=True) for comparison in family]
+    # Where the leading test has no p-value, its reason is the verdict's.
+    family = [
+        replace(comparison, reason=comparison.reason or rows[0].reason)
+        for comparison, rows in zip(family, by_pair, strict=True)
+    ]
     decisions = decisions_of(family, [rows[0].p_value for rows in by_pair], options)
     known = [decision.p_adjusted for decision in decisions if decision.p_adjusted is not None]
     written = []
@@ -218,7 +223,7 @@ def _words(decision: Decision, options: Options) -> tuple[Verdict, Message]:
         return "non-inferior", Message("verdict.non_inferior", **who, margin=margin)
     if c.pair is None or limits is None or decision.p_adjusted is None:
         missing = None if c.pair is None else lacks(c.pair, c.recommended_test)
-        why = c.reason or missing or Message("reason.no_p_value")
+        why = missing or c.reason or Message("reason.no_p_value")
         return "undecided", Message("verdict.not_comparable", **who, why=why)
     return "undecided", _undecided(decision, c.pair, limits, options)
 

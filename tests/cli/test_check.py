@@ -35,6 +35,15 @@ def test_it_prints_files_models_task_and_design(run, models):
         )
 
 
+def test_questions_are_not_called_rows(run):
+    """Three rows in a file are two questions: the count of rows that is printed is the file's."""
+    Path("answers.csv").write_text("id,attempt,outcome\na,1,1\na,2,0\nb,1,1\n")
+    lines = run("check", "answers.csv").out.splitlines()
+    assert "file: answers.csv (3 rows, model answers)" in lines
+    assert "examples: 2" in lines
+    assert not [line for line in lines if line.startswith("rows: ")]
+
+
 def test_it_says_which_analyses_are_possible_and_why_others_are_not(run, models):
     """Labels alone allow no ROC curve; each impossible analysis has a reason."""
     lines = [line.split("\t") for line in run("check", models).out.splitlines() if "possible: " in line]

@@ -104,6 +104,7 @@ def test_equal_differences_on_every_fold_have_no_p_value() -> None:
     for test in ("corrected_resampled_t", "cv_paired_t"):
         assert row(results, test).p_value is None
         assert "no standard error" in (row(results, test).reason or "")
+    assert "the same on every fold" in str(results.verdicts[0].text)
 
 
 def test_training_sizes_that_are_not_known_are_asked_for() -> None:

@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import evalreport as er
+import evalreport.metrics
 from evalreport.data import Predictions, load
 from evalreport.errors import InputError, InputErrors
 

@@ -69,6 +69,18 @@ def test_check_names_the_columns_and_their_values(models: Path, capsys: pytest.C
     assert "--slice can name age (50 values, numbers: 4 bins, or name them as age:5); sex (2 values)" in out
 
 
+def test_check_offers_no_column_of_one_value_as_clusters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All examples in one cluster leave nothing that varies, so an interval would be missing."""
+    rows = ["id,task,passage,outcome", "a,sums,p,1", "b,sums,q,0"]
+    for name, kept in (("large", rows), ("small", [*rows[:2], "b,sums,q,1"])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(kept) + "\n")
+    code, out, _ = call(capsys, "check", tmp_path)
+    assert code == 0
+    assert "--cluster can name passage\n" in out
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
