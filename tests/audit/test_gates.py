@@ -97,7 +97,7 @@ def test_the_recommended_interval_decides_not_the_others():
     """The second interval, [-9, 9], would leave every gate undecided."""
     record = outcome("forest.accuracy >= 0.5", ACCURACY)
     assert (record.outcome, record.value, record.low, record.high) == ("pass", 0.92, 0.90, 0.94)
-    assert "wilson" in record.text
+    assert "by Wilson" in record.text
 
 
 @given(
