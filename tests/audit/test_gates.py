@@ -97,7 +97,7 @@ def test_the_recommended_interval_decides_not_the_others():
     """The second interval, [-9, 9], would leave every gate undecided."""
     record = outcome("forest.accuracy >= 0.5", ACCURACY)
     assert (record.outcome, record.value, record.low, record.high) == ("pass", 0.92, 0.90, 0.94)
-    assert "Wilson" in record.text
+    assert "by Wilson" in record.text
 
 
 @given(
@@ -299,9 +299,9 @@ def test_on_folds_the_corrected_interval_decides(limit, expected):
     results = evalreport.evaluate(models, options=evalreport.Options(resamples=200, gates=gates))
     value, better, far_better = results.gates
     assert value.outcome == expected
-    assert "Corrected t over folds" in value.text
+    assert "by Corrected t over folds" in value.text
     assert (better.outcome, far_better.outcome) == ("pass", "fail")
-    assert "Corrected t over folds" in better.text
+    assert "by Corrected t over folds" in better.text
 
 
 def test_the_text_never_shows_a_limit_on_the_gate_that_does_not_stand_on_it():
