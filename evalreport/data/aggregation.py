@@ -6,6 +6,7 @@ The engine groups rows by their numbers (``aggregation_plan``); all else is done
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -352,7 +353,9 @@ def _digit(plan: Plan, name: str) -> nw.Expr:
         nw.when(nw.col(number) >= 0).then(nw.col(number) // below % size).otherwise(nw.lit(0))
         for number in plan.numbers
     ]
-    return nw.max_horizontal(*own).cast(nw.Int64)
+    # Plain sums: Dask holds what narwhals finds across columns to be another frame's, and moves all rows to align them.
+    saying = reduce(operator.add, [(digit > 0).cast(nw.Int64) for digit in own])
+    return reduce(operator.add, own).cast(nw.Int64) // saying.clip(1)
 
 
 def _limits(

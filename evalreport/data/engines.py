@@ -276,7 +276,7 @@ def _of_dask() -> Engine:
 
     def keep(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()
-        return lazy(native.persist())
+        return lazy(native.persist(fuse=False))
 
     def spread(frame: Frame) -> Frame:
         # Else its group-by gathers fifteen partitions in one.
@@ -357,7 +357,7 @@ def _of_spark(session: Untyped) -> Engine:
 
     def keep(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()
-        return lazy(native.persist())
+        return lazy(native.persist(fuse=False))
 
     def spread(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()

@@ -129,10 +129,12 @@ def test_several_frames_of_dask_without_ids_are_matched_by_their_index() -> None
     assert accuracy(load(models)) == [0.9, 0.9]
 
 
-def test_a_lone_probability_in_frames_of_dask_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Frames that hold more than labels are read, not counted; what narwhals advises users of Dask is not said."""
+def test_probabilities_in_frames_of_dask_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In as many partitions as its group-bys leave several; what narwhals advises users of Dask is not said."""
     import narwhals as nw
 
+    frame = pd.DataFrame({"id": ROWS, "y_true": TRUTH, "y_pred": RIGHT, "proba": np.linspace(0, 1, N)})
+    here = load({name: duckdb.from_df(frame) for name in "kl"}).scores
     plain = nw.from_native
 
     def advising(*args: Any, **keywords: Any) -> Any:
@@ -140,9 +142,10 @@ def test_a_lone_probability_in_frames_of_dask_is_used(monkeypatch: pytest.Monkey
         return plain(*args, **keywords)
 
     monkeypatch.setattr(nw, "from_native", advising)
-    frame = pd.DataFrame({"id": ROWS, "y_true": TRUTH, "y_pred": RIGHT, "proba": np.linspace(0, 1, N)})
-    models = load({name: dd.from_pandas(frame, npartitions=2) for name in "kl"}).models
-    assert all(model.proba is not None for model in models)
+    spread = load({name: dd.from_pandas(frame, npartitions=9) for name in "kl"}).scores
+    assert spread is not None
+    assert here is not None
+    assert spread.histograms == here.histograms
 
 
 @pytest.mark.parametrize(
