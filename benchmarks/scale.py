@@ -7,7 +7,7 @@ the same files under the same limits.
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 import tempfile
@@ -42,6 +42,13 @@ with tempfile.TemporaryDirectory() as spill:
         print(connection.sql('''SELECT a.y_true, a.y_pred, b.y_pred, count(*) FROM read_parquet('{a}') a
             JOIN read_parquet('{b}') b USING (id) GROUP BY ALL''').fetchall())
 """
+_MEASURED = """
+import json, os, sys
+quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+process = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, used = os.wait4(process, 0)
+print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024]))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +68,15 @@ def cost_of(*words: str) -> Cost:
     RuntimeError
         It failed.
     """
+    # A process's largest memory begins with that of the one that started it: so a small one starts it.
     start = time.perf_counter()
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(words)[:200]} ended with {process.returncode}")
-    return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss * 1024)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _MEASURED, *words], capture_output=True, text=True, check=True
+    )
+    status, processor, memory = json.loads(done.stdout)
+    if status != 0:
+        raise RuntimeError(f"{' '.join(words)[:200]} ended with {status}")
+    return Cost(processor, time.perf_counter() - start, memory)
 
 
 def write_files(folder: Path, n: int) -> list[Path]:
@@ -77,7 +86,6 @@ def write_files(folder: Path, n: int) -> list[Path]:
         paths.append(folder / f"{model}.parquet")
         order = "" if place == 0 else "ORDER BY hash(i + 7)"
         query = _FILE.format(n=n, shift=3 + place, right=8 - place, order=order, path=paths[-1])
-        # In a process of its own: a child's largest memory begins with that of its parent.
         cost_of(
             sys.executable,
             "-c",
