@@ -1,8 +1,6 @@
 """Make ``python -m evalreport`` the same as ``evalreport``."""
 
-import sys
-
-from evalreport.cli import main
+from evalreport.cli import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

@@ -357,7 +357,7 @@ def _of_spark(session: Untyped) -> Engine:
 
     def keep(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()
-        return lazy(native.persist(fuse=False))
+        return lazy(native.persist())
 
     def spread(frame: Frame) -> Frame:
         native: Untyped = frame.to_native()

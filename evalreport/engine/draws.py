@@ -324,12 +324,12 @@ def of_row_bytes(function: Callable[[Bytes], T], n: int, n_resamples: int, *, se
     The memory of a block is used again, so what the function returns must not share it.
     """
     at_most, sizes = _byte_blocks(n, n_resamples)
+    rows = _rows_of(n, n_resamples)
     spare: list[Bytes] = []
 
     def few(numbered: tuple[int, int]) -> T:
         block, size = numbered
-        counts = _counted_rows(n, size, stream(seed, "bootstrap rows", block))
-        return function(np.ascontiguousarray(counts.T, dtype=np.uint8))
+        return function(np.ascontiguousarray(rows(block, size, seed, "bootstrap rows").T))
 
     def many(numbered: tuple[int, int]) -> T:
         block, size = numbered
@@ -362,15 +362,24 @@ def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -
         for weights in bootstrap_row_bytes(n, n_resamples, seed=seed, purpose=purpose):
             yield from in_floats(weights)
         return
+    rows = _rows_of(n, n_resamples)
     for block, size in blocks(n_resamples, n):
-        yield _counted_rows(n, size, stream(seed, purpose, block)).astype(np.float64)
+        yield rows(block, size, seed, purpose).astype(np.float64)
 
 
-def _counted_rows(n: int, size: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Draw row numbers and count them: (size, n)."""
-    drawn = generator.integers(0, n, size=(size, n))
+def _rows_of(n: int, n_resamples: int) -> Callable[[int, int, int, str], Bytes]:
+    """Return how blocks of draws of few rows are had: kept while a run works, as long as there is room."""
+    drawn = _DRAWN.get()
+    if drawn is None or not drawn.holds((n, n_resamples), n * n_resamples):
+        return partial(_counted_rows, n)
+    return lambda *block: drawn.kept.get((n, *block), partial(_counted_rows, n, *block))
+
+
+def _counted_rows(n: int, block: int, size: int, seed: int, purpose: str) -> Bytes:
+    """Draw row numbers and count them: (size, n), of fewer than ``MANY_ROWS`` rows."""
+    drawn = stream(seed, purpose, block).integers(0, n, size=(size, n))
     drawn += np.arange(size)[:, None] * n
-    return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+    return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.uint8)
 
 
 def bootstrap_rows_within(strata: npt.NDArray[np.int64], n_resamples: int, *, seed: int) -> Iterator[Floats]:
@@ -407,17 +416,49 @@ def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 
 R = TypeVar("R")
 
+
+class Kept(Generic[R]):
+    """What was computed, by key; threads that ask for the same at one time wait for the first."""
+
+    def __init__(self) -> None:
+        self._locks: dict[Hashable, Lock] = {}
+        self._found: dict[Hashable, R] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], R]) -> R:
+        """Return what was computed under a key."""
+        with self._locks.setdefault(key, Lock()):
+            if key not in self._found:
+                self._found[key] = compute()
+            return self._found[key]
+
+
+class _Drawn:
+    """Draws that are kept, and which of them have room in 64 MB."""
+
+    def __init__(self) -> None:
+        self.kept = Kept[Bytes]()
+        self._sizes: dict[Hashable, int] = {}
+
+    def holds(self, draws: Hashable, size: int) -> bool:
+        """Say whether draws have room, beside those that had it before."""
+        if draws not in self._sizes and sum(self._sizes.values()) + size <= _BYTES_IN_A_BLOCK:
+            self._sizes[draws] = size
+        return draws in self._sizes
+
+
 _JOBS: ContextVar[int] = ContextVar("jobs", default=1)
+_DRAWN: ContextVar[_Drawn | None] = ContextVar("drawn", default=None)
 
 
 @contextmanager
 def working(jobs: int) -> Iterator[None]:
-    """Let ``mapped`` use so many threads."""
-    token = _JOBS.set(jobs)
+    """Let ``mapped`` use so many threads, and draw few rows once for all that ask for the same draws."""
+    token, drawn = _JOBS.set(jobs), _DRAWN.set(_Drawn())
     try:
         yield
     finally:
         _JOBS.reset(token)
+        _DRAWN.reset(drawn)
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -448,21 +489,6 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         finally:
             for future in waiting:
                 future.cancel()
-
-
-class Kept(Generic[R]):
-    """What was computed, by key; threads that ask for the same at one time wait for the first."""
-
-    def __init__(self) -> None:
-        self._locks: dict[Hashable, Lock] = {}
-        self._found: dict[Hashable, R] = {}
-
-    def get(self, key: Hashable, compute: Callable[[], R]) -> R:
-        """Return what was computed under a key."""
-        with self._locks.setdefault(key, Lock()):
-            if key not in self._found:
-                self._found[key] = compute()
-            return self._found[key]
 
 
 def once(function: Callable[..., R]) -> Callable[..., R]:
