@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -44,9 +45,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Results with what every section looks up; ``models`` in rank order."""
+    """Results with what every section looks up; ``models`` in rank order, ``overall`` by model and key."""
 
     results: Results
+    overall: Mapping[tuple[str, MetricKey], MetricRecord]
     models: tuple[Model, ...]
     primary: MetricKey
     primary_label: str
@@ -120,11 +122,12 @@ def view_of(results: Results) -> View:
         Model(name, short[name], f"m{i}", i, mark_of(i).symbol, visible(name))
         for i, name in enumerate(ranked)
     ]
-    keys = list(dict.fromkeys(key_of(r) for r in results.metrics))
-    primary = find_key(results.primary_metric, keys)
+    overall = {(r.model, key_of(r)): r for r in reversed(results.metrics) if r.slice is None}
+    primary = find_key(results.primary_metric, list(dict.fromkeys(key_of(r) for r in results.metrics)))
     label = metric_label(primary)
     return View(
         results=results,
+        overall=overall,
         models=tuple(models),
         primary=primary,
         primary_label=label,
@@ -163,10 +166,7 @@ def overall_keys(results: Results) -> list[MetricKey]:
 
 def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None:
     """Give one model's record of one number over all examples."""
-    for record in view.results.metrics:
-        if record.model == model and record.slice is None and key_of(record) == key:
-            return record
-    return None
+    return view.overall.get((model, key))
 
 
 def ranking_record(view: View, model: str) -> RankingRecord | None:
