@@ -105,13 +105,15 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
         )
     codes = _Codes(plan, {name: whole_numbers(cells, name) for name in cells.column_names})
     _check(codes, plan)
-    used = {header for one in plan.graded.values() for header in one.headers}
+    # Of clusters the labels alone are counted: what scores add up to is of single examples.
+    summed = {} if options.cluster is not None else plan.graded
+    used = {header for one in summed.values() for header in one.headers}
     return Counted(
         table=_table(codes, plan),
         models=tuple(one.models for one in coded),
         rows=tuple(one.rows for one in coded),
         left_out=tuple(sorted({header for one in opened for header in one.graded} - used)),
-        scores=_scores(codes, plan, engine) if plan.graded else None,
+        scores=_scores(codes, plan, engine) if summed else None,
     )
 
 

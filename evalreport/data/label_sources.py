@@ -30,6 +30,7 @@ from evalreport.data.reading import MOST_TEXTS, empty_file
 from evalreport.data.slicing import read_slicing
 from evalreport.data.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
 from evalreport.errors import InputError, UsageError
+from evalreport.registry import unknown_name
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -64,12 +65,11 @@ _TASKS = (None, "binary", "multiclass")
 
 def unserved(options: Options) -> str | None:
     """Say which option joint counts of labels cannot serve, and why; None: there is none."""
-    for name, value in (("cluster", options.cluster), ("weight", options.weight)):
-        if value is not None:
-            return (
-                f"--{name} {value}: joint counts do not say which examples belong together or what they weigh, so this"
-                " is not aggregated yet; run on the files themselves"
-            )
+    if options.weight is not None:
+        return (
+            f"--weight {options.weight}: joint counts do not say what examples weigh, so this is not aggregated yet;"
+            " run on the files themselves"
+        )
     if options.task not in _TASKS:
         return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
     if options.join != "error" or options.same_input is not None:
@@ -205,7 +205,7 @@ def _refuse_other_designs(roles: Roles, name: str) -> None:
 
 
 def sliced_columns(opened: Sequence[OpenedSource], options: Options) -> tuple[str, ...]:
-    """Return the columns that the slices are cut from.
+    """Return the columns that the slices are cut from, and that of the clusters.
 
     Raises
     ------
@@ -213,11 +213,16 @@ def sliced_columns(opened: Sequence[OpenedSource], options: Options) -> tuple[st
         A column that is not there, or that is called as one of the counts'.
     """
     known = {header.strip() for one in opened for header in one.roles.metadata}
-    columns = sorted({part.column for text in options.slices for part in read_slicing(text, known)})
-    for column in columns:
+    columns = {part.column: "slice" for text in options.slices for part in read_slicing(text, known)}
+    if options.cluster is not None:
+        column = options.cluster.strip()
+        if column not in known:
+            raise UsageError(f"--cluster {column}: {unknown_name('column', column, sorted(known))}")
+        columns[column] = "cluster"
+    for column, option in columns.items():
         if column == COUNT or column.startswith(PREDICTION):
-            raise UsageError(f"--slice {column}: a table of counts has a column of this name; rename it")
-    return tuple(columns)
+            raise UsageError(f"--{option} {column}: a table of counts has a column of this name; rename it")
+    return tuple(sorted(columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -491,8 +491,6 @@ def _slices(p: Predictions) -> Answer:
 
 
 def _clusters(p: Predictions) -> Answer:
-    if p.multiplicity is not None:
-        return _no("counts")
     # One cluster of all examples leaves nothing that varies.
     several = tuple(name for name, column in p.metadata.items() if (column.values != column.values[0]).any())
     return _yes("clusters", columns=several) if several else _no("clusters")

@@ -126,8 +126,8 @@ class Units:
     task
         (n,) code of each example's task in a suite, 0 to T - 1: units are drawn within their task. None: no suite.
     times
-        (n,) how many examples each row stands for, of a table of counts: such units are drawn by distinct cell alone,
-        and have neither clusters nor weights. None: one.
+        (n,) how many examples each row stands for, of a table of counts: such units are drawn by distinct cell, or
+        where each row lies in a cluster, as clusters; and have no weights. None: one.
     """
 
     n: int
@@ -145,23 +145,26 @@ class Units:
     @property
     def count(self) -> int:
         """Number of units."""
-        if self.times is not None:
-            return int(self.times.sum())
-        return self.n if self.cluster is None else int(self.cluster.max()) + 1
+        if self.cluster is not None:
+            return int(self.cluster.max()) + 1
+        return self.n if self.times is None else int(self.times.sum())
 
     @property
     def base(self) -> Floats:
         """Weights (n,) of the data themselves."""
-        if self.times is not None:
-            return self.times
-        return np.ones(self.n) if self.weight is None else self.weight
+        return np.ones(self.n) if self._heavy is None else self._heavy
+
+    @property
+    def _heavy(self) -> Floats | None:
+        """What each row counts as, (n,); None where each counts as one."""
+        return self.weight if self.times is None else self.times
 
     @cached_property
     def sizes(self) -> Floats | None:
         """Summed weights (count,) of each cluster's examples; None where every example is a unit of its own."""
         if self.cluster is None:
             return None
-        return np.bincount(self.cluster, weights=self.weight, minlength=self.count).astype(np.float64)
+        return np.bincount(self.cluster, weights=self._heavy, minlength=self.count).astype(np.float64)
 
     @cached_property
     def tasks(self) -> Indices | None:
@@ -240,7 +243,7 @@ class Units:
     def expand(self, multiplicities: Floats) -> Floats:
         """Turn multiplicities of units (b, count) into weights of rows (b, n)."""
         by_row = multiplicities if self.cluster is None else multiplicities[:, self.cluster]
-        return by_row if self.weight is None else by_row * self.weight
+        return by_row if self._heavy is None else by_row * self._heavy
 
     def by_part(self, derivative: Floats, part: Indices, n_parts: int) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity in one part.
@@ -255,7 +258,7 @@ class Units:
         numpy.ndarray
             (count, n_parts).
         """
-        weighted = derivative if self.weight is None else derivative * self.weight
+        weighted = derivative if self._heavy is None else derivative * self._heavy
         unit = np.arange(self.n) if self.cluster is None else self.cluster
         flat = np.bincount(unit * n_parts + part, weights=weighted, minlength=self.count * n_parts)
         return flat.astype(np.float64).reshape(self.count, n_parts)
@@ -264,7 +267,7 @@ class Units:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity, (count,)."""
         if self.strata is not None:
             return within(derivative, np.ones(self.n), self.strata)
-        weighted = derivative if self.weight is None else derivative * self.weight
+        weighted = derivative if self._heavy is None else derivative * self._heavy
         if self.cluster is None:
             return self.centred(weighted)
         by_unit = np.bincount(self.cluster, weights=weighted, minlength=self.count).astype(np.float64)

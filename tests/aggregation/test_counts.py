@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import evalreport.metrics  # noqa: F401 - registers what is added up of scores
 from evalreport.config import Options
 from evalreport.data.aggregates import counts_of
 from evalreport.data.aggregation import count
@@ -79,6 +80,21 @@ def test_counts_are_those_of_a_group_by_over_the_join(
         ("forest.parquet", N, "forest"),
         ("logreg.parquet", N, "logreg"),
     ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_clusters_are_counted_apart(
+    engine: str, folder: Path, frames: dict[str, pd.DataFrame], tmp_path: Path
+) -> None:
+    """The cluster is a column of the counts, once though it is a slice too; scores are not added up by it."""
+    found, _ = counts_of(folder, Options(cluster="place", slices=("place",)), engine=engine)
+    assert counted(found.table) == by_hand(frames, "place")
+    ids: list[object] = ["a", "b", "c"]
+    write(tmp_path, id=ids, y_true=[0, 1, 0], y_pred=[0, 1, 1], p_1=[0.1, 0.6, 0.9], place=["x", "x", "y"])
+    found, _ = counts_of(tmp_path, Options(cluster="place"), engine=engine)
+    assert (found.scores, found.left_out) == (None, ("p_1",))
+    with pytest.raises(UsageError, match="--cluster plaice: unknown column 'plaice'; did you mean place"):
+        counts_of(folder, Options(cluster="plaice"), engine=engine)
 
 
 def test_engines_give_the_same_table(folder: Path) -> None:
@@ -259,11 +275,11 @@ def test_probabilities_of_several_classes_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [Options(cluster="place"), Options(weight="place"), Options(threshold=0.4), Options(task="regression")],
+    [Options(weight="place"), Options(threshold=0.4), Options(task="regression")],
     ids=str,
 )
 def test_options_that_counts_cannot_serve_are_refused(options: Options, folder: Path) -> None:
-    """Clusters, weights and numbers need more than counts of labels; a threshold something to cut."""
+    """Weights and numbers need more than counts of labels; a threshold something to cut."""
     with pytest.raises(UsageError, match="aggregated yet|nothing to cut"):
         counts_of(folder, options)
 

@@ -121,7 +121,8 @@ def test_probabilities_are_no_silent_loss_on_an_engine(
     assert main(["run", str(tmp_path / "tree.parquet"), "--engine", "dask", "-o", str(tmp_path / "r")]) == 2
     assert "hold scores or probabilities (p_1)" in " ".join(capsys.readouterr().err.split())
     assert main(["aggregate", str(tmp_path / "tree.parquet"), "-o", str(tmp_path / "c")]) == 0
-    assert "added up of two classes only; left out: p_1" in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert "added up of two classes only, and not by cluster; left out: p_1" in said
 
 
 def test_missing_predictions_are_settled_by_the_run(tmp_path: Path) -> None:
