@@ -419,9 +419,9 @@ def aggregate_command(
 ) -> int:
     """Count predictions of any size for `run DIR`.
 
-    MODELS are prediction files of labels (id, y_true, y_pred), one a model or with a column model. DuckDB counts
-    them in this process within --memory-limit (500 MB unless given); with --engine dask=ADDRESS or spark=MASTER a
-    cluster does, from Parquet files that all its workers can open.
+    MODELS are prediction files of labels (id, y_true, y_pred), of two classes with scores too, one a model or with a
+    column model. DuckDB counts them in this process within --memory-limit (500 MB unless given); with --engine
+    dask=ADDRESS or spark=MASTER a cluster does, from Parquet files that all its workers can open.
     """
     if flags.get("output") is None:
         raise UsageError("-o DIR is missing: the folder that the counts go to")
