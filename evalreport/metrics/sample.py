@@ -304,7 +304,8 @@ def _calibration_edges(
     whole = view(predictions, outputs)
     if whole.proba is None or whole.positive_code is None:
         return None
-    found = bin_of(whole.proba[order.rows[order.starts], whole.positive_code])
+    # As bytes, which are put in order sooner than probabilities.
+    found = bin_of(whole.proba[:, whole.positive_code]).astype(np.int8)[order.rows[order.starts]]
     edges = np.flatnonzero(found[1:] != found[:-1]) + 1
     return edges if len(edges) < CALIBRATION_BINS else None
 

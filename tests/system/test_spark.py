@@ -35,9 +35,9 @@ def spark() -> Iterator[Any]:
 
 def test_frames_of_spark_are_matched_by_id(spark: Any) -> None:
     """By model, as one frame with a column ``model``, and with the truth apart: the same as columns in memory."""
-    # With probabilities: frames of labels alone are counted where they are.
-    rows = [(f"e{i}", i % 2, (i * 7 // 3) % 2, i / 40) for i in range(40)]
-    names = ["id", "y_true", "y_pred", "p_1"]
+    # With probabilities of several classes: other frames are counted, and their scores added up, where they are.
+    rows = [(f"e{i}", i % 3, (i * 7 // 3) % 3, i / 40, 1 - i / 40, 0.0) for i in range(40)]
+    names = ["id", "y_true", "y_pred", "p_0", "p_1", "p_2"]
     frame = spark.createDataFrame(rows, names)
     wanted = er.load({"a": dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))})
     for found in (
