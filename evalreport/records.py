@@ -116,7 +116,7 @@ class DisparityRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRecord:
-    """The value of a metric that needs no model: what always answering one class, or guessing, would have.
+    """The value that a metric reaches without a model, by one constant answer or by guessing.
 
     ``name``: majority_class, random_prevalence, random_even or mean_truth. ``text`` says what it does; ``reason``
     why a value stands by convention.

@@ -200,7 +200,7 @@ def _is(sample: Sample, label: str) -> Mask:
 
 @dataclass(frozen=True)
 class Forecasts:
-    """What a model forecasts with a probability, and whether it came true.
+    """The probabilities that a model gives, and whether what they forecast happened.
 
     Attributes
     ----------

@@ -401,7 +401,7 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
     Parameters
     ----------
     user_folder
-        Searched before the built-in templates, which also stand under ``evalreport/``.
+        Its templates take precedence over the built-in ones, which can still be named as ``evalreport/...``.
     finalize
         What every printed expression passes through; without it, text is made visible and HTML is escaped.
 
