@@ -24,7 +24,7 @@ from scipy import sparse
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine.counts import class_places, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, slopes_at, zero_where_undefined
-from evalreport.engine.draws import Kept, once, random_bytes, stream
+from evalreport.engine.draws import Kept, mapped, once, random_bytes, stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
@@ -282,7 +282,7 @@ def _of_units(
     return Swapped(np.concatenate(differences), errors, weights, int(discordant.sum()))
 
 
-_POSITIONS = 16
+_TABLES = 64
 """Tables of eight units' sums looked up at once, so that they stay in the processor's cache."""
 
 
@@ -294,7 +294,6 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
     """
     filled = np.flatnonzero(np.diff(change.indptr))
     found = np.zeros((n_swaps, change.shape[1]))
-    block = 0
     for k in np.unique(np.diff(change.indptr)[filled]).tolist():
         rows = filled[np.diff(change.indptr)[filled] == k]
         entries = change.indptr[rows][:, None] + np.arange(k)
@@ -306,20 +305,24 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
         first = 8 * (np.cumsum(eights) - eights) - (np.cumsum(of_pattern) - of_pattern)
         values = np.zeros((int(eights.sum()) * 8, k))
         values[np.arange(len(rows)) + np.repeat(first, of_pattern)] = change.data[entries[place]]
-        sums = np.zeros((len(columns), n_swaps, k))
         owner = np.repeat(np.arange(len(columns)), eights)
-        for start in range(0, len(owner), _POSITIONS):
-            some = owner[start : start + _POSITIONS]
-            drawn = random_bytes(stream(seed, "swap units by eights", block), len(some) * n_swaps)
-            drawn = drawn.reshape(-1, n_swaps)
-            block += 1
-            looked_up = _sums_of_eights(values[8 * start : 8 * (start + len(some))].reshape(-1, 8, k), drawn)
-            changes = np.flatnonzero(some[1:] != some[:-1]) + 1
-            for begin, end in pairwise([0, *changes.tolist(), len(some)]):
-                sums[some[begin]] += looked_up[begin:end].sum(axis=0)
-        for own, of_columns in zip(sums, columns, strict=True):
-            found[:, of_columns] += own
+        of_tables = partial(_of_tables, values.reshape(-1, 8, k), owner, n_swaps, seed)
+        for sums in mapped(of_tables, range(0, len(owner), _TABLES)):
+            for own, added in sums:
+                found[:, columns[own]] += added
     return found
+
+
+def _of_tables(
+    values: Floats, owner: Indices, n_swaps: int, seed: int, start: int
+) -> list[tuple[int, Floats]]:
+    """Return the sums (b, k) of those units (m, 8, k) of some tables that swap, by the pattern they have."""
+    some = owner[start : start + _TABLES]
+    generator = stream(seed, f"swap units by eights, {values.shape[2]} columns", start)
+    drawn = random_bytes(generator, len(some) * n_swaps).reshape(-1, n_swaps)
+    looked_up = _sums_of_eights(values[start : start + len(some)], drawn)
+    ends = [0, *(np.flatnonzero(some[1:] != some[:-1]) + 1).tolist(), len(some)]
+    return [(int(some[begin]), looked_up[begin:end].sum(axis=0)) for begin, end in pairwise(ends)]
 
 
 def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:

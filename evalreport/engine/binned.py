@@ -343,20 +343,21 @@ def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:
 
 
 def running_sums(values: Floats) -> Floats:
-    """Return cumulative sums down the rows of (G, b), sixty-four rows at a time: three times as fast as at once."""
+    """Return cumulative sums down the rows of (G, b), sixteen rows at a time: three times as fast as at once."""
     g, b = values.shape
-    step = 64
+    step = 16
     whole = g - g % step
+    if not whole:
+        return np.cumsum(values, axis=0)
     sums = np.empty((g, b))
     blocks, of_blocks = (rows[:whole].reshape(-1, step, b) for rows in (sums, values))
     blocks[:, 0] = of_blocks[:, 0]
     for row in range(1, step):
         np.add(blocks[:, row - 1], of_blocks[:, row], out=blocks[:, row])
-    np.cumsum(values[whole:], axis=0, out=sums[whole:])
-    before = np.cumsum(blocks[:, -1], axis=0)
+    before = running_sums(blocks[:, -1])
     blocks[1:] += before[:-1, None]
-    if whole:
-        sums[whole:] += before[-1]
+    np.cumsum(values[whole:], axis=0, out=sums[whole:])
+    sums[whole:] += before[-1]
     return sums
 
 
@@ -420,8 +421,8 @@ FIRST_ORDER_SHARE = 1e-4
 
 _TILE = 1 << 13
 
-_NUMBERS_AT_ONCE = 1 << 18
-"""Of a histogram's replicates (2 MB)."""
+_NUMBERS_AT_ONCE = 1 << 19
+"""Of a histogram's replicates (4 MB)."""
 
 
 @dataclass(frozen=True, slots=True)

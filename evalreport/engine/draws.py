@@ -7,7 +7,9 @@ the label metrics, and so moves their draws.)
 
 from __future__ import annotations
 
+import ctypes
 import math
+import sys
 import weakref
 import zlib
 from collections import deque
@@ -324,12 +326,12 @@ def of_row_bytes(function: Callable[[Bytes], T], n: int, n_resamples: int, *, se
     The memory of a block is used again, so what the function returns must not share it.
     """
     at_most, sizes = _byte_blocks(n, n_resamples)
-    rows = _rows_of(n, n_resamples)
+    rows = _rows_of(n, n_resamples, seed, "bootstrap rows")
     spare: list[Bytes] = []
 
     def few(numbered: tuple[int, int]) -> T:
         block, size = numbered
-        return function(np.ascontiguousarray(rows(block, size, seed, "bootstrap rows").T))
+        return function(np.ascontiguousarray(rows(block, size).T))
 
     def many(numbered: tuple[int, int]) -> T:
         block, size = numbered
@@ -362,20 +364,20 @@ def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -
         for weights in bootstrap_row_bytes(n, n_resamples, seed=seed, purpose=purpose):
             yield from in_floats(weights)
         return
-    rows = _rows_of(n, n_resamples)
+    rows = _rows_of(n, n_resamples, seed, purpose)
     for block, size in blocks(n_resamples, n):
-        yield rows(block, size, seed, purpose).astype(np.float64)
+        yield rows(block, size).astype(np.float64)
 
 
-def _rows_of(n: int, n_resamples: int) -> Callable[[int, int, int, str], Bytes]:
+def _rows_of(n: int, n_resamples: int, seed: int, purpose: str) -> Callable[[int, int], Bytes]:
     """Return how blocks of draws of few rows are had: kept while a run works, as long as there is room."""
-    drawn = _DRAWN.get()
-    if drawn is None or not drawn.holds((n, n_resamples), n * n_resamples):
-        return partial(_counted_rows, n)
-    return lambda *block: drawn.kept.get((n, *block), partial(_counted_rows, n, *block))
+    counted, drawn, draws = partial(_counted_rows, n, seed, purpose), _DRAWN.get(), (n, seed, purpose)
+    if drawn is None or not drawn.holds((*draws, n_resamples), n * n_resamples):
+        return counted
+    return lambda *block: drawn.kept.get((*draws, *block), partial(counted, *block))
 
 
-def _counted_rows(n: int, block: int, size: int, seed: int, purpose: str) -> Bytes:
+def _counted_rows(n: int, seed: int, purpose: str, block: int, size: int) -> Bytes:
     """Draw row numbers and count them: (size, n), of fewer than ``MANY_ROWS`` rows."""
     drawn = stream(seed, purpose, block).integers(0, n, size=(size, n))
     drawn += np.arange(size)[:, None] * n
@@ -446,25 +448,93 @@ class _Drawn:
         return draws in self._sizes
 
 
-_JOBS: ContextVar[int] = ContextVar("jobs", default=1)
+class _Threads:
+    """Threads beside the one that asks: a call goes to an idle one, else it is made where it is asked for.
+
+    A thread that waits for a result is idle meanwhile. Several may wait, so there are more threads than ever work.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs, self._working, self._begun, self._lock = jobs, 1, 0, Lock()
+        self._pool = ThreadPoolExecutor(4 * jobs)
+        self.ahead = 2 * jobs
+
+    def call(self, function: Callable[[T], R], item: T) -> Future[R]:
+        """Begin a call, or make it."""
+        with self._lock:
+            idle = self._working < self._jobs and self._begun < 4 * self._jobs
+            self._working += idle
+            self._begun += idle
+        if idle:
+            # numpy's error state and the language of texts are the caller's in every thread.
+            return self._pool.submit(copy_context().run, self._called, function, item)
+        done: Future[R] = Future()
+        done.set_result(function(item))
+        return done
+
+    def _called(self, function: Callable[[T], R], item: T) -> R:
+        try:
+            return function(item)
+        finally:
+            with self._lock:
+                self._working -= 1
+                self._begun -= 1
+
+    def result(self, future: Future[R]) -> R:
+        """Wait for a result."""
+        with self._lock:
+            self._working -= 1
+        try:
+            return future.result()
+        finally:
+            with self._lock:
+                self._working += 1
+
+    def end(self) -> None:
+        """Wait for what has begun."""
+        self._pool.shutdown()
+
+
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
+"""Of mallopt(3)."""
+
+
+def _keep_freed(size: int) -> None:
+    """Let glibc keep so many freed bytes for the arrays that come next, those of up to 32 MB among them.
+
+    Left to itself it gives most of them back at once, and a fifth of a run is spent on getting them again.
+    """
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries than glibc have none
+        if mallopt is not None and mallopt(_MMAP_THRESHOLD, 1 << 25):
+            mallopt(_TRIM_THRESHOLD, size)
+
+
+_THREADS: ContextVar[_Threads | None] = ContextVar("threads", default=None)
 _DRAWN: ContextVar[_Drawn | None] = ContextVar("drawn", default=None)
 
 
 @contextmanager
 def working(jobs: int) -> Iterator[None]:
     """Let ``mapped`` use so many threads, and draw few rows once for all that ask for the same draws."""
-    token, drawn = _JOBS.set(jobs), _DRAWN.set(_Drawn())
+    threads = _Threads(jobs) if jobs > 1 else None
+    _keep_freed(1 << 28)
+    token, drawn = _THREADS.set(threads), _DRAWN.set(_Drawn())
     try:
         yield
     finally:
-        _JOBS.reset(token)
+        _THREADS.reset(token)
         _DRAWN.reset(drawn)
+        _keep_freed(1 << 26)  # as glibc itself sets it once 32 MB have been freed
+        if threads is not None:
+            threads.end()
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Yield the function's results in the order of the items; in threads where several may be used.
 
-    Few items are taken ahead, so that memory does not grow with their number. What runs in a thread starts no more.
+    Few items are taken ahead, so that memory does not grow with their number. A function may itself map: its items
+    go to threads that are idle by then.
 
     Examples
     --------
@@ -472,23 +542,17 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     ...     list(mapped(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
-    jobs = _JOBS.get()
-    if jobs == 1:
+    threads = _THREADS.get()
+    if threads is None:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting: deque[Future[R]] = deque()
-        try:
-            for item in items:
-                # numpy's error state and the language of texts are the caller's in every thread.
-                waiting.append(pool.submit(copy_context().run, _alone, function, item))
-                if len(waiting) > jobs:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+    waiting: deque[Future[R]] = deque()
+    for item in items:
+        waiting.append(threads.call(function, item))
+        while waiting and (waiting[0].done() or len(waiting) > threads.ahead):
+            yield threads.result(waiting.popleft())
+    while waiting:
+        yield threads.result(waiting.popleft())
 
 
 def once(function: Callable[..., R]) -> Callable[..., R]:
@@ -503,8 +567,3 @@ def once(function: Callable[..., R]) -> Callable[..., R]:
     """
     kept = Kept[R]()
     return lambda *args: kept.get(args, partial(function, *args))
-
-
-def _alone(function: Callable[[T], R], item: T) -> R:
-    _JOBS.set(1)
-    return function(item)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -180,54 +179,58 @@ def tallies(
     """
     cut = [coarse(one) for one in ladders]
     grids = [grid_of(one) for one in ladders]
-    taken: list[_Taken] = [_Taken([], [], []) for _ in cut]
-    chosen = 0
+    taken: list[list[_Taken]] = [[] for _ in cut]
+
+    def of_block(asked: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> _Taken:
+        place, drawn, chosen_by = asked
+        return _take(cut[place], grids[place], drawn(), chosen_by)
+
+    def work() -> Iterator[tuple[int, Callable[[], Replicate], Sequence[Criterion]]]:
+        done = 0
+        for size, block in replicates(cut, units, n_resamples, seed=seed):
+            for place, drawn in enumerate(block):
+                yield place, drawn, criteria if done < MOST_CHOSEN and ladders[place].label is None else ()
+            done += size
+
     if len(cut) <= MOST_BANDS:
-        for block in replicates(cut, units, n_resamples, seed=seed):
-            more = criteria if chosen < MOST_CHOSEN else None
-            list(mapped(partial(_take, criteria=more), zip(taken, cut, grids, block, strict=True)))
-            chosen += block[0].found.shape[1] if block else 0
+        for number, found in enumerate(mapped(of_block, work())):
+            taken[number % len(cut)].append(found)
     return tuple(
-        Tally(one, grid, *so_far.joined(len(grid)))
-        for one, grid, so_far in zip(ladders, grids, taken, strict=True)
+        Tally(one, grid, *_joined(blocks, len(grid)))
+        for one, grid, blocks in zip(ladders, grids, taken, strict=True)
     )
 
 
-def _take(drawn: tuple[_Taken, Coarse, Floats, Replicate], *, criteria: Sequence[Criterion] | None) -> None:
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a block of replicates says of one ranking; empty where no thresholds were chosen."""
+
+    tpr: Floats
+    optimism: tuple[Floats, ...]
+    precision: tuple[Floats, ...]
+
+
+def _take(one: Coarse, grid: Floats, drawn: Replicate, criteria: Sequence[Criterion]) -> _Taken:
     """Take what a block of replicates says of one ranking; thresholds are chosen anew where criteria are given."""
-    so_far, one, grid, replicate = drawn
-    so_far.tpr.append(tpr_at(replicate, grid))
-    if one.ladder.label is None and criteria is not None:
-        so_far.add_chosen(one, criteria, replicate)
+    return _Taken(
+        tpr_at(drawn, grid),
+        tuple(optimism(criterion, one, drawn) for criterion in criteria),
+        tuple(precision_at_recall(drawn, recall) for recall in FIXED_RECALL if criteria),
+    )
+
+
+def _joined(blocks: Sequence[_Taken], width: int) -> tuple[Floats, tuple[Floats, ...], tuple[Floats, ...]]:
+    """Put the blocks together."""
+    tpr = np.concatenate([block.tpr for block in blocks]) if blocks else np.empty((0, width))
+    optimistic = zip(*(block.optimism for block in blocks if block.optimism), strict=True)
+    precise = zip(*(block.precision for block in blocks if block.precision), strict=True)
+    return tpr, tuple(map(np.concatenate, optimistic)), tuple(map(np.concatenate, precise))
 
 
 def grid_of(ladder: ThresholdCounts) -> Floats:
     """Return the false positive rates at which the band is taken: where the curve bends, and the fixed ones."""
     bends = ladder.fpr[visible_points(ladder.fpr, ladder.tpr, MOST_IN_GRID)]
     return np.unique(np.concatenate([bends, FIXED_FPR]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """Blocks that were taken so far."""
-
-    tpr: list[Floats]
-    optimism: list[list[Floats]]
-    precision: list[list[Floats]]
-
-    def add_chosen(self, one: Coarse, criteria: Sequence[Criterion], drawn: Replicate) -> None:
-        """Choose thresholds anew on a block of replicates."""
-        self.optimism.append([optimism(criterion, one, drawn) for criterion in criteria])
-        self.precision.append([precision_at_recall(drawn, recall) for recall in FIXED_RECALL])
-
-    def joined(self, width: int) -> tuple[Floats, tuple[Floats, ...], tuple[Floats, ...]]:
-        """Put the blocks together."""
-        tpr = np.concatenate(self.tpr) if self.tpr else np.empty((0, width))
-        optimistic, precise = (
-            tuple(np.concatenate(parts) for parts in zip(*blocks, strict=True))
-            for blocks in (self.optimism, self.precision)
-        )
-        return tpr, optimistic, precise
 
 
 DIGITS = 15

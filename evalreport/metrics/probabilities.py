@@ -334,12 +334,12 @@ def deviance(losses: Floats, weights: Floats) -> Floats:
 SHARPNESS = 10.0
 """The contract's beta in sigma(beta (s+ - s-))."""
 
-NODES = 80
-"""Interpolation nodes in [0, 1]: sigma(10 x) has its poles at +-0.31 i, so the error falls as 1.81^-nodes."""
+CELLS, NODES = 32, 10
+"""Equal parts of [0, 1], and nodes in each: sigma(10 x) has its poles at +-0.31 i, so the error falls as 40^-nodes."""
 
 
 ROWS_AT_ONCE = 1 << 14
-"""Rows spread over the nodes at once (10 MB): bounds memory whatever the number of examples."""
+"""Rows spread over the nodes at once (1.3 MB): bounds memory whatever the number of examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,15 +401,19 @@ def soft_auc(state: Forecasts, weights: Floats) -> Floats:
     The sum over P times N pairs is taken through a polynomial interpolation that is exact to rounding, in time
     proportional to P + N. Undefined where the truth holds one class only.
     """
-    sides = [np.zeros((len(weights), NODES)) for _ in range(2)]
+    sums = np.zeros((len(weights), 2 * CELLS * NODES))
     for start in range(0, len(state.p), ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)
-        spread = lagrange(state.p[block])
-        for side, held in zip(sides, (state.positive[block], ~state.positive[block]), strict=True):
-            side += np.einsum("bn,nk->bk", weights[:, block] * held, spread)
-    nodes = chebyshev_nodes()
+        scaled = state.p[block] * CELLS
+        cell = np.minimum(scaled.astype(np.int64), CELLS - 1)
+        spread = lagrange(scaled - cell)
+        place = ((cell + CELLS * state.positive[block])[:, None] * NODES + np.arange(NODES)).ravel()
+        for own, weight in zip(sums, weights[:, block], strict=True):
+            own += np.bincount(place, (weight[:, None] * spread).ravel(), minlength=len(own))
+    nodes = ((np.arange(CELLS)[:, None] + chebyshev_nodes()) / CELLS).ravel()
     kernel = special.expit(SHARPNESS * (nodes[:, None] - nodes))
-    won = (np.einsum("bk,kj->bj", sides[0], kernel) * sides[1]).sum(axis=1)
+    negative, positive = np.split(sums, 2, axis=1)
+    won = (np.einsum("bk,kj->bj", positive, kernel) * negative).sum(axis=1)
     return np.asarray(
         ratio(won, weighted_sums(weights, state.positive) * weighted_sums(weights, ~state.positive))
     )

@@ -175,19 +175,28 @@ def _is_mean(key: Key) -> bool:
 def _column_means(data: RowData, bins: Mapping[str, Bins], keys: Sequence[Key]) -> dict[Key, Means]:
     """Return the means of columns by code, where hardly any of a model's columns, or of a difference, lies inside."""
 
+    def of_one(key: Key) -> tuple[sparse.csr_array, sparse.csr_array, Floats]:
+        table = sparse.csr_array(data.columns[key])
+        means = bins[key[0]].column_means(table)
+        return table, means, _square_inside(table, means, bins[key[0]])
+
     def of_columns(own: Sequence[Key]) -> dict[Key, Means]:
-        tables = {key: sparse.csr_array(data.columns[key]) for key in own}
-        means = {key: bins[key[0]].column_means(tables[key]) for key in own}
-        inside = {key: _square_inside(tables[key], means[key], bins[key[0]]) for key in own}
-        left = {key for key in own if not _negligible(inside[key], tables[key])}
-        for a, b in combinations(own, 2):
-            apart = sparse.csr_array(tables[a] - tables[b])
+        every = dict(zip(own, mapped(of_one, own), strict=True))
+
+        def shows(pair: tuple[Key, Key]) -> bool:
+            (a, _, inside), (b, _, of_other) = (every[key] for key in pair)
+            apart = sparse.csr_array(a - b)
             # The difference has no more inside than both have together; where that would show, it is looked at itself.
-            if not _negligible((np.sqrt(inside[a]) + np.sqrt(inside[b])) ** 2, apart):
-                parts = [_inside(tables[key], means[key], bins[key[0]]) for key in (a, b)]
-                if not _negligible(_squares(parts[0] - parts[1]), apart):
-                    left |= {a, b}
-        return {key: _by_class(means[key]) for key in own if key not in left}
+            if _negligible((np.sqrt(inside) + np.sqrt(of_other)) ** 2, apart):
+                return False
+            a, b = (_inside(table, means, bins[key[0]]) for key in pair for table, means, _ in [every[key]])
+            return not _negligible(_squares(a - b), apart)
+
+        left = {key for key, (table, _, inside) in every.items() if not _negligible(inside, table)}
+        pairs = list(combinations(own, 2))
+        for pair, told in zip(pairs, mapped(shows, pairs), strict=True):
+            left |= set(pair) if told else set()
+        return {key: _by_class(means) for key, (_, means, _) in every.items() if key not in left}
 
     # Metrics that are made of the same columns share their means.
     alike: dict[object, dict[str, list[Key]]] = {}

@@ -45,7 +45,9 @@ def row_estimates(
     estimates |= zip(data.columns, mapped(of_moments, data.columns), strict=True)
     for found in mapped(of_ranks, data.orders) if ranked else ():
         estimates |= found
-    estimates |= zip(data.states, mapped(of_rows, data.states), strict=True)
+    # One metric after the other: those of one model share what they are made of, which threads would make twice.
+    states = sorted(data.states, key=lambda key: key[1].spelled)
+    estimates |= zip(states, mapped(of_rows, states), strict=True)
     drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if not np.isnan(e.value)}
     if not drawn:
         return estimates

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from scipy import sparse
 from evalreport.data.predictions import Mask, ScoreSums
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
-from evalreport.engine.draws import blocks, mapped, stream
+from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, running_weights
 from evalreport.metrics.estimate import Floats, Indices, view
 from evalreport.metrics.sample import Sample
@@ -374,20 +374,22 @@ def coarse(ladder: ThresholdCounts) -> Coarse:
 
 def replicates(
     cut: Sequence[Coarse], units: Units, n_resamples: int, *, seed: int
-) -> Iterator[list[Replicate]]:
-    """Yield blocks of replicates of every ladder, the same draws for all of them.
+) -> Iterator[tuple[int, list[Callable[[], Replicate]]]]:
+    """Yield the size of each block of replicates, and what makes those of each ladder: the same draws for all.
 
     Up to 20,000 rows, and wherever examples weigh differently or come in clusters, units are drawn, by the same
     stream as for every other metric; else, and of histograms, the bins' counts themselves, by model.
     """
     if (units.n > MOST_ROWS and units.plain) or any(one.ladder.order is None for one in cut):
-        yield from _from_counts(cut, units, n_resamples, seed=seed)
+        counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
+        for block, size in blocks(n_resamples, max(map(len, counts), default=1)):
+            yield size, [partial(_drawn, cells, units, size, seed, block) for cells in counts]
         return
     size = max(LEAST_RESAMPLES, MOST_WEIGHTS // max(units.n, 1))
     columns = [_columns(one, units) for one in cut]
     for multiplicities in units.unit_draws(min(n_resamples, size), seed=seed):
         drawn = np.ascontiguousarray(multiplicities.T)
-        yield [_added_up(np.asarray(table @ drawn)) for table in columns]
+        yield len(multiplicities), [partial(_of_units, table, drawn) for table in columns]
 
 
 def _columns(one: Coarse, units: Units) -> sparse.csr_array:
@@ -399,29 +401,25 @@ def _columns(one: Coarse, units: Units) -> sparse.csr_array:
     return sparse.csr_array(units.gather(rows).T)
 
 
+def _of_units(table: sparse.csr_array, drawn: Floats) -> Replicate:
+    return _added_up(np.asarray(table @ drawn))
+
+
+def _drawn(cells: Floats, units: Units, size: int, seed: int, block: int) -> Replicate:
+    # Streams by purpose, not by model: another name moves no draw.
+    generator = stream(seed, "bootstrap curves", block)
+    half = len(cells) // 2
+    parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
+    sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
+    return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64))
+
+
 def _added_up(sums: Floats) -> Replicate:
     """Turn sums by bin (2 G, b) into running ones."""
     half = len(sums) // 2
     running = np.zeros((2, half + 1, sums.shape[1]))
     np.cumsum(sums.reshape(2, half, -1), axis=1, out=running[:, 1:])
     return Replicate(running[0], running[1])
-
-
-def _from_counts(
-    cut: Sequence[Coarse], units: Units, n_resamples: int, *, seed: int
-) -> Iterator[list[Replicate]]:
-    counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
-    for block, size in blocks(n_resamples, max(map(len, counts), default=1)):
-
-        def drawn(cells: Floats, block: int = block, size: int = size) -> Replicate:
-            # Streams by purpose, not by model: another name moves no draw.
-            generator = stream(seed, "bootstrap curves", block)
-            half = len(cells) // 2
-            parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
-            sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
-            return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64))
-
-        yield list(mapped(drawn, counts))
 
 
 def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:

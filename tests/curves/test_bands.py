@@ -24,7 +24,8 @@ def test_replicates_are_those_of_the_rows():
     truth, scores = two_normals(60, seed=1)
     one, units = rungs(np.round(scores, 1), truth), Units(60)
     grid = grid_of(one)
-    found = np.concatenate([tpr_at(r[0], grid) for r in replicates([coarse(one)], units, 20, seed=7)])
+    drawn = replicates([coarse(one)], units, 20, seed=7)
+    found = np.concatenate([tpr_at(made(), grid) for _, [made] in drawn])
     for drawn, ours in zip(np.concatenate(list(units.unit_draws(20, seed=7))), found, strict=True):
         rounded = np.round(scores, 1)
         steps = np.unique(rounded)[::-1]
@@ -63,7 +64,7 @@ def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
     def spread(n_rows: int) -> np.ndarray:
         monkeypatch.setattr(module, "MOST_ROWS", n_rows)
         blocks = replicates([coarse(one)], units, 1000, seed=0)
-        return np.concatenate([tpr_at(r[0], grid) for r in blocks]).std(axis=0)
+        return np.concatenate([tpr_at(made(), grid) for _, [made] in blocks]).std(axis=0)
 
     assert spread(100) / spread(10_000) == pytest.approx(np.ones(4), abs=0.12)
 
