@@ -36,7 +36,7 @@ CASES = (
     "heavy tails",
 )
 METRICS = ("roc_auc", "average_precision", "partial_auc", "pr_auc", "log_loss", "brier")
-AT_CUTS = ("eer", "precision_at_10", "recall_at_10", "f1_at_10", "r_precision", "ece", "mce")
+AT_CUTS = ("eer", "precision_at_10", "recall_at_10", "f1_at_10", "r_precision")
 
 
 def scores(case: str, generator: np.random.Generator, n: int = N) -> tuple[npt.NDArray[np.bool_], Floats]:
@@ -119,7 +119,7 @@ def stress(*, quick: bool) -> Iterator[Accuracy]:
     few = [one for case in cases for n in FEW for one in errors(case, n, METRICS + AT_CUTS)]
     yield Accuracy(
         f"replicates from bins where they begin: {len(cases)} hard cases, n = {' and '.join(map(str, FEW))},"
-        " rank metrics, losses and calibration errors of three models and all differences, twins included,"
+        " rank metrics and losses of three models and all differences, twins included,"
         f" {len(few):,} in all; largest error",
         "the same draws of the rows themselves",
         max(one.error for one in few),

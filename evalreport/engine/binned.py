@@ -85,14 +85,6 @@ class Bins:
         sums = np.bincount(self.code, weights=values, minlength=len(self.examples))
         return np.asarray(sums / self.examples)
 
-    def column_means(self, columns: sparse.csr_array) -> sparse.csr_array:
-        """Return the means (2 G, p) of columns (n, p) over the examples of each code."""
-        n = len(self.code)
-        adder = sparse.csr_array(
-            (1 / self.examples[self.code], (self.code, np.arange(n))), shape=(len(self.examples), n)
-        )
-        return sparse.csr_array(adder @ columns)
-
     @cached_property
     def by_code(self) -> sparse.csc_array:
         """(2 G, n) one at the code of each example, in single precision."""
@@ -111,7 +103,7 @@ class Bins:
         )
 
 
-def bins_of(order: Order, weights: Floats | None = None, edges: npt.NDArray[np.intp] | None = None) -> Bins:
+def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     """Cut a model's sorted scores into bins.
 
     Edges lie at quantiles of the positives *and* of the negatives, spaced by the arcsine of the square root of the
@@ -121,14 +113,10 @@ def bins_of(order: Order, weights: Floats | None = None, edges: npt.NDArray[np.i
     ----------
     weights
         (n,) example weights of the data; None stands for ones.
-    edges
-        Further groups at which bins begin.
     """
     positives, negatives = group_weights(weights, order)
     found, wrong = running_sum(positives), running_sum(negatives)
     starts = _starts((positives, found), (negatives, wrong))
-    if edges is not None:
-        starts = np.union1d(starts, edges)
     g, n = len(starts), len(order.rows)
     sizes = np.diff(order.starts[starts], append=n)
     code = np.repeat(np.arange(g, dtype=np.int32), sizes)
@@ -271,10 +259,6 @@ class BinWeights:
     def wrong(self) -> Floats:
         """Negatives at or above the lower end of each bin, (G, b)."""
         return self.climb.wrong
-
-    def column_sums(self, means: tuple[sparse.csr_array, sparse.csr_array]) -> Floats:
-        """Return the sums (b, p) of columns of which the means (p, G) over positives and negatives are given."""
-        return np.asarray(means[0] @ self.positives + means[1] @ self.negatives).T
 
     def per_pair(self, won: Floats) -> Floats:
         """Divide by the number of (positive, negative) pairs, (b,); nan where a class is missing."""

@@ -55,6 +55,7 @@ BINNED: Fields = {
     "needs": "probabilities",
     "greater_is_better": False,
     "smooth": False,
+    "resampled": False,
     "intervals": (),
     "no_interval": Message("no_interval.calibration_error"),
 }

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-from scipy import sparse
 
 from evalreport.engine.binned import (
     FIRST_ORDER_SHARE,
@@ -21,7 +20,7 @@ from evalreport.engine.binned import (
     slopes_of,
 )
 from evalreport.engine.distributions import Columns, Whole, column_sums, dot, weighted_sums, whole_numbers
-from evalreport.engine.draws import Bytes, mapped
+from evalreport.engine.draws import Bytes
 from evalreport.engine.ranks import Order
 from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition
@@ -30,7 +29,6 @@ from evalreport.records import FoundRecord
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
-Means = tuple[sparse.csr_array, sparse.csr_array]
 
 MOST_EXACT_ROWS = 2_000
 """Up to so many rows the replicates of rank metrics come from the rows themselves."""
@@ -89,8 +87,6 @@ class Binned:
         By model, of those models that have such a quantity; the cells of all of them.
     ranked
         Rank metrics that are functions of the bins.
-    columns
-        Functions of sums of columns: the columns' means (p, G) over the positives, and the negatives, of each bin.
     losses
         Means of losses: the value, and each code's mean derivative (2 G,); None where the model has no bins.
     inside
@@ -100,7 +96,6 @@ class Binned:
     bins: Mapping[str, Bins]
     cells: Cells
     ranked: tuple[Key, ...]
-    columns: Mapping[Key, Means]
     losses: Mapping[Key, tuple[float, Floats | None]]
     inside: Mapping[Key, tuple[Whole, float]]
 
@@ -125,17 +120,11 @@ class Binned:
 
     def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
         found: dict[Key, Floats] = {}
-        sums: dict[int, Floats] = {}
         for key in self.ranked:
             if key[0] == model:
                 binned = definition(key[1]).binned
                 assert binned is not None
                 found[key] = binned(self.bins[model], by_bin)
-        for key, means in self.columns.items():
-            if key[0] == model:
-                if id(means) not in sums:
-                    sums[id(means)] = by_bin.column_sums(means)
-                found[key] = definition(key[1]).function(sums[id(means)])
         for key, (value, slopes) in self.losses.items():
             if key[0] == model and slopes is not None:
                 g = len(slopes) // 2
@@ -148,7 +137,6 @@ def binned(data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
     """Prepare the replicates of those quantities that bins, or sums of one column, give; the others are left out."""
     bins = {name: parts[0] for name, parts in data.bins.items()}
     means = [key for key in keys if _is_mean(key)]
-    columns = _column_means(data, bins, [key for key in keys if key[0] in bins and key not in means])
     unsafe = set() if data.many else _nearly_alike(estimates, [key for key in keys if data.is_binned(key)])
     ranked = tuple(key for key in keys if data.is_binned(key) and key not in unsafe)
     losses: dict[Key, tuple[float, Floats | None]] = {}
@@ -162,89 +150,14 @@ def binned(data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
         if max(shares(slopes).values()) > NEGLIGIBLE_SHARE:
             added |= {key: slopes.inside(j) for j, key in enumerate(own)}
     whole = {key: whole_numbers(part) for key, part in added.items()}
-    taken = (*means, *columns, *ranked)
+    taken = (*means, *ranked)
     used = {model: one for model, one in bins.items() if any(key[0] == model for key in taken)}
-    return Binned(used, Cells(tuple(used.values())), ranked, columns, losses, whole)
+    return Binned(used, Cells(tuple(used.values())), ranked, losses, whole)
 
 
 def _is_mean(key: Key) -> bool:
     metric = definition(key[1])
     return metric.family == "moments" and metric.is_mean
-
-
-def _column_means(data: RowData, bins: Mapping[str, Bins], keys: Sequence[Key]) -> dict[Key, Means]:
-    """Return the means of columns by code, where hardly any of a model's columns, or of a difference, lies inside."""
-
-    def of_one(key: Key) -> tuple[sparse.csr_array, sparse.csr_array, Floats]:
-        table = sparse.csr_array(data.columns[key])
-        means = bins[key[0]].column_means(table)
-        return table, means, _square_inside(table, means, bins[key[0]])
-
-    def of_columns(own: Sequence[Key]) -> dict[Key, Means]:
-        every = dict(zip(own, mapped(of_one, own), strict=True))
-
-        def shows(pair: tuple[Key, Key]) -> bool:
-            (a, _, inside), (b, _, of_other) = (every[key] for key in pair)
-            apart = sparse.csr_array(a - b)
-            # The difference has no more inside than both have together; where that would show, it is looked at itself.
-            if _negligible((np.sqrt(inside) + np.sqrt(of_other)) ** 2, apart):
-                return False
-            a, b = (_inside(table, means, bins[key[0]]) for key in pair for table, means, _ in [every[key]])
-            return not _negligible(_squares(a - b), apart)
-
-        left = {key for key, (table, _, inside) in every.items() if not _negligible(inside, table)}
-        pairs = list(combinations(own, 2))
-        for pair, told in zip(pairs, mapped(shows, pairs), strict=True):
-            left |= set(pair) if told else set()
-        return {key: _by_class(means) for key, (_, means, _) in every.items() if key not in left}
-
-    # Metrics that are made of the same columns share their means.
-    alike: dict[object, dict[str, list[Key]]] = {}
-    for key in keys:
-        if definition(key[1]).family == "moments":
-            alike.setdefault(definition(key[1]).columns, {}).setdefault(key[0], []).append(key)
-    groups = list(alike.values())
-    found: dict[Key, Means] = {}
-    for by_model, means in zip(
-        groups, mapped(of_columns, [[own[0] for own in group.values()] for group in groups]), strict=True
-    ):
-        found |= {key: means[own[0]] for own in by_model.values() if own[0] in means for key in own}
-    return found
-
-
-def _by_class(means: sparse.csr_array) -> Means:
-    g = means.shape[0] // 2
-    return means[:g].T, means[g:].T
-
-
-def _inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> sparse.csr_array:
-    """Return columns (n, p) less their means by code; what rounding leaves is 0."""
-    found = sparse.csr_array(table - means[bins.code])
-    found.data[np.abs(found.data) <= 1e-12 * np.abs(table.data).max(initial=0.0)] = 0.0
-    return found
-
-
-def _square_inside(table: sparse.csr_array, means: sparse.csr_array, bins: Bins) -> Floats:
-    """Return the sum of squares (p,) of ``_inside``: that of the columns less that of the means."""
-    whole = _squares(table)
-    weights = means.data * means.data * np.repeat(bins.examples, np.diff(means.indptr))
-    of_means = np.bincount(means.indices, weights=weights, minlength=means.shape[1])
-    square = whole - of_means
-    return np.where(square > 1e-12 * whole, square, 0.0)
-
-
-def _squares(table: sparse.csr_array) -> Floats:
-    weights = table.data * table.data
-    return np.bincount(table.indices, weights=weights, minlength=table.shape[1]).astype(np.float64)
-
-
-def _negligible(square: Floats, whole: sparse.csr_array) -> bool:
-    """Say whether no square (p,) has a share in the variance of the whole's entries that shows in replicates."""
-    width = whole.shape[1]
-    total = np.bincount(whole.indices, weights=whole.data, minlength=width).astype(np.float64)
-    entries = np.bincount(whole.indices, minlength=width)
-    variation = np.maximum(_squares(whole) - total * total / np.maximum(entries, 1), 0.0)
-    return bool((square <= 2 * NEGLIGIBLE_SHARE * variation).all())
 
 
 ALIKE = 0.04

@@ -48,7 +48,9 @@ def row_estimates(
     # One metric after the other: those of one model share what they are made of, which threads would make twice.
     states = sorted(data.states, key=lambda key: key[1].spelled)
     estimates |= zip(states, mapped(of_rows, states), strict=True)
-    drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if not np.isnan(e.value)}
+    drawn: dict[Key, list[Floats]] = {
+        key: [] for key, e in estimates.items() if definition(key[1]).resampled and not np.isnan(e.value)
+    }
     if not drawn:
         return estimates
     for values in _replicates(data, estimates, tuple(drawn), n_resamples, seed):
@@ -69,7 +71,7 @@ def _replicates(
         yield from mapped(of_floats, data.units.unit_draws(n_resamples, seed=seed))
         return
     prepared = binned(data, estimates, keys)
-    chosen = {*prepared.ranked, *prepared.columns, *prepared.losses}
+    chosen = {*prepared.ranked, *prepared.losses}
     rows = replace(data, bins={})
     of_floats = _by_floats(rows, others := [k for k in keys if k not in chosen and _has_replicates(rows, k)])
 

@@ -10,7 +10,6 @@ from functools import partial
 from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.conditions import terms_of
 from evalreport.config import Average as AverageOverTasks
@@ -22,8 +21,6 @@ from evalreport.engine.distributions import Columns
 from evalreport.engine.draws import mapped
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.errors import UsageError
-from evalreport.metrics.calibration import BINS as CALIBRATION_BINS
-from evalreport.metrics.calibration import bin_of
 from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, undefined, value_range, view
 from evalreport.metrics.judged import judged_estimates
@@ -285,29 +282,15 @@ def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
                 orders[outputs.name] = (_order(whole),)
     places = rows.layout.ranked.rows()
-    weight, given = rows.units.weight, {m.name: m for m in predictions.models}
+    weight = rows.units.weight
 
     def of_model(name: str) -> tuple[Bins, ...]:
-        edges = _calibration_edges(predictions, given[name], orders[name][0]) if rows.single else None
         return tuple(
-            bins_of(order, None if weight is None else weight[p], edges)
+            bins_of(order, None if weight is None else weight[p])
             for p, order in zip(places, orders[name], strict=True)
         )
 
     return replace(rows, bins=dict(zip(orders, mapped(of_model, orders), strict=True)))
-
-
-def _calibration_edges(
-    predictions: Predictions, outputs: ModelOutputs, order: Order
-) -> npt.NDArray[np.intp] | None:
-    """Return the groups at which the bins of the calibration errors begin; None where scores order otherwise."""
-    whole = view(predictions, outputs)
-    if whole.proba is None or whole.positive_code is None:
-        return None
-    # As bytes, which are put in order sooner than probabilities.
-    found = bin_of(whole.proba[:, whole.positive_code]).astype(np.int8)[order.rows[order.starts]]
-    edges = np.flatnonzero(found[1:] != found[:-1]) + 1
-    return edges if len(edges) < CALIBRATION_BINS else None
 
 
 def _order(part: ModelView) -> Order:
