@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import HealthCheck, Phase, assume, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -117,6 +117,7 @@ def test_no_text_changes_the_structure_of_the_summary(
     simulate: Callable[..., Results], names: list[str], texts: list[str], title: str
 ) -> None:
     """Read by another program, summary.md has the blocks and marks of that of plain names, and no link."""
+    assume(not {*names} & {*texts})  # a warning about a model that is behind is no caution of the summary
     assert tokens(summary_markdown(view_of(results_with(simulate, names, texts)), title=title)) == tokens(
         summary_markdown(view_of(results_with(simulate, *PLAIN)), title="title")
     )
