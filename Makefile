@@ -18,6 +18,8 @@ export PIP_NO_INPUT := 1
 # The arrays of the tests are small: more threads a process only get in each other's way.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Tests start the program some hundred times: compiled anew, each start takes a second more.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
         study-coverage study-tests study-clustering study-confirm study-estimators \

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -404,7 +405,7 @@ def provenance(predictions: Predictions, primary: Quantity, options: Options) ->
         "primary_metric": primary.spelled,
         "baseline": options.baseline,
         "inputs": predictions.inputs,
-        "environment": environment(),
+        "environment": dict(environment()),
     }
 
 
@@ -427,7 +428,8 @@ def signature(predictions: Predictions, options: Options) -> str:
     )
 
 
-def environment() -> dict[str, str]:
+@cache
+def environment() -> Mapping[str, str]:
     """Return the versions of what computed the figures."""
     libraries = ("numpy", "scipy", "duckdb")
     return {

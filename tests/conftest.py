@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from evalreport.data.unpacking import one_database
 from evalreport.errors import forget
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
@@ -18,6 +19,13 @@ def interrupts_arrive() -> None:
     """Let SIGINT interrupt: a shell starts what runs in the background deaf to it, and some tests interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database() -> Iterator[None]:
+    """Let all tests of a process read files through one DuckDB: a new one for each of them takes 20 ms."""
+    with one_database():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -16,9 +16,10 @@ from datetime import datetime
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jinja2
+from jinja2.bccache import Bucket
 from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -360,6 +361,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().preprocess(source, name, filename)
 
 
+class Compiled(jinja2.BytecodeCache):
+    """What was compiled in this process: the page, the PDF and several reports render the same templates."""
+
+    _known: ClassVar[dict[str, bytes]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill in what is known of a template with this text."""
+        known = self._known.get(bucket.key + bucket.checksum)
+        if known is not None:
+            bucket.bytecode_from_string(known)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        self._known[bucket.key + bucket.checksum] = bucket.bytecode_to_string()
+
+
 class OwnFolder(jinja2.FileSystemLoader):
     """The user's folder of templates; a link that leads out of it is refused."""
 
@@ -419,6 +436,7 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
         loaders.insert(0, OwnFolder(user_folder))
     made = Sandbox(
         loader=jinja2.ChoiceLoader(loaders),
+        bytecode_cache=Compiled(),
         autoescape=finalize is None,
         finalize=finalize or _visible,
         undefined=jinja2.StrictUndefined,
