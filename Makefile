@@ -34,9 +34,9 @@ demo: .venv/.core libraries ## set up what a run needs, then make the report of 
 
 test: check ## set up, then every test that needs no root and no server, and the static checks
 
-test-system: env ## the tests with a real browser, PDF tools, a Dask cluster and killed processes
+test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes, the documentation followed in a shell
 	@scripts/debian-packages.sh system
-	$(BIN)/python -m pytest tests/system -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
 
 test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
 	@scripts/debian-packages.sh system

@@ -20,6 +20,8 @@ from evalreport.audit.store import append, locked, prune, runs, standing
 
 from .sources import share, write
 
+pytestmark = pytest.mark.system
+
 QUICK = ("-m", "accuracy", "--resamples", "50", "-f", "json", "-q")
 
 
@@ -189,7 +191,6 @@ def test_two_real_audits_at_once_are_both_recorded(tmp_path):
     assert [(run.id, run.accepted_run, run.last_run) for run in found] == [(1, None, None), (2, 1, 1)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("delay", [0.5, 1.8])
 def test_a_killed_audit_changes_nothing_and_the_next_one_works(tmp_path, delay):
     """SIGKILL at several moments: the history holds run 1 or, whole, run 2 as well; then it is recorded once."""
@@ -210,7 +211,6 @@ def test_a_killed_audit_changes_nothing_and_the_next_one_works(tmp_path, delay):
     assert whole(history) == [1, 2]
 
 
-@pytest.mark.slow
 def test_a_real_audit_without_room_says_what_was_written(tmp_path):
     """The report is there, the run is not; exit 2 and one line without a traceback."""
     path = tmp_path / "audits.db"

@@ -88,6 +88,7 @@ def answer(
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_a_page_can_be_followed_from_top_to_bottom(
     page: Path, desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -150,7 +150,7 @@ def started(path: Path, output: Path, *words: str) -> subprocess.Popen[str]:
     pytest.fail(f"the fits did not come to work: {process.communicate()}")
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.parametrize(
     "backend, how, code",
     [

@@ -18,6 +18,8 @@ import pytest
 from .host import Host, served
 from .sources import write
 
+pytestmark = pytest.mark.system
+
 yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).resolve().parents[2]
