@@ -160,13 +160,11 @@ def smallest_sample(p: float, *, at_least: float, largest: int, method: str = "n
     For each n only the ends of the run of outcomes whose interval holds p are looked for: from a first guess
     outwards, with the registered interval as the judge.
     """
-    last_failure = 0
-    for n in range(2, largest + 1):
-        first, last = _run_that_holds(p, n, method)
-        chance = stats.binom.cdf(last, n, p) - stats.binom.cdf(first - 1, n, p) if first <= last else 0.0
-        if chance < at_least:
-            last_failure = n
-    return last_failure + 1
+    sizes = np.arange(2, largest + 1)
+    first, last = np.array([_run_that_holds(p, n, method) for n in sizes.tolist()]).T
+    chances = stats.binom.cdf(last, sizes, p) - stats.binom.cdf(first - 1, sizes, p)
+    failures = sizes[np.where(first <= last, chances, 0.0) < at_least]
+    return int(failures.max(initial=0)) + 1
 
 
 def _run_that_holds(p: float, n: int, method: str) -> tuple[int, int]:

@@ -297,6 +297,8 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     """
     numerator, denominator = np.asarray(numerator), np.asarray(denominator)
     defined = denominator.real != 0
+    if defined.all():
+        return np.asarray(numerator / denominator)
     return np.where(defined, numerator / np.where(defined, denominator, 1), np.nan)
 
 

@@ -306,7 +306,7 @@ class Metrics(Registry[Metric]):
     """The registered metrics; those with a number also by their spelling with it, such as ``pass@5``."""
 
     def __getitem__(self, name: str) -> Metric:
-        found = self._with_number(name)
+        found = self._entries.get(name) or self._with_number(name)
         return super().__getitem__(name) if found is None else found
 
     def __contains__(self, name: object) -> bool:
