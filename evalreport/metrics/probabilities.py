@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -362,6 +363,13 @@ def chebyshev_nodes() -> Floats:
     return np.array([(1 - math.cos(math.pi * k / (NODES - 1))) / 2 for k in range(NODES)])
 
 
+@cache
+def _shares_of_pairs() -> Floats:
+    """By how much a pair counts, by the node of the positive and of the negative, (CELLS NODES, CELLS NODES)."""
+    nodes = ((np.arange(CELLS)[:, None] + chebyshev_nodes()) / CELLS).ravel()
+    return np.asarray(special.expit(SHARPNESS * (nodes[:, None] - nodes)))
+
+
 def lagrange(x: Floats) -> Floats:
     """Return the Lagrange polynomials of the nodes at x, (n, NODES), by the second barycentric formula.
 
@@ -410,10 +418,8 @@ def soft_auc(state: Forecasts, weights: Floats) -> Floats:
         place = ((cell + CELLS * state.positive[block])[:, None] * NODES + np.arange(NODES)).ravel()
         for own, weight in zip(sums, weights[:, block], strict=True):
             own += np.bincount(place, (weight[:, None] * spread).ravel(), minlength=len(own))
-    nodes = ((np.arange(CELLS)[:, None] + chebyshev_nodes()) / CELLS).ravel()
-    kernel = special.expit(SHARPNESS * (nodes[:, None] - nodes))
     negative, positive = np.split(sums, 2, axis=1)
-    won = (np.einsum("bk,kj->bj", positive, kernel) * negative).sum(axis=1)
+    won = (np.einsum("bk,kj->bj", positive, _shares_of_pairs()) * negative).sum(axis=1)
     return np.asarray(
         ratio(won, weighted_sums(weights, state.positive) * weighted_sums(weights, ~state.positive))
     )
