@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -303,6 +303,18 @@ class Figure:
     columns: int = 1
     outer: bool = False
     shared: bool = False
+
+    def in_columns(self, *, height: float) -> Figure:
+        """Lay its panels, which share their axes, out in up to three columns; ``height`` is that of a row."""
+        columns = min(len(self.draw), 3)
+        return replace(
+            self,
+            width=4.6 if columns == 1 else 3.1 * columns,
+            height=height * -(-len(self.draw) // columns),
+            columns=columns,
+            outer=True,
+            shared=True,
+        )
 
     @property
     def narrow(self) -> bool:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Canvas
 import evalreport
 from evalreport.errors import UsageError
 from evalreport.metrics.curves import CURVES
-from evalreport.plots import curves, thresholds
+from evalreport.plots import curves, lookups, thresholds
 from evalreport.plots.style import to_svg
 from evalreport.report import render
 from evalreport.report.sections import curves as curves_section
@@ -275,7 +275,7 @@ def test_every_chart_draws_on_the_given_axes(name):
     canvas = Canvas()
     axes = canvas.subplots()
     assert DRAWINGS[name](results, axes) is axes
-    index = curves.place_of_model(results, HOSTILE)
+    index = lookups.place_of_model(results, HOSTILE)
     assert any((line.get_gid() or "").startswith(f"m{index}--") for line in axes.get_lines())
     svg = to_svg(canvas, name="x", title="t", description="d")
     assert "<script>" not in svg

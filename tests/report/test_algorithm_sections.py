@@ -195,25 +195,22 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
     from matplotlib import pyplot as plt
 
     from evalreport.plots.estimates import (
-        Bar,
-        Course,
-        Dot,
         EstimatorRow,
         LearningCurve,
-        Predicted,
-        course,
+        bias_variance,
+        bias_variance_course,
         estimates,
         learning,
-        replicate_predictions,
-        stacked_parts,
+        replicate_lines,
     )
 
-    line = ((1.0, 2.0), (0.5, 0.4))
+    found = evaluated(replicated(), task="regression")
+    model = found.models[0]
     drawn = [
-        estimates([EstimatorRow(".632", (Dot(0.2, 0.1, 0.3, 0, "m0"), Dot(0.3, None, None, 1, "m1")))]),
-        stacked_parts([Bar("a", 0.2, -0.05, 0.0, 0.15, 0.1, 0.2, "m0")]),
-        course(Course((1.0, 2.0, 30.0), (3.0, 2.0, 1.0), (0.1, 0.5, 2.0), (3.1, 2.5, 3.0))),
-        replicate_predictions(Predicted((line,), line, line, 0, "m0")),
+        estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
+        bias_variance(found),
+        bias_variance_course(found, model),
+        replicate_lines(found, model),
         learning([LearningCurve("a", ((10.0, 0.4, 0.3, 0.5), (20.0, 0.3, 0.2, 0.4)), (), 20.0, 0, "m0")]),
     ]
     assert len({id(axes.figure) for axes in drawn}) == len(drawn)

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from evalreport import numbers
-from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve
+from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_metric, learning_rows, points_of
 from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
-from evalreport.plots.pictures import Draw, Figure
+from evalreport.plots.pictures import Figure
 from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
@@ -177,27 +177,17 @@ def _cell(view: View, record: ErrorEstimateRecord | None, decimals: int) -> Cell
 
 def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Figure:
     own = {(r.model, r.estimator): r for r in valued if r.metric == metric}
-    names = _shown(valued, metric)
-    rows = []
-    for name in names:
-        dots = [
-            Dot(r.value, r.low, r.high, m.index, m.key)
-            for m in view.models
-            if (r := own.get((m.id, name))) is not None and r.value is not None
-        ]
-        rows.append(EstimatorRow(_label(name, own), tuple(dots)))
+    labels = {name: _label(name, own) for name in _shown(valued, metric)}
+    last, label = list(labels.items())[-1]
     words = in_sentence(metric_words(view, metric))
     best = "; ".join(
-        f"{m.name} {numbers.number(own[m.id, names[-1]].value, 3)}"
-        for m in view.models
-        if (m.id, names[-1]) in own
+        f"{m.name} {numbers.number(own[m.id, last].value, 3)}" for m in view.models if (m.id, last) in own
     )
+    rows = estimator_rows(view.results, metric, labels)
     return Figure(
         name="estimates",
         title=say("estimates.title", metric=words),
-        description=say(
-            "estimates.description", n=len(names), metric=words, estimator=_label(names[-1], own), values=best
-        ),
+        description=say("estimates.description", n=len(rows), metric=words, estimator=label, values=best),
         caption=say("estimates.caption", metric=words, level=numbers.percent(view.confidence)),
         draw=(partial(plot_estimates, rows, axis_label=metric_words(view, metric)),),
         width=6.6,
@@ -262,7 +252,7 @@ def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
     return say("estimates.missing", names=listed(list(found.values()), len(found))) if found else ""
 
 
-MOST_PANELS, LEAST_POINTS = 6, 2
+MOST_PANELS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +299,7 @@ def describe_learning(view: View) -> Learning | None:
     points = view.results.learning_curves
     if not points:
         return None
-    # The metric that was asked for first, where there is one beside the main loss.
-    metric = list(dict.fromkeys(p.metric for p in points))[-1]
+    metric = learning_metric(view.results)
     own = [p for p in points if p.metric == metric]
     axis = own[0].axis
     fits = tuple(f for f in view.results.learning_fits if f.metric == metric)
@@ -324,7 +313,7 @@ def describe_learning(view: View) -> Learning | None:
         heading=_learning_found(view, own, axis),
         axis=named("learning.axis", axis),
         metric=in_sentence(metric_words(view, metric)),
-        figure=_learning_figure(view, own, fits),
+        figure=_learning_figure(view, own),
         points=_points(view, own),
         fits=tuple(_fit(view, fit, own) for fit in fits),
         with_need=any(f.needed is not None for f in fits),
@@ -336,7 +325,7 @@ def describe_learning(view: View) -> Learning | None:
 def _learning_found(view: View, points: Sequence[LearningPointRecord], axis: str) -> str:
     """Say how far the error of the model that ranks first falls with more examples, or where each model's is lowest."""
     title = say("heading.learning" if axis == "train_size" else "heading.complexity")
-    curves = {m: _drawn([p for p in points if p.model == m.id], "test") for m in view.models}
+    curves = {m: points_of([p for p in points if p.model == m.id], "test") for m in view.models}
     curves = {model: curve for model, curve in curves.items() if len(curve) >= LEAST_POINTS}
     if not curves:
         return title
@@ -410,82 +399,32 @@ def _fit(view: View, fit: LearningFitRecord, points: Sequence[LearningPointRecor
 # --- the figure -------------------------------------------------------------------------------------------------------
 
 
-def _learning_figure(
-    view: View, points: Sequence[LearningPointRecord], fits: Sequence[LearningFitRecord]
-) -> Figure | None:
-    curves = _curves(view, points, fits)
+def _learning_figure(view: View, points: Sequence[LearningPointRecord]) -> Figure | None:
+    curves = learning_rows(view.results, view.names)
     if not curves:
         return None
     axis = points[0].axis
-    together = axis == "train_size" or len(curves) == 1
-    shown = [curves] if together else [[curve] for curve in curves[:MOST_PANELS]]
-    words, axis_label = metric_words(view, points[0].metric), named("learning.axis", axis)
-    axis_words = named("learning.axis_in_sentence", axis)
-
-    def panel(some: Sequence[LearningCurve], first: bool) -> Draw:
-        """Return what draws some of the curves onto axes."""
-        return partial(
-            plot_learning, some if together else [replace(curve, label="") for curve in some], x_label=axis_label,
-            y_label=words, legend=together or first, title="" if together else some[0].label,
-        )  # fmt: skip
-
-    columns = min(len(shown), 3)
+    words, axis_words = metric_words(view, points[0].metric), named("learning.axis_in_sentence", axis)
+    draw = partial(plot_learning, x_label=named("learning.axis", axis), y_label=words)
     last = "; ".join(
         say("learning.last", model=c.label, value=numbers.number(c.test[-1][1], 3), x=f"{c.test[-1][0]:g}")
         for c in curves
-        if c.test
     )
-    return Figure(
-        name="learning" if together else "learning-panels",
+    figure = Figure(
+        name="learning",
         title=say("learning.title", metric=words, axis=axis_words),
         description=say("learning.description", metric=words, axis=axis_words, last=last),
         caption=say("learning.caption", metric=words[0].upper() + words[1:], axis=axis_words),
-        draw=tuple(panel(some, i == 0) for i, some in enumerate(shown)),
-        width=6.0 if columns == 1 else 3.1 * columns,
-        height=3.6 if columns == 1 else 3.1 * -(-len(shown) // columns),
-        columns=columns,
+        draw=(partial(draw, curves),),
+        width=6.0,
+        height=3.6,
         outer=True,
         shared=True,
     )
-
-
-def _curves(
-    view: View, points: Sequence[LearningPointRecord], fits: Sequence[LearningFitRecord]
-) -> list[LearningCurve]:
-    found = []
-    for model in view.models:
-        own = [p for p in points if p.model == model.id]
-        test = _drawn(own, "test")
-        if len(test) >= LEAST_POINTS:
-            used = next((p.x for p in own if p.used and p.part == "test"), None)
-            ahead = _ahead(next((f for f in fits if f.model == model.id), None), test)
-            found.append(
-                LearningCurve(model.name, test, _drawn(own, "train"), used, model.index, model.key, ahead)
-            )
-    if found:
-        return found
-    # A family: each model is one point of a curve that all of them make.
-    test, train = _drawn(points, "test"), _drawn(points, "train")
-    if len(test) < LEAST_POINTS:
-        return []
-    first = view.models[0]
-    return [LearningCurve(say("learning.all_models"), test, train, None, first.index, "all")]
-
-
-Drawn = tuple[tuple[float, float, float | None, float | None], ...]
-
-
-def _drawn(points: Sequence[LearningPointRecord], part: str) -> Drawn:
-    return tuple(
-        sorted((p.x, p.value, p.low, p.high) for p in points if p.part == part and p.value is not None)
+    if axis == "train_size" or len(curves) == 1:
+        return figure
+    panels = tuple(
+        partial(draw, [replace(curve, label="")], legend=i == 0, title=curve.label)
+        for i, curve in enumerate(curves[:MOST_PANELS])
     )
-
-
-def _ahead(fit: LearningFitRecord | None, test: Drawn) -> Drawn:
-    """Give the fitted law from the last point on, to twice the largest size."""
-    if fit is None or fit.a is None or fit.b is None or fit.c is None or fit.at is None:
-        return ()
-    start = test[-1][0]
-    places = [start * (fit.at / start) ** (k / 8) for k in range(9)]
-    curve = [(x, fit.a + fit.b * x**-fit.c, None, None) for x in places]
-    return (*curve[:-1], (fit.at, fit.a + fit.b * fit.at**-fit.c, fit.low, fit.high))
+    return replace(figure, name="learning-panels", draw=panels).in_columns(height=3.1)
