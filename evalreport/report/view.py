@@ -79,23 +79,27 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, headed by a model or by a label; ``key`` says which models a labelled row is about."""
+    """A row of a table, headed by a model or by a label; ``key`` says which models a labelled row is about.
+
+    A single text instead of several cells spans all columns; ``about`` explains the label, not on paper.
+    """
 
     model: Model | None
     cells: tuple[Cell | str, ...]
     label: str = ""
     key: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows below their headings: of the column that heads the rows, ``first``, then of each cell.
+    """Rows below their headings: of the column that heads the rows, ``first``, then of each cell a text or a model.
 
     ``look`` is the class of the table, ``kinds`` those of its columns: by place ``text`` or a class; else a number.
     """
 
     title: str
-    headings: tuple[str, ...]
+    headings: tuple[str | Model, ...]
     rows: tuple[Row, ...]
     note: str = ""
     look: str = "tests"

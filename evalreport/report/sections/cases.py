@@ -328,75 +328,44 @@ def _found(view: View, first: str) -> tuple[str, str]:
 
 
 MOST_SENTENCES, LONGEST = 6, 20
-COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
-            ("fixed_recall", 0.9, ""))  # fmt: skip
-"""The criteria that have a column, by name, rate and metric; all others stand in the folded table."""
-READ = ("fixed_fpr", 0.1, "")
-"""The criterion that the heading speaks of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One model at one threshold: positives found and false alarms; or why there is no such threshold."""
-
-    found: str
-    alarms: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRow:
-    """One model's row."""
-
-    model: Model
-    cells: tuple[Found, ...]
+READ = ("fixed_fpr", 0.1)
+"""The criterion that the heading speaks of, and its rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What the section shows; ``every`` (criteria by models) and what follows it are folded away."""
+    """What the section shows: criteria by models, and sentences that are folded away."""
 
     heading: str
-    heads: tuple[str, ...]
-    rows: tuple[FoundRow, ...]
+    table: Table
     note: str
-    models: tuple[Model, ...]
-    every: tuple[Row, ...]
-    every_note: str
     curves: tuple[str, ...]
     changes: tuple[str, ...]
 
 
 def describe_thresholds(view: View) -> Thresholds | None:
-    """Lay out the table of models and criteria; nothing where no threshold was looked for."""
+    """Lay out the table of criteria and models; nothing where no threshold was looked for."""
     points = view.results.operating_points
     if not points:
         return None
-    known = {(p.model, p.criterion, p.at, p.metric if p.criterion == "best" else ""): p for p in points}
-    keys = [key for key in COMPARED if any(own[1:] == key for own in known)]
+    first, decided = points[0], bool(view.results.confusion)
     models = [m for m in view.models if any(p.model == m.id for p in points)]
-    decided = bool(view.results.confusion)
-    given = {m.id: (_as_given(view, m),) if decided else () for m in models}
-    rows = tuple(
-        FoundRow(m, (*given[m.id], *(_found_at(known.get((m.id, *key))) for key in keys))) for m in models
-    )
-    first = points[0]
-    positives, negatives = first.tp + first.fn, first.fp + first.tn
-    label = shorten(visible(view.results.positive or ""), LONGEST)
-    fixed = {m: p for (m, *key), p in known.items() if tuple(key) == READ}
-    return Thresholds(
-        heading=_heading_of(view, fixed),
-        heads=(*((say("evidence.as_given"),) if decided else ()), *(_heading(key) for key in keys)),
-        rows=rows,
-        note=say(
+    notes = (
+        say("thresholds.best_note", level=numbers.percent(view.confidence)),
+        say(
             "evidence.thresholds" if decided else "evidence.thresholds_chosen",
-            label=label,
-            positives=round(positives),
-            negatives=round(negatives),
+            label=shorten(visible(view.results.positive or ""), LONGEST),
+            positives=round(first.tp + first.fn),
+            negatives=round(first.fp + first.tn),
         ),
-        models=tuple(models),
-        every=_every(view, models),
-        every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
+    )
+    given = Row(None, tuple(_as_given(view, m) for m in models), say("evidence.as_given"))
+    rows = (*([given] if decided else []), *_by_criterion(view, models))
+    heading = say("thresholds.chosen_by")
+    return Thresholds(
+        heading=_heading_of(view, {p.model: p for p in points if (p.criterion, p.at) == READ}),
+        table=Table(say("heading.thresholds"), tuple(models), rows, look="metrics", first=heading),
+        note=" ".join(notes),
         curves=_first([text_of(view, r.text) for r in view.results.dominance]),
         changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
     )
@@ -427,25 +396,14 @@ def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
     return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
 
 
-def _as_given(view: View, model: Model) -> Found:
-    cells = [
-        c for c in view.results.confusion if c.model == model.id and c.predicted == view.results.positive
-    ]
+def _as_given(view: View, model: Model) -> Cell:
+    """Count the positives found and the false alarms of a model's own decisions."""
+    positive = view.results.positive
+    cells = [c for c in view.results.confusion if c.model == model.id and c.predicted == positive]
     if not cells:
-        return Found("", "", numbers.MISSING)
-    tp, fp = (
-        round(sum(c.count for c in cells if (c.true == view.results.positive) is right))
-        for right in (True, False)
-    )
-    return Found(numbers.count(tp), numbers.count(fp))
-
-
-def _found_at(point: OperatingPointRecord | None) -> Found:
-    if point is None or point.threshold is None:
-        return Found("", "", numbers.MISSING)
-    if not point.tn and point.fp:
-        return Found("", "", say("evidence.flag_all"))
-    return Found(numbers.count(round(point.tp)), numbers.count(round(point.fp)))
+        return Cell(numbers.MISSING)
+    tp, fp = (sum(c.count for c in cells if (c.true == positive) is right) for right in (True, False))
+    return Cell(f"{numbers.count(round(tp))} / {numbers.count(round(fp))}")
 
 
 def _heading(key: tuple[str, float | None, str]) -> str:
@@ -455,7 +413,7 @@ def _heading(key: tuple[str, float | None, str]) -> str:
     return say(f"evidence.{criterion}", rate=at)
 
 
-def _every(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
+def _by_criterion(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
     """Lay out criteria by models: the threshold, what it finds at how many false alarms, and the value there."""
     known = {(p.criterion, p.at, p.metric, p.model): p for p in view.results.operating_points}
     rows = []
@@ -476,12 +434,14 @@ def _at(view: View, point: OperatingPointRecord | None) -> Cell:
         return Cell(numbers.MISSING)
     found, alarms = numbers.count(point.tp), numbers.count(point.fp)
     value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
-    return Cell(_threshold(view, point), f"{found} / {alarms}", below=value)
+    return Cell(f"{found} / {alarms}", _threshold(view, point), below=value)
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:
     """Write a threshold so that it is told from the scores beside it."""
     if point.threshold is None:
         return say("thresholds.no_call")
+    if not point.tn and point.fp:
+        return say("evidence.flag_all")
     scores = [e for r in view.results.score_histograms if r.model == point.model for e in r.edges]
     return numbers.to_digits(point.threshold, numbers.digits_apart(scores))

@@ -14,7 +14,7 @@ from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label, visible
-from evalreport.report.view import Cell, Model, Row, Table, View, text_of
+from evalreport.report.view import Cell, Row, Table, View, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 
@@ -31,31 +31,13 @@ ESTIMATORS = (
 
 
 @dataclass(frozen=True, slots=True)
-class EstimateRow:
-    """One estimator with a cell for each model."""
-
-    label: str
-    about: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateTable:
-    """The estimates of one metric."""
-
-    metric: str
-    rows: tuple[EstimateRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Estimates:
     """What the section shows; empty parts are left out."""
 
     heading: str
-    models: tuple[Model, ...]
     figure: Figure | None
-    main: EstimateTable | None
-    others: tuple[EstimateTable, ...]
+    main: Table | None
+    others: tuple[Table, ...]
     tables: tuple[Table, ...]
     missing: str
     warnings: tuple[str, ...]
@@ -73,7 +55,6 @@ def describe(view: View) -> Estimates | None:
     tables = tuple(_table(view, metric, valued) for metric in metrics)
     return Estimates(
         heading=_found(view, metrics[0], valued) if metrics else "",
-        models=view.models,
         figure=_figure(view, metrics[0], valued) if metrics else None,
         main=tables[0] if tables else None,
         others=_together(tables[1:]),
@@ -122,26 +103,32 @@ def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:
     return [name for name in names if name != "cv" or "stratified_cv" not in names]
 
 
-def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> EstimateTable:
+def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Table:
     own = {(r.model, r.estimator): r for r in valued if r.metric == metric}
     decimals = numbers.decimals_of(r.standard_error for r in own.values())
-    rows = tuple(
-        EstimateRow(
-            _label(name, own),
-            named("estimates.about", name),
+    rows = [
+        Row(
+            None,
             tuple(_cell(view, own.get((model.id, name)), decimals) for model in view.models),
+            _label(name, own),
+            about=named("estimates.about", name),
         )
         for name in _shown(valued, metric)
+    ]
+    words = metric_words(view, metric)
+    return Table(
+        say("estimates.title", metric=words), view.models, tuple(rows), look="estimates", first=words
     )
-    return EstimateTable(metric_words(view, metric), rows)
 
 
-def _together(tables: tuple[EstimateTable, ...]) -> tuple[EstimateTable, ...]:
+def _together(tables: tuple[Table, ...]) -> tuple[Table, ...]:
     """Lay tables of a single row, of one and the same estimator, out as one: a row for each metric."""
     labels = {row.label for table in tables for row in table.rows}
     if len(tables) < 2 or len(labels) > 1 or any(len(table.rows) > 1 for table in tables):
         return tables
-    return (EstimateTable(labels.pop(), tuple(EstimateRow(t.metric, "", t.rows[0].cells) for t in tables)),)
+    label = labels.pop()
+    rows = tuple(Row(None, t.rows[0].cells, t.first) for t in tables)
+    return (replace(tables[0], title=say("estimates.title", metric=label), rows=rows, first=label),)
 
 
 def _label(name: str, own: dict[tuple[str, str], ErrorEstimateRecord]) -> str:
@@ -171,7 +158,6 @@ def _cell(view: View, record: ErrorEstimateRecord | None, decimals: int) -> Cell
         value=numbers.number(record.value, decimals),
         beside=numbers.interval(record.low, record.high, decimals),
         note=text_of(view, record.reason or ""),
-        order=record.value,
     )
 
 
@@ -256,41 +242,13 @@ MOST_PANELS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class PointRow:
-    """One point: its place, and the errors on test and on training rows."""
-
-    model: Model
-    x: str
-    test: Cell
-    train: Cell
-    fits: str
-    used: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FitRow:
-    """One model's power law, or why there is none."""
-
-    model: Model
-    formula: str
-    at: str
-    predicted: Cell
-    needed: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Learning:
     """What the section shows."""
 
     heading: str
-    axis: str
-    metric: str
     figure: Figure | None
-    points: tuple[PointRow, ...]
-    fits: tuple[FitRow, ...]
-    with_need: bool
-    with_training: bool
+    points: Table
+    fits: Table | None
     notes: tuple[str, ...]
 
 
@@ -302,7 +260,8 @@ def describe_learning(view: View) -> Learning | None:
     metric = learning_metric(view.results)
     own = [p for p in points if p.metric == metric]
     axis = own[0].axis
-    fits = tuple(f for f in view.results.learning_fits if f.metric == metric)
+    fits = [f for f in view.results.learning_fits if f.metric == metric]
+    words = in_sentence(metric_words(view, metric))
     training = any(p.part == "train" and p.value is not None for p in own)
     of_training = say("learning.note_training") if training else ""
     notes = [
@@ -311,13 +270,9 @@ def describe_learning(view: View) -> Learning | None:
     notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
         heading=_learning_found(view, own, axis),
-        axis=named("learning.axis", axis),
-        metric=in_sentence(metric_words(view, metric)),
         figure=_learning_figure(view, own),
-        points=_points(view, own),
-        fits=tuple(_fit(view, fit, own) for fit in fits),
-        with_need=any(f.needed is not None for f in fits),
-        with_training=training,
+        points=_points(view, own, words, training=training),
+        fits=_fits(view, fits, words, _decimals(own)) if fits else None,
         notes=tuple(notes),
     )
 
@@ -348,7 +303,7 @@ def _decimals(points: Sequence[LearningPointRecord]) -> int:
     return numbers.decimals_of(p.standard_error for p in points)
 
 
-def _points(view: View, points: Sequence[LearningPointRecord]) -> tuple[PointRow, ...]:
+def _points(view: View, points: Sequence[LearningPointRecord], words: str, *, training: bool) -> Table:
     decimals = _decimals(points)
     rows = []
     for model in view.models:
@@ -357,17 +312,12 @@ def _points(view: View, points: Sequence[LearningPointRecord]) -> tuple[PointRow
             test, train = by_place.get((x, "test")), by_place.get((x, "train"))
             known = test or train
             assert known is not None
-            rows.append(
-                PointRow(
-                    model,
-                    f"{x:g}",
-                    _learning_cell(test, decimals),
-                    _learning_cell(train, decimals),
-                    numbers.count(known.n_fits),
-                    known.used,
-                )
-            )
-    return tuple(rows)
+            place = Cell(f"{x:g}", say("learning.compared")) if known.used else f"{x:g}"
+            values = [_learning_cell(part, decimals) for part in ((test, train) if training else (test,))]
+            rows.append(Row(model, (place, *values, numbers.count(known.n_fits))))
+    heads = [named("learning.axis", points[0].axis), say("learning.test", metric=words)]
+    heads += [say("learning.training")] if training else []
+    return Table(say("learning.points_box"), (*heads, say("learning.fits")), tuple(rows), look="small-table")
 
 
 def _learning_cell(point: LearningPointRecord | None, decimals: int) -> Cell:
@@ -378,10 +328,18 @@ def _learning_cell(point: LearningPointRecord | None, decimals: int) -> Cell:
     )
 
 
-def _fit(view: View, fit: LearningFitRecord, points: Sequence[LearningPointRecord]) -> FitRow:
-    model, decimals = view.model(fit.model), _decimals(points)
+def _fits(view: View, fits: Sequence[LearningFitRecord], words: str, decimals: int) -> Table:
+    """Give each model's power law, or why there is none."""
+    heads = [say("learning.law"), say("learning.at"), say("learning.extrapolated", metric=words)]
+    if any(fit.needed is not None for fit in fits):
+        heads.append(say("learning.needed"))
+    rows = tuple(Row(view.model(fit.model), _law(view, fit, decimals)[: len(heads)]) for fit in fits)
+    return Table(say("learning.more_data_box"), tuple(heads), rows, look="small-table")
+
+
+def _law(view: View, fit: LearningFitRecord, decimals: int) -> tuple[Cell | str, ...]:
     if fit.a is None or fit.b is None or fit.c is None:
-        return FitRow(model, "", "", Cell(numbers.MISSING), "", text_of(view, fit.reason or ""))
+        return (text_of(view, fit.reason or ""),)
     formula = f"{numbers.number(fit.a, decimals)} + {numbers.number(fit.b, 2)} · n^−{fit.c:.2f}"
     at = "" if fit.at is None else numbers.count(round(fit.at))
     predicted = Cell(
@@ -393,7 +351,7 @@ def _fit(view: View, fit: LearningFitRecord, points: Sequence[LearningPointRecor
             numbers.count(round(v)) if v is not None else "∞" for v in (fit.needed_low, fit.needed_high)
         ]
         needed = f"{numbers.count(round(fit.needed))} [{limits[0]}, {limits[1]}]"
-    return FitRow(model, formula, at, predicted, needed, "")
+    return formula, at, predicted, needed
 
 
 # --- the figure -------------------------------------------------------------------------------------------------------
