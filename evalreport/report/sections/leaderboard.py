@@ -41,6 +41,32 @@ EDGE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """The axis of a panel: what lies at which percent of its width, of which ``edge`` is left free at either side."""
+
+    least: float
+    most: float
+    edge: float = EDGE
+
+    def place(self, value: float) -> float:
+        """Give the percent at which a value stands."""
+        width = (self.most - self.least) or 1.0
+        return round(self.edge + (100 - 2 * self.edge) * (value - self.least) / width, 2)
+
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        """Put ticks at round numbers, three to five of them, 0 among them; they bear no sign."""
+        width = (self.most - self.least) or 1.0
+        power = 10.0 ** math.floor(math.log10(width / 3.5))
+        step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 3.5)
+        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
+        first, last = math.ceil(self.least / step - 1e-9), math.floor(self.most / step + 1e-9)
+        return tuple(
+            (self.place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
+            for k in range(first, last + 1)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """A model's difference from the reference: places on the axis (0 to 100, right is better); ``text`` is its size."""
 
@@ -451,11 +477,8 @@ def _panel(
     found = [d for m, d in differences if m is not reference]
     ends = [v for d in found for v in (d.value, d.low, d.high) if v is not None and math.isfinite(v)]
     ends += [0.0] if margin is None else [-margin, 0.0, margin]
-    least, most = min(ends), max(ends)
-    width = (most - least) or 1.0
-
-    def place(value: float) -> float:
-        return round(EDGE + (100 - 2 * EDGE) * (value - least) / width, 2)
+    axis = Axis(min(ends), max(ends))
+    place = axis.place
 
     def gap(model: Model, d: Difference) -> Gap:
         if model is reference:
@@ -473,33 +496,19 @@ def _panel(
         title = numbers.number(d.value, decimals, signed=True)
         if d.low is None or d.high is None:
             return Gap(size, d.value, place(d.value), behind=d.behind, title=title)
-        low, high = place(max(d.low, least)), place(min(d.high, most))
+        low, high = place(max(d.low, axis.least)), place(min(d.high, axis.most))
         limits = numbers.interval(d.low, d.high, decimals, signed=True)
         return Gap(
             size, d.value, place(d.value), low, round(high - low, 2), d.behind, f"{title} {limits}", limits
         )
 
-    shown = rule is not None and least <= rule <= most
+    shown = rule is not None and axis.least <= rule <= axis.most
     band = None if margin is None else (place(-margin), round(place(margin) - place(-margin), 2))
     at = place(rule) if shown and rule is not None else None
     return Panel(
-        heading, metric, tuple(gap(m, d) for m, d in differences), _ticks(least, most, place), place(0.0), band,
+        heading, metric, tuple(gap(m, d) for m, d in differences), axis.ticks(), place(0.0), band,
         say("leaderboard.margin", margin=margin) if band and at is None else "", at, rule_text if shown else "",
     )  # fmt: skip
-
-
-def _ticks(least: float, most: float, place: object) -> tuple[tuple[float, str], ...]:
-    """Put ticks at round numbers, three to five of them, 0 among them; they bear no sign."""
-    assert callable(place)
-    width = (most - least) or 1.0
-    power = 10.0 ** math.floor(math.log10(width / 3.5))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 3.5)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
-    first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)
-    return tuple(
-        (place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
-        for k in range(first, last + 1)
-    )
 
 
 # --- what stands beside it ------------------------------------------------------------------------------------------

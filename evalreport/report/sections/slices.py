@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
-from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
 from evalreport.texts import Text, coded, named, say
@@ -17,17 +17,6 @@ from evalreport.texts import Text, coded, named, say
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
 EDGE = 6.0
 """Percent of a panel that stay free at either side."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """How far a slice lies from the rest: places in percent of the panel, None where there is no value or interval."""
-
-    at: float | None
-    low: float | None
-    width: float
-    text: str
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +124,8 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
         for end in (r.difference, r.low, r.high)
         if end is not None
     ]
-    scale = _Scale([sign * end for end in ends])
+    ends = [0.0, *(sign * end for end in ends)] if any(ends) else [-1.0, 1.0]
+    axis = Axis(min(ends), max(ends), EDGE)
     names = distinct_names(values, LONGEST)
     known = {
         (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
@@ -160,36 +150,15 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
         ),
         model=first,
         models=models,
-        rows=tuple(_row(view, v, names[v], models, known, rest, scale) for v in shown),
-        zero=scale.place(0.0),
-        ticks=scale.ticks(),
+        rows=tuple(_row(view, v, names[v], models, known, rest, axis) for v in shown),
+        zero=axis.place(0.0),
+        ticks=axis.ticks(),
         note=" ".join(filter(None, notes)),
         details=(
             _differences(view, own, names, visible(name)),
             *(_values(view, key, names, records, visible(name)) for key in key_metrics(view)),
         ),
     )
-
-
-class _Scale:
-    """The axis of a panel: what lies at which percent of its width; 0 is always on it."""
-
-    def __init__(self, values: Sequence[float]) -> None:
-        self.low, self.high = min([0.0, *values]), max([0.0, *values])
-        if self.low == self.high:
-            self.low, self.high = -1.0, 1.0
-
-    def place(self, value: float) -> float:
-        """Give the percent at which a value stands."""
-        share = (value - self.low) / (self.high - self.low)
-        return round(EDGE + (100 - 2 * EDGE) * share, 2)
-
-    def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Give round numbers and where they stand; they bear no sign, for the sides are named."""
-        step = 10.0 ** math.floor(math.log10((self.high - self.low) / 2))
-        step *= next(k for k in (1, 2, 5, 10) if (self.high - self.low) / (k * step) <= 5)
-        places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
-        return tuple((self.place(k * step), f"{abs(k * step):.6g}") for k in places)
 
 
 def _row(
@@ -199,7 +168,7 @@ def _row(
     models: Sequence[Model],
     known: Mapping[tuple[str, str], MetricRecord],
     rest: Mapping[tuple[str, str], DisparityRecord],
-    scale: _Scale,
+    axis: Axis,
 ) -> SliceRow:
     counts = sorted({r.n for (v, _), r in known.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
@@ -210,26 +179,24 @@ def _row(
         text = numbers.MISSING if record is None else numbers.number(record.value, decimals)
         cells.append(Value(text, named("chip", tone) if tone else "", tone))
     note = next((t.reason for (v, _), t in rest.items() if v == value and t.p_value is None and t.reason), "")
-    return SliceRow(name, n, _gap(view, rest.get((value, models[0].id)), scale), tuple(cells), visible(note))
+    return SliceRow(name, n, _gap(view, rest.get((value, models[0].id)), axis), tuple(cells), visible(note))
 
 
-def _gap(view: View, record: DisparityRecord | None, scale: _Scale) -> Gap:
+def _gap(view: View, record: DisparityRecord | None, axis: Axis) -> Gap:
     """Place the difference from the other examples, turned so that right is better."""
     if record is None or record.difference is None:
-        return Gap(None, None, 0.0, numbers.MISSING, "")
+        return Gap(numbers.MISSING)
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
     decimals = numbers.decimals_of([(limits[1] - limits[0]) / 4] if len(limits) == 2 else [])
     text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
-    title = (
-        f"{text} {numbers.interval(limits[0], limits[1], decimals, signed=True)}"
-        if len(limits) == 2
-        else text
-    )
+    title, low, width = text, None, 0.0
+    if len(limits) == 2:
+        title += f" {numbers.interval(*limits, decimals, signed=True)}"
+        low, width = axis.place(limits[0]), round(axis.place(limits[1]) - axis.place(limits[0]), 2)
     if record.p_adjusted is not None:
         title += f", {numbers.p_phrase(record.p_adjusted)}"
-    low, high = (scale.place(end) for end in limits) if len(limits) == 2 else (None, 0.0)
-    return Gap(scale.place(sign * record.difference), low, round(high - (low or 0.0), 2), text, title)
+    return Gap(text, at=axis.place(sign * record.difference), low=low, width=width, title=title)
 
 
 def _values(
