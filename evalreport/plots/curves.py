@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.lookups import is_metric, ranked, values_of
+from evalreport.plots.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.results import CurveRecord, Results
 from evalreport.texts import say
@@ -178,16 +178,12 @@ def _with_areas(results: Results, label: str | None) -> dict[str, str]:
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:
     """Give the share of the positive (or named) class in the truth; None where no count tells it."""
-    positive = label if label is not None else results.positive
-    first = next(iter(results.confusion), None)
     if label is None and results.operating_points:
         point = results.operating_points[0]
         return (point.tp + point.fn) / (point.tp + point.fp + point.fn + point.tn)
-    if positive is None or first is None:
-        return None
-    cells = [c for c in results.confusion if c.model == first.model]
-    total = sum(c.count for c in cells)
-    return sum(c.count for c in cells if c.true == positive) / total if total else None
+    positive, counts = label if label is not None else results.positive, true_counts(results)
+    total = sum(counts.values())
+    return counts.get(positive, 0.0) / total if positive is not None and total else None
 
 
 def curve_of(results: Results, model: str, kind: str, label: str | None) -> CurveRecord | None:
@@ -205,15 +201,10 @@ def limits_of(curve: CurveRecord) -> tuple[NDArray[np.float64], NDArray[np.float
 
 def _rates(results: Results, model: str, label: str | None) -> tuple[float, float, float | None] | None:
     """Give TPR, FPR and precision of the model's own decisions."""
-    positive = label if label is not None else results.positive
-    cells = [c for c in results.confusion if c.model == model]
-    tp = sum(c.count for c in cells if c.true == positive == c.predicted)
-    fp = sum(c.count for c in cells if c.true != positive == c.predicted)
-    positives = sum(c.count for c in cells if c.true == positive)
-    negatives = sum(c.count for c in cells if c.true != positive)
-    if not positives or not negatives:
+    tp, fp, fn, tn = outcomes_of(results, model, label if label is not None else results.positive)
+    if not tp + fn or not fp + tn:
         return None
-    return tp / positives, fp / negatives, tp / (tp + fp) if tp + fp else None
+    return tp / (tp + fn), fp / (fp + tn), tp / (tp + fp) if tp + fp else None
 
 
 def name_of(names: Mapping[str, str] | None, model: str) -> str:

@@ -52,6 +52,30 @@ def values_of(results: Results, metric: str) -> dict[str, MetricRecord]:
     return found
 
 
+def confusion_of(results: Results, model: str) -> dict[tuple[str, str], float]:
+    """Count a model's examples by their true and predicted class."""
+    return {(c.true, c.predicted): c.count for c in results.confusion if c.model == model}
+
+
+def outcomes_of(results: Results, model: str, positive: str | None) -> tuple[float, float, float, float]:
+    """Count a model's true and false positives, then its false and true negatives, of one class against the rest."""
+    cells = confusion_of(results, model)
+    tp, fp, fn, tn = (
+        sum(n for (t, p), n in cells.items() if (t == positive, p == positive) == kind)
+        for kind in ((True, True), (False, True), (True, False), (False, False))
+    )
+    return tp, fp, fn, tn
+
+
+def true_counts(results: Results) -> dict[str, float]:
+    """Count the examples of each true class, which are the same for every model."""
+    found: dict[str, float] = {}
+    for cell in results.confusion:
+        if cell.model == results.confusion[0].model:
+            found[cell.true] = found.get(cell.true, 0.0) + cell.count
+    return found
+
+
 def quarter(low: float | None, high: float | None) -> float | None:
     """Give a quarter of an interval's width, which is about a standard error."""
     return None if low is None or high is None else (high - low) / 4

@@ -16,11 +16,12 @@ from datetime import datetime
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
 
 from evalreport.errors import OutputError
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS, inline
@@ -37,10 +38,6 @@ from evalreport.report.naming import visible, without_missing_glyphs
 from evalreport.report.sections import Described
 from evalreport.report.view import View
 from evalreport.texts import Message, group_of, in_words, say
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 
 PART = re.compile(
     r'<section id="(?P<section>[\w-]+)"'
@@ -183,8 +180,6 @@ def _page(
     policy: str,
     colours: Mapping[str, str] | None = None,
 ) -> str:
-    from markupsafe import Markup
-
     def paint(token: str) -> str:
         return f"var(--{token})" if colours is None else colours[token]
 
@@ -218,8 +213,6 @@ def _page(
 
 def _parts(env: Sandbox, context: dict[str, Any], sections: tuple[Described, ...]) -> Callable[[str], Markup]:
     """Give the function by which the page asks for a section; one that has nothing to say is empty."""
-    from markupsafe import Markup
-
     described = {section.name: section for section in sections}
 
     def part(name: str) -> Markup:
@@ -410,8 +403,6 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
     UsageError
         When the user's folder does not exist.
     """
-    import jinja2
-
     built_in = jinja2.FileSystemLoader(template_folder())
     loaders: list[jinja2.BaseLoader] = [built_in, jinja2.PrefixLoader({"evalreport": built_in})]
     if user_folder is not None:
@@ -444,8 +435,6 @@ def rendered(env: Sandbox, template: str, context: dict[str, Any]) -> str:
     TemplateError
         When the template cannot be rendered, whatever it did: it is not ours.
     """
-    import jinja2
-
     try:
         return env.get_template(template).render(context)
     except jinja2.TemplateSyntaxError as error:
@@ -519,9 +508,9 @@ def hiding_rules(keys: list[str]) -> str:
 
 def breakable(name: str) -> Markup:
     """Allow a name to break after its joints, as in ``random_`` ``forest``."""
-    from markupsafe import Markup, escape
-
-    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name)))
+    return Markup("<wbr>").join(
+        Markup.escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name))
+    )
 
 
 LONGEST_UNBROKEN = 20
@@ -549,10 +538,9 @@ def unbroken(text: object) -> Markup:
     >>> str(unbroken("by the mid-p test"))
     'by the <span class="unbroken">mid-p</span> test'
     """
-    from markupsafe import Markup, escape
 
     def one(word: str) -> Markup:
-        within = escape(word)
+        within = Markup.escape(word)
         short = "-" in word and len(word) <= LONGEST_UNBROKEN
         return Markup('<span class="unbroken">{}</span>').format(within) if short else within
 

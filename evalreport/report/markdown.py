@@ -30,8 +30,6 @@ from evalreport.texts import Message, named, say
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from evalreport.results import Results
-
 
 STYLES = {"pass": "green", "fail": "red", "undecided": "yellow"}
 """Colours of the outcomes of gates in a terminal."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import decimals_of, interval
+from evalreport.numbers import MISSING, decimals_of, interval, number
 from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
@@ -120,6 +120,28 @@ class Tables:
     text: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A row of a map: its name, its number of examples, and for each model a text and how red it is."""
+
+    label: str
+    n: str
+    cells: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Rows by models; ``heading`` and ``text`` are the section's where it is a map alone, ``confusions`` of classes."""
+
+    title: str
+    models: tuple[Model, ...]
+    rows: tuple[MapRow, ...]
+    note: str
+    heading: str = ""
+    text: str = ""
+    confusions: tuple[str, ...] = ()
+
+
 def view_of(results: Results) -> View:
     """Look at results from the report's side."""
     short = short_names(results.models)
@@ -174,6 +196,21 @@ def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None
     return view.overall.get((model, key))
 
 
+def value_of(view: View, model: Model, key: MetricKey) -> float | None:
+    """Give one model's value of one number over all examples."""
+    record = view.overall.get((model.id, key))
+    return None if record is None else record.value
+
+
+def value_cell(record: MetricRecord | None, decimals: int) -> Cell:
+    """Write a value with its recommended interval; one that is missing with its reason."""
+    value, low, high = lookups.with_limits(record)
+    note = "" if record is None else record.reason or ""
+    if value is None:
+        return Cell(MISSING, note=note)
+    return Cell(number(value, decimals), interval(low, high, decimals), value, note)
+
+
 def ranking_record(view: View, model: str) -> RankingRecord | None:
     """Give one model's place."""
     return next((r for r in view.results.ranking if r.model == model), None)
@@ -216,6 +253,18 @@ def verdict_between(
 ) -> VerdictRecord | None:
     """Give the verdict of a seen from b, among those on the primary metric or among ``records``."""
     return lookups.verdict_between(view.results.verdicts if records is None else records, a, b)
+
+
+def verdict_word(view: View, a: Model, b: Model) -> str:
+    """Give the kind of the verdict of a seen from b; undecided where there is none."""
+    record = verdict_between(view, a.id, b.id)
+    return "undecided" if record is None else record.verdict
+
+
+def leading_comparison(view: View, key: MetricKey) -> ComparisonRecord | None:
+    """Give the first comparison by the test that leads on a metric."""
+    records = (r for r in view.results.comparisons if r.recommended and r.slice is None)
+    return next((r for r in records if key_of(r) == key), None)
 
 
 def text_of(view: View, text: Text) -> str:

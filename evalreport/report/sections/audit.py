@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
@@ -14,9 +13,6 @@ from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.results import AuditRecord
 from evalreport.texts import Message, coded, has, named, say
-
-if TYPE_CHECKING:
-    from evalreport.results import AuditRecord
 
 
 def describe(view: View) -> Tables | None:

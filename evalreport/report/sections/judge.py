@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from evalreport import numbers
 from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
-from evalreport.report.naming import greater_is_better, label_of, listed
+from evalreport.report.naming import count_range, label_of, listed
 from evalreport.report.view import Cell, Model, Row, Table, Tables, View, difference_decimals, metric_decimals
 from evalreport.texts import coded, say
 
@@ -59,9 +59,7 @@ def _sentences(view: View, estimates: Sequence[JudgeEstimateRecord]) -> Iterator
     """Yield who leads by the judge alone and by people, what the judge is worth, and whether any pair was flagged."""
     own = [r for r in estimates if r.b is None and r.value is not None]
     if len(own) > 1:
-        turned = (
-            1 if greater_is_better(view.primary, bool(view.results.options.get("lower_is_better"))) else -1
-        )
+        turned = 1 if view.greater_is_better else -1
         by_judge = view.model(max(own, key=lambda r: turned * r.judge).a)
         by_both = view.model(max(own, key=lambda r: turned * (r.value or 0.0)).a)
         same = by_judge is by_both
@@ -70,13 +68,8 @@ def _sentences(view: View, estimates: Sequence[JudgeEstimateRecord]) -> Iterator
         )
     gains = [r.gold_effective for r in own if r.gold_effective is not None]
     if gains:
-        low, high = (numbers.count(round(gain)) for gain in (min(gains), max(gains)))
-        many = low if low == high else say("report.range", low=low, high=high)
-        golds = [r.n_gold for r in own]
-        some = numbers.count(min(golds)) if min(golds) == max(golds) else say(
-            "report.range", low=numbers.count(min(golds)), high=numbers.count(max(golds))
-        )  # fmt: skip
-        yield say("judge.worth", gold=some, effective=many)
+        many = count_range([round(gain) for gain in gains])
+        yield say("judge.worth", gold=count_range([r.n_gold for r in own]), effective=many)
     flagged = [r for r in view.results.judge_bias if r.flagged]
     if view.results.judge_bias and not flagged:
         yield say("judge.none_favoured", n=len(view.results.judge_bias))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
+from evalreport.plots.lookups import true_counts
 from evalreport.records import COMPANIONS, ComparisonRecord, VerdictRecord
 from evalreport.report.naming import (
     MetricKey,
@@ -30,7 +31,10 @@ from evalreport.report.view import (
     overall_keys,
     ranked_words,
     ranking_record,
+    value_cell,
+    value_of,
     verdict_between,
+    verdict_word,
 )
 from evalreport.texts import in_words, named, say
 
@@ -183,15 +187,8 @@ class Conflict:
 
 def leading(view: View) -> tuple[Model, ...]:
     """Give the models that are not decided to be behind the one that ranks first, that one among them."""
-    first = view.models[0]
-    return (
-        first,
-        *(
-            m
-            for m in view.models[1:]
-            if (v := verdict_between(view, first.id, m.id)) is None or v.verdict != "better"
-        ),
-    )
+    first, *others = view.models
+    return first, *(m for m in others if verdict_word(view, first, m) != "better")
 
 
 def conflict(view: View) -> Conflict | None:
@@ -200,19 +197,17 @@ def conflict(view: View) -> Conflict | None:
     if len(group) < 2 or not records or view.results.baseline is not None:
         return None
     key = next((k for k in overall_keys(view.results) if _spelled(k) == records[0].metric), None)
-    values = {
-        m.id: r.value for m in group if key is not None and (r := metric_record(view, m.id, key)) is not None
-    }
-    known = [m for m in group if values.get(m.id) is not None]
+    values = {} if key is None else {m: v for m in group if (v := value_of(view, m, key)) is not None}
+    known = list(values)
     if key is None or len(known) < 2:
         return None
     sign = 1 if greater_is_better(key) else -1
-    best = max(known, key=lambda m: (sign * float(values[m.id] or 0.0), -m.index))
+    best = max(known, key=lambda m: (sign * values[m], -m.index))
     behind = []
     for model in known:
         found = second_between(view, best.id, model.id)
         if found is not None and found.verdict == "better":
-            behind.append((model, abs(float(values[best.id] or 0.0) - float(values[model.id] or 0.0))))
+            behind.append((model, abs(values[best] - values[model])))
     behind.sort(key=lambda pair: -pair[1])
     return Conflict(key, best, tuple(behind)) if behind else None
 
@@ -252,13 +247,7 @@ def reference_model(view: View) -> Model | None:
 
 def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
     """Give one value with its recommended interval."""
-    record = metric_record(view, model.id, key)
-    if record is None or record.value is None:
-        return Cell(numbers.MISSING, note="" if record is None else record.reason or "")
-    decimals = metric_decimals(view, key)
-    first = record.intervals[0] if record.intervals else None
-    beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
-    return Cell(numbers.number(record.value, decimals), beside, record.value, record.reason or "")
+    return value_cell(metric_record(view, model.id, key), metric_decimals(view, key))
 
 
 def _heading(view: View, key: MetricKey) -> str:
@@ -285,12 +274,8 @@ def _row(
     letters = [_letters(view, m) for m in shown[max(i - 1, 0) : i + 1]]
     word = ""
     if view.results.baseline is not None and reference is not None:
-        found = verdict_between(view, model.id, reference.id)
-        word = (
-            say("leaderboard.baseline")
-            if model is reference
-            else named("chip", found.verdict if found else "undecided")
-        )
+        found = named("chip", verdict_word(view, model, reference))
+        word = say("leaderboard.baseline") if model is reference else found
     return Place(
         model=model,
         rank=None if place is None else place.rank,
@@ -310,10 +295,7 @@ def _letters(view: View, model: Model) -> str:
 
 
 def _is_behind(view: View, model: Model, reference: Model | None) -> bool:
-    if reference is None or model is reference:
-        return False
-    found = verdict_between(view, model.id, reference.id)
-    return found is not None and found.verdict == "worse"
+    return reference not in (None, model) and verdict_word(view, model, reference) == "worse"
 
 
 # --- brackets -------------------------------------------------------------------------------------------------------
@@ -435,11 +417,11 @@ def _difference(record: ComparisonRecord | None, sign: int, behind: bool) -> Dif
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:
     """Give how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
-    own = metric_record(view, reference.id, view.primary)
+    own = value_of(view, reference, view.primary)
     for record in view.results.baselines:
         same = MetricKey(record.metric, record.average, record.label) == view.primary
-        if same and own is not None and own.value is not None and has_words(record.name):
-            return record.value - own.value, rule_words(view, record.name)
+        if same and own is not None and has_words(record.name):
+            return record.value - own, rule_words(view, record.name)
     return None, ""
 
 
@@ -455,10 +437,7 @@ def rule_words(view: View, rule: str) -> str:
 
 def majority_label(view: View) -> str:
     """Give the most frequent true class."""
-    totals: dict[str, float] = {}
-    for cell in view.results.confusion:
-        if cell.model == view.results.confusion[0].model:
-            totals[cell.true] = totals.get(cell.true, 0.0) + cell.count
+    totals = true_counts(view.results)
     return max(totals, key=lambda label: (totals[label], label)) if totals else ""
 
 

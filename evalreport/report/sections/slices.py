@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
+from evalreport.plots.lookups import quarter
 from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
-from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
+from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of, value_cell
 from evalreport.texts import Text, coded, named, say
 
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
@@ -192,7 +193,7 @@ def _gap(view: View, record: DisparityRecord | None, axis: Axis) -> Gap:
     text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
     title, low, width = text, None, 0.0
     if len(limits) == 2:
-        title += f" {numbers.interval(*limits, decimals, signed=True)}"
+        title += f" {numbers.interval(limits[0], limits[1], decimals, signed=True)}"
         low, width = axis.place(limits[0]), round(axis.place(limits[1]) - axis.place(limits[0]), 2)
     if record.p_adjusted is not None:
         title += f", {numbers.p_phrase(record.p_adjusted)}"
@@ -206,15 +207,8 @@ def _values(
     decimals, models = metric_decimals(view, key), view.models[:MOST_MODELS]
     found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
 
-    def cell(record: MetricRecord | None) -> Cell:
-        if record is None or record.value is None:
-            return Cell(numbers.MISSING, note="" if record is None else record.reason or "")
-        first = record.intervals[0] if record.intervals else None
-        beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
-        return Cell(numbers.number(record.value, decimals), beside, record.value, record.reason or "")
-
     rows = tuple(
-        Row(None, tuple(cell(found.get((value, m.id))) for m in models), name)
+        Row(None, tuple(value_cell(found.get((value, m.id)), decimals) for m in models), name)
         for value, name in names.items()
     )
     title = say("slices.by", metric=metric_label(key), column=column)
@@ -227,9 +221,7 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
     by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
     for record in own:
         by_place.setdefault((record.model, record.slice.value), {})[record.reference] = record
-    decimals = numbers.decimals_of(
-        (r.high - r.low) / 4 for r in own if r.low is not None and r.high is not None
-    )
+    decimals = numbers.decimals_of(quarter(r.low, r.high) for r in own)
 
     def cell(record: DisparityRecord | None, places: int, of: str = "") -> Cell:
         if record is None:
