@@ -106,13 +106,14 @@ def comparison_between(
 def turned(record: ComparisonRecord) -> ComparisonRecord:
     """Give a comparison seen from its other model."""
     assert record.b is not None
-    low, high = _negated(record.high), _negated(record.low)
+    low, high = negated(record.high), negated(record.low)
     return dataclasses.replace(
-        record, a=record.b, b=record.a, difference=_negated(record.difference), low=low, high=high
+        record, a=record.b, b=record.a, difference=negated(record.difference), low=low, high=high
     )
 
 
-def _negated(value: float | None) -> float | None:
+def negated(value: float | None) -> float | None:
+    """Turn a value round, where there is one; 0 has no sign."""
     return None if value is None else 0.0 - value
 
 
@@ -128,7 +129,7 @@ def verdict_between(records: Iterable[VerdictRecord], a: str, b: str) -> Verdict
                 record,
                 about=(a, b),
                 verdict=other.get(record.verdict, record.verdict),  # type: ignore[arg-type]
-                low=_negated(record.high),
-                high=_negated(record.low),
+                low=negated(record.high),
+                high=negated(record.low),
             )
     return None

@@ -27,6 +27,7 @@ from evalreport.errors import OutputError
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS, inline
 from evalreport.report.brand import (
     TOKEN,
+    Brand,
     TemplateError,
     brand_of,
     check_templates,
@@ -134,10 +135,11 @@ def html_page(
         Of the run: its day stands at the top.
     """
     env = environment(templates)
-    css = with_colours(source(env, "report.css"), brand_of(templates))
+    brand = brand_of(templates)
+    css = with_colours(source(env, "report.css"), brand)
     style = css + source(env, "brand.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
     script = source(env, "report.js")
-    page = _page(view, sections, figures, title=title, templates=templates, time=time, medium="html",
+    page = _page(env, brand, view, sections, figures, title=title, time=time, medium="html",
                  style=style, script=script, policy=policy_of(style, script))  # fmt: skip
     return with_anchors(page)
 
@@ -161,30 +163,29 @@ def paper_page(
     css = with_colours(source(env, "report.css"), brand)
     style = for_paper(css + source(env, "print.css") + source(env, "brand.css"))
     style += running_foot(brand) + font_faces("ttf")
-    return _page(view, sections, figures, title=title, templates=templates, time=time,
-                 medium="brief" if brief else "full", style=style, script="", policy="",
+    return _page(env, brand, view, sections, figures, title=title, time=time,
+                 medium="brief" if brief else "full", style=style,
                  colours=light_tokens(css))  # fmt: skip
 
 
 def _page(
+    env: Sandbox,
+    brand: Brand,
     view: View,
     sections: tuple[Described, ...],
     figures: Mapping[str, str],
     *,
     title: str | None,
-    templates: Path | None,
     time: datetime,
     medium: str,
     style: str,
-    script: str,
-    policy: str,
+    script: str = "",
+    policy: str = "",
     colours: Mapping[str, str] | None = None,
 ) -> str:
     def paint(token: str) -> str:
         return f"var(--{token})" if colours is None else colours[token]
 
-    env = environment(templates)
-    brand = brand_of(templates)
     context = {
         "title": title or say("report.title", n=len(view.models), number=in_words(len(view.models))),
         "date": day(time),

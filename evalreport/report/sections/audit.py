@@ -12,7 +12,7 @@ from evalreport.records import HistoryRecord
 from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.results import AuditRecord
-from evalreport.texts import Message, coded, has, named, say
+from evalreport.texts import Message, coded, named, say
 
 
 def describe(view: View) -> Tables | None:
@@ -127,11 +127,7 @@ def _line(view: View, record: AuditRecord) -> Row:
 
 
 def _test(name: str | None) -> str:
-    return (
-        named("audit.test", name)
-        if name is not None and has(f"audit.test.{name}")
-        else label_of("test", name)
-    )
+    return "" if name is None else named("audit.test", name, label_of("test", name))
 
 
 OF_MODELS = ("worse", "worse_this_run", "slice")

@@ -8,6 +8,7 @@ from itertools import groupby
 from math import isfinite
 
 from evalreport import numbers
+from evalreport.plots.lookups import confusion_of, outcomes_of
 from evalreport.report.naming import (
     MetricKey,
     in_sentence,
@@ -17,9 +18,19 @@ from evalreport.report.naming import (
     shorten,
     visible,
 )
-from evalreport.report.view import Cell, Model, Row, Table, View, metric_decimals, metric_record, text_of
+from evalreport.report.view import (
+    Cell,
+    Model,
+    Row,
+    Table,
+    View,
+    metric_decimals,
+    metric_record,
+    text_of,
+    value_of,
+)
 from evalreport.results import OperatingPointRecord
-from evalreport.texts import coded, has, in_words, named, say
+from evalreport.texts import coded, in_words, named, say
 
 LONGEST_LABEL = 24
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")
@@ -59,7 +70,7 @@ class Cases:
 
 def describe(view: View) -> Cases | None:
     """Lay out the counts; nothing where answers are neither right nor wrong, nor off by so much."""
-    counts = {m: c for m in view.models if (c := _counts(view, m))}
+    counts = {m: c for m in view.models if (c := confusion_of(view.results, m.id))}
     if counts and view.results.positive is not None:
         return _binary(view, counts, view.results.positive)
     if counts:
@@ -70,30 +81,22 @@ def describe(view: View) -> Cases | None:
 Counts = dict[tuple[str, str], float]
 
 
-def _counts(view: View, model: Model) -> Counts:
-    return {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
-
-
 def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     rows, found = [], []
-    alarms_of = {m: sum(n for (t, p), n in c.items() if t != positive == p) for m, c in counts.items()}
-    most = max(alarms_of.values()) or 1.0
+    most = max(outcomes_of(view.results, m.id, positive)[1] for m in counts) or 1.0
     totals: tuple[float, float] = (0.0, 0.0)
-    for model, cells in counts.items():
-        hits = sum(n for (t, p), n in cells.items() if t == p == positive)
-        positives = sum(n for (t, _), n in cells.items() if t == positive)
-        negatives = sum(cells.values()) - positives
-        missed, alarms = positives - hits, alarms_of[model]
-        totals, whole = (positives, negatives), (positives + negatives) or 1.0
+    for model in counts:
+        hits, alarms, missed, cleared = outcomes_of(view.results, model.id, positive)
+        totals, whole = (hits + missed, alarms + cleared), (hits + missed + alarms + cleared) or 1.0
         found.append(hits)
         rows.append(
             Case(
                 model,
-                Bar(_percent(hits, positives), _percent(missed, positives)),
+                Bar(_percent(hits, totals[0]), _percent(missed, totals[0])),
                 Bar(0.0, _percent(alarms, most)),
                 (
                     numbers.count(hits), numbers.count(missed), numbers.number(1000 * missed / whole, 1),
-                    numbers.count(alarms), numbers.number(1000 * alarms / whole, 1), numbers.count(negatives - alarms),
+                    numbers.count(alarms), numbers.number(1000 * alarms / whole, 1), numbers.count(cleared),
                 ),
             )
         )  # fmt: skip
@@ -128,23 +131,8 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
             say("cases.confused", true=shorten(t, 12), predicted=shorten(p, 12), count=numbers.count(count))
             for count, t, p in mistakes[:3]
         )
-        rows.append(
-            Case(
-                model,
-                Bar(_percent(right, n), _percent(n - right, n)),
-                None,
-                (
-                    numbers.count(right),
-                    numbers.count(n - right),
-                    numbers.number(1000 * (n - right) / n, 1),
-                    confused,
-                ),
-            )
-        )
-    best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
-    known = {"best": best.name, "worst": worst.name, "n": numbers.count(n)}
-    counted = {"fewest": numbers.count(wrong[best]), "most": numbers.count(wrong[worst])}
-    heading = say("cases.err_one" if len(rows) == 1 or best is worst else "cases.err", **known, **counted)
+        rows.append(_right_and_wrong(model, right, n, confused))
+    heading = _fewest_and_most(wrong, n, "err")
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
     several = n > view.results.n
     groups = (say("cases.all_predictions" if several else "cases.all_examples", n=numbers.count(n)),)
@@ -154,26 +142,17 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
 
 def _errors(view: View) -> Cases | None:
     keys = [MetricKey(name) for name in ERRORS]
-    keys = [
-        key
-        for key in keys
-        if any((r := metric_record(view, m.id, key)) and r.value is not None for m in view.models)
-    ]
+    keys = [key for key in keys if any(value_of(view, m, key) is not None for m in view.models)]
     if not keys:
         return None
     rows = []
     # All are in the target's units: they have the decimals of the mean absolute error.
     decimals = metric_decimals(view, keys[min(1, len(keys) - 1)])
     for model in view.models:
-        cells = []
-        for key in keys:
-            record = metric_record(view, model.id, key)
-            value = None if record is None else record.value
-            cells.append(Cell(numbers.number(value, decimals), order=value))
-        rows.append(Row(model, tuple(cells)))
+        values = [value_of(view, model, key) for key in keys]
+        rows.append(Row(model, tuple(Cell(numbers.number(value, decimals), order=value) for value in values)))
     heads = tuple(label_of("metric", key.metric) for key in keys)
-    first = metric_record(view, view.models[0].id, keys[0])
-    size = numbers.MISSING if first is None else numbers.number(first.value, decimals)
+    size = numbers.number(value_of(view, view.models[0], keys[0]), decimals)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
     said = [named("cases.error", key.metric, "") for key in keys]
@@ -191,21 +170,29 @@ def _outcomes(view: View) -> Cases | None:
             return None
         n, right = record.trials, record.value * record.trials
         wrong[model] = n - right
-        cells = (numbers.count(round(right, 6)), numbers.count(round(n - right, 6)))
-        rows.append(
-            Case(model, Bar(_percent(right, n), _percent(n - right, n)), None,
-                 (*cells, numbers.number(1000 * (n - right) / n, 1)))
-        )  # fmt: skip
+        rows.append(_right_and_wrong(model, right, n))
     if not rows or not view.greater_is_better:
         return None
-    best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
-    known = {"best": best.name, "worst": worst.name, "n": numbers.count(n)}
-    counted = {"fewest": numbers.count(round(wrong[best], 6)), "most": numbers.count(round(wrong[worst], 6))}
-    heading = say("cases.fail_one" if best is worst else "cases.fail", **known, **counted)
+    heading = _fewest_and_most(wrong, n, "fail")
     heads = tuple(say(f"cases.{name}") for name in ("successes", "failures", "per_1000"))
     return Cases(
         heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), None, ""
     )
+
+
+def _right_and_wrong(model: Model, right: float, n: float, *further: str) -> Case:
+    wrong = n - right
+    counted = (numbers.count(round(right, 6)), numbers.count(round(wrong, 6)))
+    bar = Bar(_percent(right, n), _percent(wrong, n))
+    return Case(model, bar, None, (*counted, numbers.number(1000 * wrong / n, 1), *further))
+
+
+def _fewest_and_most(wrong: dict[Model, float], n: float, kind: str) -> str:
+    """Say which model is wrong least often, and which most often."""
+    best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
+    fewest, most = (numbers.count(round(wrong[m], 6)) for m in (best, worst))
+    key = f"cases.{kind}_one" if best is worst else f"cases.{kind}"
+    return say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
 
 
 def _percent(part: float, whole: float) -> float:
@@ -399,10 +386,9 @@ def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
 def _as_given(view: View, model: Model) -> Cell:
     """Count the positives found and the false alarms of a model's own decisions."""
     positive = view.results.positive
-    cells = [c for c in view.results.confusion if c.model == model.id and c.predicted == positive]
-    if not cells:
+    if not any(predicted == positive for _, predicted in confusion_of(view.results, model.id)):
         return Cell(numbers.MISSING)
-    tp, fp = (sum(c.count for c in cells if (c.true == positive) is right) for right in (True, False))
+    tp, fp, *_ = outcomes_of(view.results, model.id, positive)
     return Cell(f"{numbers.count(round(tp))} / {numbers.count(round(fp))}")
 
 
@@ -418,12 +404,12 @@ def _by_criterion(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
     known = {(p.criterion, p.at, p.metric, p.model): p for p in view.results.operating_points}
     rows = []
     for criterion, at, metric in dict.fromkeys(key[:3] for key in known):
-        own = has(f"thresholds.criterion.{criterion}")
-        label = say(f"thresholds.criterion.{criterion}") if own else _heading((criterion, at, metric))
-        if at is not None and not own:
-            label = say(
-                "thresholds.and_value", label=label, metric=in_sentence(metric_label(MetricKey(metric)))
-            )
+        label = named("thresholds.criterion", criterion, "")
+        if not label:
+            label = _heading((criterion, at, metric))
+            if at is not None:
+                words = in_sentence(metric_label(MetricKey(metric)))
+                label = say("thresholds.and_value", label=label, metric=words)
         cells = tuple(_at(view, known.get((criterion, at, metric, model.id))) for model in models)
         rows.append(Row(None, cells, label))
     return tuple(rows)

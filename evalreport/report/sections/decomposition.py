@@ -23,7 +23,7 @@ from evalreport.plots.pictures import Figure
 from evalreport.report.naming import shorten, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import SQUARES_OF, DecompositionRecord
-from evalreport.texts import has, named, say
+from evalreport.texts import named, say
 
 MOST_EXAMPLES, MOST_PANELS, LEAST_POINTS, LONGEST_CELL = 6, 6, 3, 40
 TOLD = ("few_replicates", "noise_exceeds_bias")
@@ -47,7 +47,6 @@ def describe(view: View) -> Decomposition | None:
     records = view.results.decomposition
     if not records:
         return None
-    examples = tuple(_examples(view))
     losses = list(dict.fromkeys(r.loss for r in records))
     notes: tuple[str, ...] = ()
     if any(r.loss in SQUARES_OF for r in records):
@@ -57,7 +56,7 @@ def describe(view: View) -> Decomposition | None:
         heading=_heading(view, losses[0]),
         figures=tuple(_figures(view, losses[0])),
         tables=tuple(_table(view, loss) for loss in losses),
-        examples=_examples_table(examples) if examples else None,
+        examples=_examples(view),
         notes=notes,
         table_notes=(say("decomposition.monte_carlo"), say("decomposition.averaged_note")),
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
@@ -104,8 +103,7 @@ def _table(view: View, loss: str) -> tuple[str, Table]:
     heads += [say("decomposition.expected_loss"), *(say(f"decomposition.{name}") for name in names)]
     heads += [say("decomposition.noise")] if noise else []
     heads += [say("decomposition.averaged")] if loss != "kohavi_wolpert" else []
-    note = f"decomposition.note.{'squared' if loss in SQUARES_OF else loss}"
-    notes = [say(note)] if has(note) else []
+    notes = [named("decomposition.note", "squared" if loss in SQUARES_OF else loss, "")]
     notes += [
         say("decomposition.some_left_out", used=numbers.count(n), total=numbers.count(total))
         for n, total in dict.fromkeys((r.n_unbiased, r.n) for _, r in rows)
@@ -114,7 +112,7 @@ def _table(view: View, loss: str) -> tuple[str, Table]:
     title = named("decomposition.loss", loss, visible(loss))
     shown = tuple(Row(m, (*([_place(r)] if placed else []), *_cells(r, decimals, noise))) for m, r in rows)
     label = say("decomposition.box", loss=title)
-    table = Table(label, tuple(heads), shown, " ".join(notes), look="decomposition")
+    table = Table(label, tuple(heads), shown, " ".join(filter(None, notes)), look="decomposition")
     return say("evidence.parts", loss=title), table
 
 
@@ -148,36 +146,22 @@ def _cells(record: DecompositionRecord, decimals: int, noise: bool) -> tuple[Cel
     return tuple(cells)
 
 
-def _examples_table(rows: tuple[Row, ...]) -> Table:
-    heads = (
-        "table.id", "table.true", "decomposition.main_prediction", "decomposition.variance",
-        "decomposition.expected_loss", "decomposition.replicates",
-    )  # fmt: skip
-    note = say("decomposition.examples_note")
-    return Table(say("decomposition.examples"), tuple(map(say, heads)), rows, note, look="examples")
-
-
-def _examples(view: View) -> list[Row]:
+def _examples(view: View) -> Table | None:
     rows = []
     for model in view.models:
         own = [r for r in view.results.example_variance if r.model == model.id][:MOST_EXAMPLES]
         for r in own:
             decimals = 3 if r.loss != "squared" else numbers.decimals_of([r.variance / 10])
-            rows.append(
-                Row(
-                    model,
-                    (
-                        *(
-                            shorten(visible(text), LONGEST_CELL)
-                            for text in (r.id, r.truth, r.main_prediction)
-                        ),
-                        numbers.number(r.variance, decimals),
-                        numbers.number(r.expected_loss, decimals),
-                        numbers.count(r.n_replicates),
-                    ),
-                )
-            )
-    return rows
+            texts = (shorten(visible(text), LONGEST_CELL) for text in (r.id, r.truth, r.main_prediction))
+            sizes = (numbers.number(size, decimals) for size in (r.variance, r.expected_loss))
+            rows.append(Row(model, (*texts, *sizes, numbers.count(r.n_replicates))))
+    heads = (
+        "table.id", "table.true", "decomposition.main_prediction", "decomposition.variance",
+        "decomposition.expected_loss", "decomposition.replicates",
+    )  # fmt: skip
+    note = say("decomposition.examples_note")
+    table = Table(say("decomposition.examples"), tuple(map(say, heads)), tuple(rows), note, look="examples")
+    return table if rows else None
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evalreport import numbers
+from evalreport.plots.lookups import negated
 from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.report.naming import count_range, label_of, listed
 from evalreport.report.view import Cell, Model, Row, Table, Tables, View, difference_decimals, metric_decimals
-from evalreport.texts import coded, say
+from evalreport.texts import Text, coded, say
 
 MOST_PAIRS = 10
 """Pairs that are shown; the others stand in results.json."""
@@ -91,25 +92,20 @@ def _estimate(view: View, record: JudgeEstimateRecord, model: Model | None, labe
     signed = record.b is not None
     decimals = difference_decimals(view, view.primary) if signed else metric_decimals(view, view.primary)
 
-    def value(of: float | None, low: float | None, high: float | None) -> Cell:
+    def value(of: float | None, low: float | None, high: float | None, note: Text = "") -> Cell:
         limits = numbers.interval(low, high, decimals, signed=signed)
-        return Cell(numbers.number(of, decimals, signed=signed), limits, of)
+        return Cell(numbers.number(of, decimals, signed=signed), limits, of, note)
 
     cells = (
         numbers.number(record.judge, decimals, signed=signed),
         value(record.human, record.human_low, record.human_high),
-        Cell(*_of_both(record, decimals, signed=signed), record.value, record.reason or ""),
+        value(record.value, record.low, record.high, record.reason or ""),
         numbers.number(record.lam, 2),
         numbers.MISSING
         if record.gold_effective is None
         else say("judge.effective_of", effective=round(record.gold_effective), n=record.n_gold),
     )
     return Row(model, cells, label)
-
-
-def _of_both(record: JudgeEstimateRecord, decimals: int, *, signed: bool) -> tuple[str, str]:
-    limits = numbers.interval(record.low, record.high, decimals, signed=signed)
-    return numbers.number(record.value, decimals, signed=signed), limits
 
 
 def _agreement(record: JudgeAgreementRecord, model: Model) -> Row:
@@ -164,12 +160,8 @@ def _bias(record: JudgeBiasRecord | None, first: str) -> Cell | str:
 
 def _turned(record: JudgeEstimateRecord) -> JudgeEstimateRecord:
     """See a pair from the other side."""
-
-    def minus(value: float | None) -> float | None:
-        return None if value is None else 0.0 - value
-
     return replace(
-        record, a=record.b or "", b=record.a, judge=0.0 - record.judge, human=minus(record.human),
-        human_low=minus(record.human_high), human_high=minus(record.human_low), value=minus(record.value),
-        low=minus(record.high), high=minus(record.low),
+        record, a=record.b or "", b=record.a, judge=0.0 - record.judge, human=negated(record.human),
+        human_low=negated(record.human_high), human_high=negated(record.human_low), value=negated(record.value),
+        low=negated(record.high), high=negated(record.low),
     )  # fmt: skip

@@ -261,7 +261,7 @@ def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
     adjusted = ""
     if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):
         adjusted = say("methods.adjusted", correction=named("correction", correction), n=n_pairs)
-    why = named("reasons.why", test) if has(f"reasons.why.{test}") else ""
+    why = named("reasons.why", test, "")
     text = say("methods.decided_by", n=n_pairs, metric=metric, test=test_in_words(test), adjusted=adjusted)
     return text + (f" {why[:1].upper()}{why[1:]}." if why else "")
 
@@ -361,13 +361,8 @@ def _warnings(view: View) -> tuple[Warned, ...]:
 
 
 EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b|every\s+night\s*$")
-FLAGS = {
-    "metrics": "--metric",
-    "intervals": "--interval",
-    "tests": "--test",
-    "slices": "--slice",
-    "gates": "--gate",
-}
+LISTS = ("metrics", "intervals", "tests", "slices", "gates")
+"""Options whose flag is in the singular: it is given once for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,7 +425,8 @@ def command(options: Mapping[str, Any]) -> str:
         value = tuple(value) if isinstance(value, list) else value
         if value == field.default or value is None:
             continue
-        flag = FLAGS.get(field.name, "--" + field.name.replace("_", "-"))
+        name = field.name.removesuffix("s") if field.name in LISTS else field.name
+        flag = "--" + name.replace("_", "-")
         if value is True:
             words.append(flag)
         else:

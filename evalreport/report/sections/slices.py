@@ -111,20 +111,12 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
     first, models = view.models[0], view.models[:MOST_MODELS]
     sign = 1.0 if view.greater_is_better else -1.0
     # The worst first; those that are not judged, then those without a value, at the end.
-    behind = {
-        v: (r.p_value is None, sign * r.difference)
-        for v in values
-        if (r := rest.get((v, first.id))) is not None and r.difference is not None
-    }
+    valued = {v: r for v in values if (r := rest.get((v, first.id))) is not None and r.difference is not None}
+    behind = {v: (r.p_value is None, sign * (r.difference or 0.0)) for v, r in valued.items()}
     order = sorted(values, key=lambda v: behind.get(v, (True, math.inf)))
     shown = order[:MOST_ROWS]
-    ends = [
-        end
-        for v in shown
-        if (r := rest.get((v, first.id))) is not None
-        for end in (r.difference, r.low, r.high)
-        if end is not None
-    ]
+    drawn = [valued[v] for v in shown if v in valued]
+    ends = [end for r in drawn for end in (r.difference, r.low, r.high) if end is not None]
     ends = [0.0, *(sign * end for end in ends)] if any(ends) else [-1.0, 1.0]
     axis = Axis(min(ends), max(ends), EDGE)
     names = distinct_names(values, LONGEST)
