@@ -95,14 +95,7 @@ def forest(
 
 def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
     """Give the paired differences on the primary metric with their intervals, better minus worse, the largest first."""
-    order = ranked(results)
-    if results.baseline is not None:
-        pairs = [(model, results.baseline) for model in order if model != results.baseline]
-    else:
-        pairs = list(combinations(order, 2))
-        pairs = (
-            pairs if len(pairs) <= MOST_PAIRS else [(order[0], model) for model in order[1 : MOST_PAIRS + 1]]
-        )
+    pairs = _pairs(results, ranked(results))
     on_primary = partial(is_metric, metric=results.primary_metric)
     found = [comparison_between(results, a, b, about=on_primary, decided=True) for a, b in pairs]
     decimals = decimals_of(quarter(r.low, r.high) for r in found if r is not None)
@@ -124,14 +117,21 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
     return sorted(rows, key=lambda row: -abs(row.difference))
 
 
+def _pairs(results: Results, models: Sequence[str]) -> list[tuple[str, str]]:
+    """Give the pairs that are drawn: those with the baseline, else all, or (of many) those with the first model."""
+    if results.baseline is not None:
+        return [(m, results.baseline) for m in models if m != results.baseline and results.baseline in models]
+    pairs = list(combinations(models, 2))
+    return pairs if len(pairs) <= MOST_PAIRS else [(models[0], model) for model in models[1 : MOST_PAIRS + 1]]
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One model: its average rank (1 the best), its label, its place in the ranking, the key of its parts."""
+    """One model: its average rank (1 the best), its label, its place in the ranking."""
 
     label: str
     rank: float
     index: int
-    key: str
 
 
 @chart
@@ -181,7 +181,7 @@ def _labels(axes: Axes, models: Sequence[Ranked]) -> float:
             text = f"{model.label} {model.rank:.2f}"
             parts.append(axes.text(edge + toward * 0.01 * (high - low), at, text, ha=align, va="center",
                                    color=INK, parse_math=False, clip_on=False))  # fmt: skip
-            name_parts(parts, f"{model.key}--rank")
+            name_parts(parts, f"m{model.index}--rank")
             deepest = max(deepest, -at)
     return deepest
 
@@ -197,11 +197,10 @@ def _measure(axes: Axes, length: float, highest: int) -> None:
 
 def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[Ranked]:
     """Give the average ranks on the primary metric, models in the results' order."""
-    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
-    places = [place_of_model(results, record.model) for record in records]
     return [
-        Ranked(name_of(names, record.model), record.average_rank, place, f"m{place}")
-        for record, place in zip(records, places, strict=True)
+        Ranked(name_of(names, r.model), r.average_rank, place_of_model(results, r.model))
+        for r in results.average_ranks
+        if r.metric == results.primary_metric
     ]
 
 
@@ -263,15 +262,8 @@ def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Str
     """Give the differences on single fits, of every pair or (of many) of those with the model that ranks first."""
     folds = values_of_fits(results)
     models = [model for model in ranked(results) if model in folds and None not in folds[model].values()]
-    pairs = list(combinations(models, 2))
-    if results.baseline is not None:
-        pairs = [
-            (m, results.baseline) for m in models if m != results.baseline and results.baseline in models
-        ]
-    elif len(pairs) > MOST_PAIRS:
-        pairs = [(models[0], model) for model in models[1 : MOST_PAIRS + 1]]
     rows = []
-    for a, b in pairs:
+    for a, b in _pairs(results, models):
         if folds[a].keys() == folds[b].keys() and len(folds[a]) > 1:  # seeds of other names are no pairs
             both = ((x, folds[b][fit]) for fit, x in folds[a].items())
             differences = tuple(x - y for x, y in both if x is not None and y is not None)

@@ -91,6 +91,11 @@ class Row:
     about: str = ""
 
 
+def pair_row(a: Model, b: Model, cells: tuple[Cell | str, ...]) -> Row:
+    """Give the row of a difference, a less b."""
+    return Row(None, cells, f"{a.name} \u2212 {b.name}", f"{a.key} {b.key}")
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows below their headings: of the column that heads the rows, ``first``, then of each cell a text or a model.

@@ -9,7 +9,17 @@ from evalreport import numbers
 from evalreport.plots.lookups import negated
 from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.report.naming import count_range, label_of, listed
-from evalreport.report.view import Cell, Model, Row, Table, Tables, View, difference_decimals, metric_decimals
+from evalreport.report.view import (
+    Cell,
+    Model,
+    Row,
+    Table,
+    Tables,
+    View,
+    difference_decimals,
+    metric_decimals,
+    pair_row,
+)
 from evalreport.texts import Text, coded, say
 
 MOST_PAIRS = 10
@@ -24,7 +34,7 @@ def describe(view: View) -> Tables | None:
     estimates = view.results.judge_estimates
     whole = agreements.get(None) or next(iter(agreements.values()))
     shown = [m for m in view.models if m.id in agreements]
-    rows = [_estimate(view, r, m) for m in shown for r in estimates if r.a == m.id and r.b is None]
+    rows = [Row(m, _estimate(view, r)) for m in shown for r in estimates if r.a == m.id and r.b is None]
     pairs = [r for r in estimates if r.b is not None]
     tables = [
         Table(say("judge.estimates"), _heads(), tuple(rows), _levels(view, estimates)),
@@ -88,7 +98,7 @@ def _levels(view: View, estimates: Sequence[JudgeEstimateRecord]) -> str:
     return f"{note} {say('judge.weight_by_task')}" if by_task else note
 
 
-def _estimate(view: View, record: JudgeEstimateRecord, model: Model | None, label: str = "") -> Row:
+def _estimate(view: View, record: JudgeEstimateRecord) -> tuple[Cell | str, ...]:
     signed = record.b is not None
     decimals = difference_decimals(view, view.primary) if signed else metric_decimals(view, view.primary)
 
@@ -96,7 +106,7 @@ def _estimate(view: View, record: JudgeEstimateRecord, model: Model | None, labe
         limits = numbers.interval(low, high, decimals, signed=signed)
         return Cell(numbers.number(of, decimals, signed=signed), limits, of, note)
 
-    cells = (
+    return (
         numbers.number(record.judge, decimals, signed=signed),
         value(record.human, record.human_low, record.human_high),
         value(record.value, record.low, record.high, record.reason or ""),
@@ -105,7 +115,6 @@ def _estimate(view: View, record: JudgeEstimateRecord, model: Model | None, labe
         if record.gold_effective is None
         else say("judge.effective_of", effective=round(record.gold_effective), n=record.n_gold),
     )
-    return Row(model, cells, label)
 
 
 def _agreement(record: JudgeAgreementRecord, model: Model) -> Row:
@@ -137,9 +146,8 @@ def _pairs(view: View, pairs: Sequence[JudgeEstimateRecord]) -> Table:
     for record in sorted(pairs, key=lambda r: sorted((order[r.a], order[r.b or ""]))):
         turned = _turned(record) if order[record.a] > order[record.b or ""] else record
         a, b = view.model(turned.a), view.model(turned.b or "")
-        row = _estimate(view, turned, None, f"{a.name} − {b.name}")
         bias = biases.get(frozenset((record.a, record.b or "")))
-        rows.append(Row(None, (*row.cells, _bias(bias, turned.a)), row.label, f"{a.key} {b.key}"))
+        rows.append(pair_row(a, b, (*_estimate(view, turned), _bias(bias, turned.a))))
     more = len(rows) - MOST_PAIRS
     note = say("judge.pairs_note", level=numbers.percent(view.confidence))
     note += " " + say("judge.more_pairs", n=more) if more > 0 else ""

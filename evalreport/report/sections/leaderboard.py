@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evalreport import numbers
 from evalreport.plots.lookups import true_counts
-from evalreport.records import COMPANIONS, ComparisonRecord, VerdictRecord
+from evalreport.records import COMPANIONS, VerdictRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -352,18 +352,13 @@ def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) 
     if reference is None:
         return _against_rule(view)
     sign = 1 if view.greater_is_better else -1
-    found = [
-        _difference(
-            comparison_between(view, view.primary, m.id, reference.id), sign, _is_behind(view, m, reference)
-        )
-        for m in shown
-    ]
+    found = _differences(view, shown, view.primary, reference, view.results.verdicts, sign)
     key = "leaderboard.gap_baseline" if view.results.baseline is not None else "leaderboard.gap"
     heading = say(key, metric=view.primary_label, model=reference.name)
     rule, rule_text = _majority(view, reference)
     return (
         _panel(
-            heading, view.primary_label, [(m, d) for m, d in zip(shown, found, strict=True)], reference,
+            heading, view.primary_label, found, reference,
             decimals=difference_decimals(view, view.primary), margin=_margin(view),
             rule=None if rule is None else sign * rule, rule_text=rule_text,
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
@@ -393,26 +388,35 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
 def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
     """Lay out the panel of the metric on which contenders differ."""
     sign = 1 if greater_is_better(found.key) else -1
-    differences = []
-    for model in shown:
-        record = comparison_between(view, found.key, model.id, found.best.id)
-        verdict = second_between(view, model.id, found.best.id)
-        if record is not None and verdict is not None:
-            record = replace(record, low=verdict.low, high=verdict.high)
-        behind = verdict is not None and verdict.verdict == "worse"
-        differences.append((model, _difference(record, sign, behind)))
+    verdicts = view.results.second_verdicts
+    differences = _differences(view, shown, found.key, found.best, verdicts, sign)
     heading = say("leaderboard.gap", metric=metric_label(found.key), model=found.best.name)
     decimals = difference_decimals(view, found.key)
     return _panel(heading, metric_label(found.key), differences, found.best, decimals=decimals)
 
 
-def _difference(record: ComparisonRecord | None, sign: int, behind: bool) -> Difference:
-    if record is None or record.difference is None:
-        return Difference(None)
-    low, high = record.low, record.high
-    if sign < 0:
-        low, high = (None if limit is None else -limit for limit in (record.high, record.low))
-    return Difference(sign * record.difference, low, high, behind)
+def _differences(
+    view: View,
+    shown: Sequence[Model],
+    key: MetricKey,
+    reference: Model,
+    verdicts: tuple[VerdictRecord, ...],
+    sign: int,
+) -> list[tuple[Model, Difference]]:
+    """Give each model's difference from the reference, with the limits of its verdict."""
+    found = []
+    for model in shown:
+        record = comparison_between(view, key, model.id, reference.id)
+        verdict = verdict_between(view, model.id, reference.id, verdicts)
+        if record is None or record.difference is None:
+            found.append((model, Difference(None)))
+            continue
+        low, high = (record.low, record.high) if verdict is None else (verdict.low, verdict.high)
+        if sign < 0:
+            low, high = (None if end is None else -end for end in (high, low))
+        behind = verdict is not None and verdict.verdict == "worse"
+        found.append((model, Difference(sign * record.difference, low, high, behind)))
+    return found
 
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:

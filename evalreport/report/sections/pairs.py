@@ -33,6 +33,7 @@ from evalreport.report.view import (
     difference_decimals,
     interval_of,
     metric_decimals,
+    pair_row,
     text_of,
     verdict_between,
 )
@@ -297,25 +298,21 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
         if not (repeated and r.effect == "rank_biserial" and r.unit == "example")
     ]
     columns = list(dict.fromkeys((r.effect, r.unit) for r in shown))
-    known = {m.id: m for m in view.models}
     rows = []
-    turned = sorted(
-        map(partial(_better_first, known), shown), key=lambda r: (known[r.a].index, known[r.b].index)
-    )
+    places = {m.id: m.index for m in view.models}
+    turned = sorted(map(partial(_better_first, places), shown), key=lambda r: (places[r.a], places[r.b]))
     for (a, b), records in groupby(turned, key=lambda r: (r.a, r.b)):
         by_column = {(r.effect, r.unit): r for r in records}
         cells = tuple(_size(view, by_column.get(column)) for column in columns)
-        first, second = known[a], known[b]
-        label = f"{first.name} \u2212 {second.name}"
-        rows.append(Row(None, cells, label, f"{first.key} {second.key}"))
+        rows.append(pair_row(view.model(a), view.model(b), cells))
     effects = list(dict.fromkeys(effect for effect, _ in columns))
     return effects, tuple(_head(*column) for column in columns), tuple(rows)
 
 
-def _better_first(known: Mapping[str, Model], record: EffectRecord) -> EffectRecord:
+def _better_first(places: Mapping[str, int], record: EffectRecord) -> EffectRecord:
     """Turn a size round where the second model ranks before the first: better minus worse."""
     value, low, high = record.value, record.low, record.high
-    if known[record.a].index < known[record.b].index or value is None:
+    if places[record.a] < places[record.b] or value is None:
         return record
     if record.effect == "odds_ratio_discordant":
         value, low, high = 1 / value, 1 / high if high else 0.0, 1 / low if low else None

@@ -181,7 +181,7 @@ def _gap(view: View, record: DisparityRecord | None, axis: Axis) -> Gap:
         return Gap(numbers.MISSING)
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
-    decimals = numbers.decimals_of([(limits[1] - limits[0]) / 4] if len(limits) == 2 else [])
+    decimals = numbers.decimals_of([quarter(*limits)] if len(limits) == 2 else [])
     text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
     title, low, width = text, None, 0.0
     if len(limits) == 2:
