@@ -211,9 +211,21 @@ def value_cell(record: MetricRecord | None, decimals: int) -> Cell:
     """Write a value with its recommended interval; one that is missing with its reason."""
     value, low, high = lookups.with_limits(record)
     note = "" if record is None else record.reason or ""
-    if value is None:
-        return Cell(MISSING, note=note)
-    return Cell(number(value, decimals), interval(low, high, decimals), value, note)
+    return Cell(MISSING, note=note) if value is None else limited_cell(value, low, high, decimals, note=note)
+
+
+def limited_cell(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    decimals: int = 3,
+    *,
+    signed: bool = False,
+    note: Text = "",
+) -> Cell:
+    """Write a value with its limits, by which a sortable table sorts it."""
+    limits = interval(low, high, decimals, signed=signed)
+    return Cell(number(value, decimals, signed=signed), limits, value, note)
 
 
 def ranking_record(view: View, model: str) -> RankingRecord | None:

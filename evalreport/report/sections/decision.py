@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.plots.lookups import true_counts
+from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
 from evalreport.records import GateRecord, VerdictRecord, WarningRecord
 from evalreport.report.naming import entry, find_key, listed
@@ -340,14 +340,8 @@ def about(view: View) -> str:
     if len(view.models) > 1:
         parts.append(say("decision.ranked_by", metric=ranked_words(view)))
     if len(view.models) > 1 and not scores:
-        same = (
-            "decision.own_examples"
-            if results.options.get("join") == "independent"
-            else "decision.same_questions"
-            if attempts
-            else "decision.same_examples"
-        )
-        parts.append(say(same))
+        same = say("decision.same_questions" if attempts else "decision.same_examples")
+        parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     return " · ".join(parts)
 
 
@@ -390,9 +384,8 @@ def _crossing(view: View) -> list[str]:
 
 def _with_limits(gate: GateRecord) -> str:
     """Write a gate's value and its interval with the same decimals."""
-    value, low, high = (float(x or 0.0) for x in (gate.value, gate.low, gate.high))
-    decimals = numbers.decimals_of([(high - low) / 4])
-    return f"{numbers.number(value, decimals)} {numbers.interval(low, high, decimals)}"
+    decimals = numbers.decimals_of([quarter(gate.low, gate.high)])
+    return f"{numbers.number(gate.value, decimals)} {numbers.interval(gate.low, gate.high, decimals)}"
 
 
 def _cautions(view: View) -> list[str]:

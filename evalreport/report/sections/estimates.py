@@ -14,7 +14,7 @@ from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label, visible
-from evalreport.report.view import Cell, Row, Table, View, text_of
+from evalreport.report.view import Cell, Row, Table, View, limited_cell, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 
@@ -313,19 +313,15 @@ def _points(view: View, points: Sequence[LearningPointRecord], words: str, *, tr
             known = test or train
             assert known is not None
             place = Cell(f"{x:g}", say("learning.compared")) if known.used else f"{x:g}"
-            values = [_learning_cell(part, decimals) for part in ((test, train) if training else (test,))]
+            parts = (test, train) if training else (test,)
+            values = [
+                Cell(numbers.MISSING) if p is None else limited_cell(p.value, p.low, p.high, decimals)
+                for p in parts
+            ]
             rows.append(Row(model, (place, *values, numbers.count(known.n_fits))))
     heads = [named("learning.axis", points[0].axis), say("learning.test", metric=words)]
     heads += [say("learning.training")] if training else []
     return Table(say("learning.points_box"), (*heads, say("learning.fits")), tuple(rows), look="small-table")
-
-
-def _learning_cell(point: LearningPointRecord | None, decimals: int) -> Cell:
-    if point is None:
-        return Cell(numbers.MISSING)
-    return Cell(
-        numbers.number(point.value, decimals), numbers.interval(point.low, point.high, decimals), point.value
-    )
 
 
 def _fits(view: View, fits: Sequence[LearningFitRecord], words: str, decimals: int) -> Table:
@@ -342,9 +338,7 @@ def _law(view: View, fit: LearningFitRecord, decimals: int) -> tuple[Cell | str,
         return (text_of(view, fit.reason or ""),)
     formula = f"{numbers.number(fit.a, decimals)} + {numbers.number(fit.b, 2)} · n^−{fit.c:.2f}"
     at = "" if fit.at is None else numbers.count(round(fit.at))
-    predicted = Cell(
-        numbers.number(fit.predicted, decimals), numbers.interval(fit.low, fit.high, decimals), fit.predicted
-    )
+    predicted = limited_cell(fit.predicted, fit.low, fit.high, decimals)
     needed = numbers.MISSING
     if fit.needed is not None:
         limits = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.lookups import negated
@@ -17,10 +18,11 @@ from evalreport.report.view import (
     Tables,
     View,
     difference_decimals,
+    limited_cell,
     metric_decimals,
     pair_row,
 )
-from evalreport.texts import Text, coded, say
+from evalreport.texts import coded, say
 
 MOST_PAIRS = 10
 """Pairs that are shown; the others stand in results.json."""
@@ -102,14 +104,11 @@ def _estimate(view: View, record: JudgeEstimateRecord) -> tuple[Cell | str, ...]
     signed = record.b is not None
     decimals = difference_decimals(view, view.primary) if signed else metric_decimals(view, view.primary)
 
-    def value(of: float | None, low: float | None, high: float | None, note: Text = "") -> Cell:
-        limits = numbers.interval(low, high, decimals, signed=signed)
-        return Cell(numbers.number(of, decimals, signed=signed), limits, of, note)
-
+    value = partial(limited_cell, decimals=decimals, signed=signed)
     return (
         numbers.number(record.judge, decimals, signed=signed),
         value(record.human, record.human_low, record.human_high),
-        value(record.value, record.low, record.high, record.reason or ""),
+        value(record.value, record.low, record.high, note=record.reason or ""),
         numbers.number(record.lam, 2),
         numbers.MISSING
         if record.gold_effective is None
@@ -123,17 +122,8 @@ def _agreement(record: JudgeAgreementRecord, model: Model) -> Row:
         model,
         (
             *(numbers.MISSING if n is None else numbers.count(n) for n in cells),
-            Cell(
-                numbers.number(record.kappa, 2),
-                numbers.interval(record.kappa_low, record.kappa_high, 2),
-                record.kappa,
-                record.reason or "",
-            ),
-            Cell(
-                numbers.number(record.bias, signed=True),
-                numbers.interval(record.bias_low, record.bias_high, signed=True),
-                record.bias,
-            ),
+            limited_cell(record.kappa, record.kappa_low, record.kappa_high, 2, note=record.reason or ""),
+            limited_cell(record.bias, record.bias_low, record.bias_high, signed=True),
         ),
     )
 

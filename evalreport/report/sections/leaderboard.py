@@ -308,17 +308,11 @@ def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
         members = [i for i, m in enumerate(shown) if letter in _letters(view, m)]
         if len(members) < 2:
             continue
-        pieces = [""] * len(shown)
-        for i in range(members[0], members[-1] + 1):
-            pieces[i] = (
-                "top"
-                if i == members[0]
-                else "bottom"
-                if i == members[-1]
-                else "middle"
-                if i in members
-                else "gap"
-            )
+        first, last = members[0], members[-1]
+        pieces = ["gap" if first < i < last else "" for i in range(len(shown))]
+        for i in members:
+            pieces[i] = "middle"
+        pieces[first], pieces[last] = "top", "bottom"
         columns.append(pieces)
     return columns[:MOST_BRACKETS]
 
@@ -469,13 +463,8 @@ def _panel(
         if d.value is None:
             return Gap(numbers.MISSING)
         text = numbers.number(abs(d.value), decimals)
-        size = (
-            say("leaderboard.tied")
-            if d.value == 0
-            else text
-            if d.value < 0
-            else say("leaderboard.ahead", size=text)
-        )
+        size = text if d.value < 0 else say("leaderboard.ahead", size=text)
+        size = size if d.value else say("leaderboard.tied")
         title = numbers.number(d.value, decimals, signed=True)
         if d.low is None or d.high is None:
             return Gap(size, d.value, place(d.value), behind=d.behind, title=title)
@@ -485,12 +474,11 @@ def _panel(
             size, d.value, place(d.value), low, round(high - low, 2), d.behind, f"{title} {limits}", limits
         )
 
-    shown = rule is not None and axis.least <= rule <= axis.most
+    at = None if rule is None or not axis.least <= rule <= axis.most else place(rule)
     band = None if margin is None else (place(-margin), round(place(margin) - place(-margin), 2))
-    at = place(rule) if shown and rule is not None else None
     return Panel(
         heading, metric, tuple(gap(m, d) for m, d in differences), axis.ticks(), place(0.0), band,
-        say("leaderboard.margin", margin=margin) if band and at is None else "", at, rule_text if shown else "",
+        say("leaderboard.margin", margin=margin) if band and at is None else "", at, "" if at is None else rule_text,
     )  # fmt: skip
 
 
@@ -538,11 +526,7 @@ def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brack
         parts.append(say("leaderboard.shaded", margin=_margin(view) or 0.0))
     if panels[0].rule is not None:
         parts.append(say("leaderboard.dotted", rule=panels[0].rule_text))
-    if (
-        _margin(view) is None
-        and view.results.verdicts
-        and any(r.verdict == "undecided" for r in view.results.verdicts)
-    ):
+    if _margin(view) is None and any(r.verdict == "undecided" for r in view.results.verdicts):
         parts.append(say("leaderboard.no_margin"))
     return " ".join(parts)
 

@@ -12,7 +12,18 @@ from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
-from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of, value_cell
+from evalreport.report.view import (
+    Cell,
+    Model,
+    Row,
+    Table,
+    View,
+    key_of,
+    limited_cell,
+    metric_decimals,
+    text_of,
+    value_cell,
+)
 from evalreport.texts import Text, coded, named, say
 
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
@@ -218,13 +229,9 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
     def cell(record: DisparityRecord | None, places: int, of: str = "") -> Cell:
         if record is None:
             return Cell(numbers.MISSING)
-        value, low, high = (
-            (record.ratio, record.ratio_low, record.ratio_high)
-            if of
-            else (record.difference, record.low, record.high)
-        )
-        beside = numbers.interval(low, high, places, signed=not of)
-        return Cell(numbers.number(value, places, signed=not of), beside, value)
+        if of:
+            return limited_cell(record.ratio, record.ratio_low, record.ratio_high, places)
+        return limited_cell(record.difference, record.low, record.high, places, signed=True)
 
     rows = []
     for model in view.models:
