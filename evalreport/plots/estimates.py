@@ -301,12 +301,10 @@ def bias_variance(
 
 def bar_terms(records: Sequence[DecompositionRecord]) -> tuple[str, str]:
     """Name the two parts that are drawn of an expected loss."""
-    first, second = (
-        ("bias", "net_variance") if records and records[0].loss == "0-1" else ("bias_and_noise", "variance")
-    )
-    if any(record.noise for record in records) and first != "bias":
-        first = "bias_squared"
-    return named("decomposition.part", first), named("decomposition.part", second)
+    bias = "bias_squared" if any(r.noise for r in records) else "bias_and_noise"
+    kinds = ("bias", "net_variance") if any(r.loss == "0-1" for r in records) else (bias, "variance")
+    first, second = (named("decomposition.part", kind) for kind in kinds)
+    return first, second
 
 
 def _legend_below(axes: Axes, names: tuple[str, str], noise: bool) -> None:

@@ -478,13 +478,12 @@ def source(env: Sandbox, name: str) -> str:
 
 def font_faces(kind: str) -> str:
     """Give the shipped fonts as CSS, embedded; ``kind`` is ``woff2`` for browsers or ``ttf`` for the PDF."""
-    mime = {"woff2": "font/woff2", "ttf": "font/ttf"}[kind]
     faces = []
     for family, file, weight in (("Inter", "Regular", 400), ("Inter", "SemiBold", 600)):
         data = base64.b64encode((FONT_FOLDER / f"Inter-{file}.{kind}").read_bytes()).decode()
         faces.append(
             f"@font-face{{font-family:{family};font-weight:{weight};font-display:swap;"
-            f"src:url(data:{mime};base64,{data})}}"
+            f"src:url(data:font/{kind};base64,{data})}}"
         )
     return "\n".join(faces) + "\n"
 

@@ -112,11 +112,10 @@ def _figure(
     **how: object,
 ) -> Figure:
     """Describe a figure of all models; ``about`` says what is drawn where the title says what it shows."""
-    names = view.names
     return Figure(
         name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
-        description=say("curves.described", title=about or title, names=listed(list(names.values()), 12)),
-        draw=(partial(plot, view.results, names=names, **how),),
+        description=say("curves.described", title=about or title, names=listed(list(view.names.values()), 12)),
+        draw=(partial(plot, view.results, names=view.names, **how),),
     )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_me
 from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label, visible
-from evalreport.report.view import Cell, Row, Table, View, limited_cell, text_of
+from evalreport.report.naming import find_key, in_sentence, label_of, listed, metric_label, visible
+from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 
@@ -93,8 +93,7 @@ def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> st
 
 def metric_words(view: View, metric: str) -> str:
     """Give the words for a metric as the results spell it."""
-    keys = [MetricKey(r.metric, r.average, r.label) for r in view.results.metrics]
-    return metric_label(find_key(metric, list(dict.fromkeys(keys))))
+    return metric_label(find_key(metric, list(dict.fromkeys(key_of(r) for r in view.results.metrics))))
 
 
 def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:

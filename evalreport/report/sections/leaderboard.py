@@ -257,9 +257,9 @@ def _heading(view: View, key: MetricKey) -> str:
 
 def _about(key: MetricKey) -> str:
     known = entry("metric", key.metric)
-    return (
-        "" if known is None else f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.formula}"
-    )
+    if known is None:
+        return ""
+    return f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.formula}"
 
 
 def _row(

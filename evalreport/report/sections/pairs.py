@@ -229,10 +229,9 @@ def _omnibus_figure(view: View) -> Figure | None:
     records = [r for r in view.results.average_ranks if r.metric == view.results.primary_metric]
     if not 2 <= len(records) <= MOST_DRAWN:
         return None
-    names = view.names
     where = f"{numbers.count(records[0].blocks)} {named('omnibus.block', records[0].by)}"
     described = "; ".join(
-        f"{names[r.model]} {r.average_rank:.2f}" for r in sorted(records, key=lambda r: r.average_rank)
+        f"{view.names[r.model]} {r.average_rank:.2f}" for r in sorted(records, key=lambda r: r.average_rank)
     )
     return Figure(
         name="ranks",
@@ -240,7 +239,7 @@ def _omnibus_figure(view: View) -> Figure | None:
         description=say("omnibus.description", metric=view.primary_words, ranks=described),
         caption=say("omnibus.caption", metric=view.primary_words, blocks=where)
         + f" {say('omnibus.critical_difference')}",
-        draw=(partial(critical_differences, view.results, names=names),),
+        draw=(partial(critical_differences, view.results, names=view.names),),
         width=6.6,
         height=1.3 + 0.2 * len(records),
     )

@@ -134,15 +134,12 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
     known = {
         (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
     }
+    n_models, small = len(view.models), _small(view, list(rest.values()), names)
     notes = [
         say("evidence.slices", model=first.name, metric=view.primary_words),
         say("evidence.slices_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
-        say("evidence.models_cut", shown=len(models), n=len(view.models))
-        if len(models) < len(view.models)
-        else "",
-        " ".join((say("slices.small"), "; ".join(small) + "."))
-        if (small := _small(view, list(rest.values()), names))
-        else "",
+        say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
+        f"{say('slices.small')} {'; '.join(small)}." if small else "",
     ]
     return Column(
         title=visible(name),
@@ -308,10 +305,8 @@ def summary_line(view: View) -> str:
         )
         for (column, value, word), models in groups.items()
     ]
-    key, more = (
-        "slices.flagged_and_more" if len(shown) > MOST_NAMED else "slices.flagged",
-        len(shown) - MOST_NAMED,
-    )
+    more = len(shown) - MOST_NAMED
+    key = "slices.flagged_and_more" if more > 0 else "slices.flagged"
     return say(key, metric=view.primary_words, slices="; ".join(shown[:MOST_NAMED]), n=more)
 
 

@@ -92,11 +92,7 @@ def _note(view: View, shown: int, total: int) -> str:
 def summary_line(view: View) -> str:
     """Give the section's finding in one line; nothing where there is no such section."""
     found = describe(view)
-    return (
-        ""
-        if found is None
-        else " ".join(filter(None, (say("suite.summary", finding=found.heading), found.text)))
-    )
+    return "" if found is None else f"{say('suite.summary', finding=found.heading)} {found.text}".strip()
 
 
 def _task(view: View, name: str, sign: int) -> Task:
@@ -278,11 +274,9 @@ def scope(view: View) -> str:
     if not view.results.attempt_variance or view.results.design != "test-set":
         return ""
     cluster = view.results.options.get("cluster")
-    return (
-        say("attempts.scope.questions")
-        if cluster is None
-        else say("attempts.scope.groups", column=str(cluster))
-    )
+    if cluster is None:
+        return say("attempts.scope.questions")
+    return say("attempts.scope.groups", column=str(cluster))
 
 
 def _plan(record: AttemptVarianceRecord, about: str) -> str:
