@@ -102,14 +102,12 @@ def _label_times(axes: Axes) -> None:
 
 def _draw_limits(axes: Axes, looks: Sequence[Look]) -> None:
     """Draw the accepted value and its limits, anew from each acceptance on."""
-    labelled = False
-    for part in _stretches(looks):
+    for place, part in enumerate(_stretches(looks)):
         times = _times(part)
         lower, upper, centre = (
             [getattr(look, name) for look in part] for name in ("lower", "upper", "centre")
         )
-        words = (say("chart.limits"), say("chart.accepted")) if not labelled else (None, None)
-        labelled = True
+        words = (None, None) if place else (say("chart.limits"), say("chart.accepted"))
         axes.fill_between(times, lower, upper, color=FAINT, linewidth=0, zorder=0, label=words[0])
         for edge in (lower, upper):
             axes.plot(times, edge, color=GRID, linewidth=1.0, zorder=1)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
+from evalreport.plots.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
-from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord
-from evalreport.registry import words
 from evalreport.results import CurveRecord, Results
 from evalreport.texts import say
 
@@ -23,93 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from matplotlib.typing import DrawStyleType
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """What is settled of a pair: a - b with its one interval, the adjusted p-value, the verdict seen from b."""
-
-    difference: float
-    low: float | None
-    high: float | None
-    p: float | None
-    verdict: str | None
-
-
-def ranked(results: Results) -> list[str]:
-    """Give the models, the first in rank first; those without a rank follow."""
-    rank = {record.model: record.rank for record in results.ranking}
-    return sorted(
-        results.models, key=lambda model: (rank.get(model, len(rank) + 1), results.models.index(model))
-    )
-
-
-def place_of_model(results: Results, model: str) -> int:
-    """Give a model's place in the ranking, from 0 on: its colour, its marker and the key of its parts go by it."""
-    return ranked(results).index(model)
-
-
-def primary_words(results: Results) -> str:
-    """Give the primary metric's name as words."""
-    return words(results.primary_metric)
-
-
-def spelled(record: MetricRecord | ComparisonRecord | FoldRecord) -> str:
-    """Give a record's metric as the command line spells it."""
-    text = record.metric + (f"_{record.average}" if record.average else "")
-    return text + (f"[class={record.label}]" if record.label is not None else "")
-
-
-def is_metric(record: MetricRecord | ComparisonRecord | FoldRecord, metric: str) -> bool:
-    """Say whether a record is about a metric; a bare name means the overall or averaged value."""
-    return spelled(record) == metric or (record.label is None and record.metric == metric)
-
-
-def with_limits(record: MetricRecord | None) -> tuple[float | None, float | None, float | None]:
-    """Give a value with the lower and the upper limit of its first interval; None for what there is not."""
-    if record is None:
-        return None, None, None
-    first = record.intervals[0] if record.intervals else None
-    return record.value, None if first is None else first.low, None if first is None else first.high
-
-
-def values_of(results: Results, metric: str) -> dict[str, MetricRecord]:
-    """Give every model's value of a metric on all examples."""
-    found: dict[str, MetricRecord] = {}
-    for record in results.metrics:
-        if record.slice is None and is_metric(record, metric):
-            found.setdefault(record.model, record)
-    return found
-
-
-def paired_on_primary(results: Results, a: str, b: str) -> Paired | None:
-    """Give what the recommended test and the verdict say of a - b; None where they were not compared."""
-    tests = (
-        r
-        for r in results.comparisons
-        if r.recommended and r.slice is None and is_metric(r, results.primary_metric) and {r.a, r.b} == {a, b}
-    )
-    record = next(tests, None)
-    if record is None or record.difference is None:
-        return None
-    turned = record.a == b
-    verdict = next((v for v in results.verdicts if set(v.about) == {a, b}), None)
-    low, high = _turned(record.low, record.high, turned)
-    word = None
-    if verdict is not None:
-        around = verdict.about[0] == b
-        low, high = _turned(verdict.low, verdict.high, around)
-        other = {"better": "worse", "worse": "better", "non-inferior": "undecided"}
-        word = other.get(verdict.verdict, verdict.verdict) if around else verdict.verdict
-    p = record.p_adjusted if record.p_adjusted is not None else record.p_value
-    difference = 0.0 - record.difference if turned else record.difference
-    return Paired(difference, low, high, p, word)
-
-
-def _turned(low: float | None, high: float | None, turned: bool) -> tuple[float | None, float | None]:
-    if not turned:
-        return low, high
-    return None if high is None else 0.0 - high, None if low is None else 0.0 - low
 
 
 MOST_TOLD, FIRST = 6, 4
@@ -266,16 +178,12 @@ def _with_areas(results: Results, label: str | None) -> dict[str, str]:
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:
     """Give the share of the positive (or named) class in the truth; None where no count tells it."""
-    positive = label if label is not None else results.positive
-    first = next(iter(results.confusion), None)
     if label is None and results.operating_points:
         point = results.operating_points[0]
         return (point.tp + point.fn) / (point.tp + point.fp + point.fn + point.tn)
-    if positive is None or first is None:
-        return None
-    cells = [c for c in results.confusion if c.model == first.model]
-    total = sum(c.count for c in cells)
-    return sum(c.count for c in cells if c.true == positive) / total if total else None
+    positive, counts = label if label is not None else results.positive, true_counts(results)
+    total = sum(counts.values())
+    return counts.get(positive, 0.0) / total if positive is not None and total else None
 
 
 def curve_of(results: Results, model: str, kind: str, label: str | None) -> CurveRecord | None:
@@ -293,15 +201,10 @@ def limits_of(curve: CurveRecord) -> tuple[NDArray[np.float64], NDArray[np.float
 
 def _rates(results: Results, model: str, label: str | None) -> tuple[float, float, float | None] | None:
     """Give TPR, FPR and precision of the model's own decisions."""
-    positive = label if label is not None else results.positive
-    cells = [c for c in results.confusion if c.model == model]
-    tp = sum(c.count for c in cells if c.true == positive == c.predicted)
-    fp = sum(c.count for c in cells if c.true != positive == c.predicted)
-    positives = sum(c.count for c in cells if c.true == positive)
-    negatives = sum(c.count for c in cells if c.true != positive)
-    if not positives or not negatives:
+    tp, fp, fn, tn = outcomes_of(results, model, label if label is not None else results.positive)
+    if not tp + fn or not fp + tn:
         return None
-    return tp / positives, fp / negatives, tp / (tp + fp) if tp + fp else None
+    return tp / (tp + fn), fp / (fp + tn), tp / (tp + fp) if tp + fp else None
 
 
 def name_of(names: Mapping[str, str] | None, model: str) -> str:

@@ -6,35 +6,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalreport.plots.curves import name_of, place_of_model, ranked, write_title
-from evalreport.plots.pairs import lay_rows, name_parts, write_beside
+from evalreport.plots.curves import name_of, write_title
+from evalreport.plots.lookups import place_of_model, ranked
+from evalreport.plots.pairs import draw_value, lay_rows, name_parts, write_beside
 from evalreport.plots.style import BIAS, FAINT, INK, MUTED, NEW_AXES, NOISE, PAPER, VARIANCE, chart, mark_of
 from evalreport.registry import words
-from evalreport.results import DecompositionRecord, Results
-from evalreport.texts import say
+from evalreport.results import DecompositionRecord, LearningFitRecord, LearningPointRecord, Results
+from evalreport.texts import named, say
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """One model's estimate; limits are None where there is no honest interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-    index: int
-    key: str
+Limited = tuple[float | None, float | None, float | None]
+"""A value with its lower and upper limit; None for what there is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class EstimatorRow:
-    """One estimator: its label, and the estimates of the models that have one."""
+    """One estimator: its label, and the estimates by the places of the models that have one."""
 
     label: str
-    dots: tuple[Dot, ...]
+    dots: Mapping[int, Limited]
 
 
 @chart
@@ -64,28 +58,17 @@ def estimates(
         wanted = metric if metric is not None else (known[0] if known else "")
         rows: Sequence[EstimatorRow] = estimator_rows(source, wanted)
         axis_label = axis_label or words(wanted)
-        shown = (
-            {i: name_of(names, model) for i, model in enumerate(ranked(source))}
-            if legend is not False
-            else {}
-        )
+        if legend is not False:
+            shown = {i: name_of(names, model) for i, model in enumerate(ranked(source))}
     else:
         rows = source
-    indices = sorted({dot.index for row in rows for dot in row.dots})
+    indices = sorted({index for row in rows for index in row.dots})
     step = 0.62 / max(len(indices), 1)
     for place, row in enumerate(rows):
-        for dot in row.dots:
-            at = place + step * (indices.index(dot.index) - (len(indices) - 1) / 2)
-            mark = mark_of(dot.index)
-            parts = []
-            if dot.low is not None and dot.high is not None:
-                limits = [dot.low, dot.high]
-                parts += ax.plot(limits, [at, at], color=mark.colour, linewidth=1.6, solid_capstyle="butt")
-            parts += ax.plot(
-                [dot.value], [at], marker=mark.marker, color=mark.colour, markersize=5.5, linestyle="none",
-                markeredgewidth=0,
-            )  # fmt: skip
-            name_parts(parts, f"{dot.key}--estimate-{place}")
+        for index, dot in row.dots.items():
+            at = place + step * (indices.index(index) - (len(indices) - 1) / 2)
+            parts = draw_value(ax, dot, at, index, width=1.6, markersize=5.5, markeredgewidth=0)
+            name_parts(parts, f"m{index}--estimate-{place}")
         write_beside(ax, place, row.label)
     lay_rows(ax, len(rows), axis_label, room=0.0)
     for place in range(1, len(rows)):
@@ -107,22 +90,24 @@ def _legend(axes: Axes, names: Mapping[int, str]) -> None:
         text.set(text=name, parse_math=False, color=INK)
 
 
-def estimator_rows(results: Results, metric: str) -> list[EstimatorRow]:
-    """Give the estimates of one metric, an estimator a row, in the results' order."""
-    records = [r for r in results.error_estimates if r.metric == metric and r.value is not None]
-    rows = []
-    for name in dict.fromkeys(record.estimator for record in records):
-        dots = []
-        for record in records:
-            if record.estimator == name and record.value is not None:
-                i = place_of_model(results, record.model)
-                dots.append(Dot(record.value, record.low, record.high, i, f"m{i}"))
-        rows.append(EstimatorRow(words(name), tuple(dots)))
-    return rows
+def estimator_rows(
+    results: Results, metric: str, labels: Mapping[str, str] | None = None
+) -> list[EstimatorRow]:
+    """Give the estimates of one metric, a row for each estimator that has a label; by default all, by their names."""
+    own = {(r.model, r.estimator): r for r in results.error_estimates if r.metric == metric}
+    records = {key: (r.value, r.low, r.high) for key, r in own.items() if r.value is not None}
+    if labels is None:
+        labels = {estimator: words(estimator) for _, estimator in records}
+    places = {model: i for i, model in enumerate(ranked(results))}
+    return [
+        EstimatorRow(label, {i: records[m, name] for m, i in places.items() if (m, name) in records})
+        for name, label in labels.items()
+    ]
 
 
-AXES = {"train_size": "chart.training_examples", "complexity": "chart.complexity"}
 LEAST_POINTS = 2
+Points = tuple[tuple[float, float, float | None, float | None], ...]
+"""(x, value, low, high) of each point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +119,12 @@ class LearningCurve:
     """
 
     label: str
-    test: tuple[tuple[float, float, float | None, float | None], ...]
-    train: tuple[tuple[float, float, float | None, float | None], ...]
+    test: Points
+    train: Points
     used: float | None
     index: int
     key: str
-    ahead: tuple[tuple[float, float, float | None, float | None], ...] = ()
+    ahead: Points = ()
 
 
 @chart
@@ -167,8 +152,8 @@ def learning(
     if isinstance(source, Results):
         curves: Sequence[LearningCurve] = learning_rows(source, names)
         of_curves = source.learning_curves
-        x_label = x_label or (say(AXES[of_curves[0].axis]) if of_curves else "")
-        y_label = y_label or (words(of_curves[-1].metric) if of_curves else "")
+        x_label = x_label or (named("learning.axis", of_curves[0].axis) if of_curves else "")
+        y_label = y_label or (words(learning_metric(source)) if of_curves else "")
         legend = legend and bool(curves)
     else:
         curves = source
@@ -228,89 +213,98 @@ def _draw(axes: Axes, curve: LearningCurve, *, both: bool, alone: bool) -> None:
     name_parts(parts, f"{curve.key}--learning")
 
 
+def learning_metric(results: Results) -> str:
+    """Give the metric that is shown: the one that was asked for, where there is one beside the main loss."""
+    return list(dict.fromkeys(point.metric for point in results.learning_curves))[-1]
+
+
 def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> list[LearningCurve]:
-    """Give each model's curve in the metric that stands last in the results: what was asked for, if anything was."""
+    """Give each model's curve; of a family, in which each model is one point, the curve that all of them make."""
     if not results.learning_curves:
         return []
-    metric = results.learning_curves[-1].metric
+    metric = learning_metric(results)
+    points = [p for p in results.learning_curves if p.metric == metric]
+    laws = {f.model: f for f in results.learning_fits if f.metric == metric}
     found = []
-    for model in ranked(results):
-        own = [p for p in results.learning_curves if (p.model, p.metric) == (model, metric)]
-        test, train = (
-            tuple(
-                sorted((p.x, p.value, p.low, p.high) for p in own if p.part == part and p.value is not None)
-            )
-            for part in ("test", "train")
-        )
+    for index, model in enumerate(ranked(results)):
+        own = [p for p in points if p.model == model]
+        test = points_of(own, "test")
         if len(test) >= LEAST_POINTS:
             used = next((p.x for p in own if p.used and p.part == "test"), None)
-            index = place_of_model(results, model)
-            found.append(LearningCurve(name_of(names, model), test, train, used, index, f"m{index}"))
-    return found
+            ahead, train = _ahead(laws.get(model), test), points_of(own, "train")
+            found.append(LearningCurve(name_of(names, model), test, train, used, index, f"m{index}", ahead))
+    test = points_of(points, "test")
+    if found or len(test) < LEAST_POINTS:
+        return found
+    return [LearningCurve(say("learning.all_models"), test, points_of(points, "train"), None, 0, "all")]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One model's parts of its expected loss, with the limits of the whole; ``noise`` is 0 where it is not apart."""
-
-    label: str
-    bias: float
-    variance: float
-    noise: float
-    total: float
-    low: float | None
-    high: float | None
-    key: str
+def points_of(points: Sequence[LearningPointRecord], part: str) -> Points:
+    """Give the points of test or of training rows in rising order of x."""
+    return tuple(
+        sorted((p.x, p.value, p.low, p.high) for p in points if p.part == part and p.value is not None)
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """One model's parts along complexity or training size, in rising order of x."""
-
-    x: tuple[float, ...]
-    bias: tuple[float, ...]
-    variance: tuple[float, ...]
-    total: tuple[float, ...]
+def _ahead(law: LearningFitRecord | None, test: Points) -> Points:
+    """Give the fitted law from the last point on, to twice the largest size."""
+    if law is None or law.a is None or law.b is None or law.c is None or law.at is None:
+        return ()
+    start = test[-1][0]
+    places = [start * (law.at / start) ** (k / 8) for k in range(8)]
+    curve = [(x, law.a + law.b * x**-law.c, None, None) for x in places]
+    return (*curve, (law.at, law.a + law.b * law.at**-law.c, law.low, law.high))
 
 
 @chart
-def stacked_parts(
-    bars: Sequence[Bar],
-    ax: Axes = NEW_AXES,
-    *,
-    axis_label: str = "",
-    names: tuple[str, str] = ("bias²", "variance"),
+def bias_variance(
+    results: Results, ax: Axes = NEW_AXES, *, loss: str | None = None, names: Mapping[str, str] | None = None
 ) -> None:
-    """Draw the expected loss of each model as a bar of bias and variance, from top to bottom.
+    """Draw every model's expected loss as a bar of bias and variance, one for each complexity or training size.
 
     A part below 0 is drawn to the left of 0: an unbiased estimate of bias^2 may fall there, and a net variance that
     helps (0-1 loss).
 
     Parameters
     ----------
-    names
-        What the two parts are called in the legend.
+    loss
+        ``squared``, ``brier``, ``0-1`` or ``kohavi_wolpert``; the first of the results if None.
     """
-    for place, bar in enumerate(bars):
+    records = decomposed(results, loss)
+    several = len(records) > len({record.model for record in records})
+    for place, record in enumerate(records):
         parts: list[Artist] = []
+        (bias, variance), noise = leading_parts(record), record.noise or 0.0
         for value, start, colour, hatch in (
-            (bar.noise, 0.0, NOISE, "...."),
-            (bar.bias, bar.noise if bar.bias >= 0 else 0.0, BIAS, ""),
-            (bar.variance, bar.noise + max(bar.bias, 0.0) if bar.variance >= 0 else 0.0, VARIANCE, "////"),
+            (noise, 0.0, NOISE, "...."),
+            (bias, noise if bias >= 0 else 0.0, BIAS, ""),
+            (variance, noise + max(bias, 0.0) if variance >= 0 else 0.0, VARIANCE, "////"),
         ):
             if value:
                 parts += ax.barh(
                     [place], [value], left=[start], height=0.56, color=colour, hatch=hatch, edgecolor=PAPER,
                     linewidth=0.6,
                 ).patches  # fmt: skip
-        if bar.low is not None and bar.high is not None:
+        if record.low is not None and record.high is not None:
             below = place + 0.37  # beside the bar: on its colours a line is hard to see
-            parts += ax.plot([bar.low, bar.high], [below, below], color=INK, linewidth=1.4, zorder=4)
-        parts += ax.plot([bar.total], [place], marker="|", markersize=11, color=INK, zorder=5)
-        parts.append(write_beside(ax, place, bar.label))
-        name_parts(parts, f"{bar.key}--parts-{place}")
-    lay_rows(ax, len(bars), axis_label, room=0.0)
-    _legend_below(ax, names, any(bar.noise for bar in bars))
+            parts += ax.plot([record.low, record.high], [below, below], color=INK, linewidth=1.4, zorder=4)
+        parts += ax.plot([record.expected_loss], [place], marker="|", markersize=11, color=INK, zorder=5)
+        label = name_of(names, record.model) + (f", {place_of(record):g}" if several else "")
+        parts.append(write_beside(ax, place, label))
+        name_parts(parts, f"m{place_of_model(results, record.model)}--parts-{place}")
+    shown = records[0].loss if records else (loss or "")
+    lay_rows(
+        ax, len(records), say("decomposition.bars_axis", loss=named("decomposition.loss", shown)), room=0.0
+    )
+    _legend_below(ax, bar_terms(records), any(record.noise for record in records))
+
+
+def bar_terms(records: Sequence[DecompositionRecord]) -> tuple[str, str]:
+    """Name the two parts that are drawn of an expected loss."""
+    bias = "bias_squared" if any(r.noise for r in records) else "bias_and_noise"
+    kinds = ("bias", "net_variance") if any(r.loss == "0-1" for r in records) else (bias, "variance")
+    first, second = (named("decomposition.part", kind) for kind in kinds)
+    return first, second
 
 
 def _legend_below(axes: Axes, names: tuple[str, str], noise: bool) -> None:
@@ -327,36 +321,32 @@ def _legend_below(axes: Axes, names: tuple[str, str], noise: bool) -> None:
 
 @chart
 def course(
-    parts: Course,
-    ax: Axes = NEW_AXES,
-    *,
-    axis_label: str = "",
-    names: tuple[str, str, str] = ("bias²", "variance", "expected loss"),
-    legend: bool = True,
-    title: str = "",
+    records: Sequence[DecompositionRecord], ax: Axes = NEW_AXES, *, legend: bool = True, title: str = ""
 ) -> None:
-    """Draw bias, variance and expected loss of one model against its complexity: the classic curve."""
+    """Draw bias, variance and expected loss of one model, in rising order of complexity: the classic curve."""
+    x = [place_of(r) or 0.0 for r in records]
+    bias, variance = zip(*map(leading_parts, records), strict=True)
+    first, second, third = course_terms(records[0].loss)
     for values, colour, mark, dash, name in (
-        (parts.total, INK, "o", "solid", names[2]),
-        (parts.bias, BIAS, "s", (0, (4, 1.6)), names[0]),
-        (parts.variance, VARIANCE, "^", (0, (1.2, 1.2)), names[1]),
+        ([r.expected_loss for r in records], INK, "o", "solid", third),
+        (bias, BIAS, "s", (0, (4, 1.6)), first),
+        (variance, VARIANCE, "^", (0, (1.2, 1.2)), second),
     ):
-        ax.plot(
-            parts.x,
-            values,
-            color=colour,
-            marker=mark,
-            linestyle=dash,
-            linewidth=1.5,
-            markersize=4,
-            label=name,
-        )
-    logarithmic(ax, parts.x)
-    ax.set_ylim(bottom=min(0.0, *parts.bias, *parts.variance))
-    ax.set_xlabel(axis_label, parse_math=False)
+        ax.plot(x, values, color=colour, marker=mark, linestyle=dash, linewidth=1.5, markersize=4, label=name)
+    logarithmic(ax, x)
+    ax.set_ylim(bottom=min(0.0, *bias, *variance))
+    by_size = records[0].complexity is None
+    ax.set_xlabel(say(f"decomposition.{'training_size' if by_size else 'complexity'}"), parse_math=False)
     ax.set_title(title, fontsize=9, parse_math=False)
     if legend:
         ax.legend(loc="best", handlelength=2.6)
+
+
+def course_terms(loss: str) -> tuple[str, str, str]:
+    """Name the parts of a course, and the expected loss."""
+    kinds = ("bias", "net") if loss == "0-1" else ("bias_squared", "variance")
+    first, second, third = (named("decomposition.part", kind) for kind in (*kinds, "expected_loss"))
+    return first, second, third
 
 
 def logarithmic(axes: Axes, x: Sequence[float]) -> None:
@@ -376,67 +366,32 @@ def logarithmic(axes: Axes, x: Sequence[float]) -> None:
         axes.minorticks_off()
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """One model's predictions against one input: of single replicates, their mean, and the true values."""
-
-    replicates: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]
-    mean: tuple[tuple[float, ...], tuple[float, ...]]
-    truth: tuple[tuple[float, ...], tuple[float, ...]]
-    index: int
-    key: str
-
-
 @chart
-def replicate_predictions(
-    predicted: Predicted, ax: Axes = NEW_AXES, *, axis_label: str = "x", legend: bool = True, title: str = ""
+def replicate_lines(
+    results: Results, model: str, ax: Axes = NEW_AXES, *, legend: bool = True, title: str = ""
 ) -> None:
     """Draw what single replicates predict against a one-dimensional input, with their mean and the truth.
 
     How far the thin lines spread is the variance; how far the thick one is from the points, the bias and the noise.
     """
-    mark = mark_of(predicted.index)
-    ax.plot(*predicted.truth, marker="o", linestyle="none", color=MUTED, markersize=2.6, markeredgewidth=0,
-              label=say("chart.truth"), zorder=1)  # fmt: skip
-    for number, (x, y) in enumerate(predicted.replicates):
-        line = ax.plot(x, y, color=mark.colour, linewidth=0.6, alpha=0.35, zorder=2,
-                         label=say("chart.replicates") if number == 0 else None)[0]  # fmt: skip
-        line.set_gid(f"{predicted.key}--replicate-{number}")
-    mean = ax.plot(
-        *predicted.mean, color=INK, linewidth=1.8, zorder=3, label=say("chart.mean_of_replicates")
-    )[0]
-    mean.set_gid(f"{predicted.key}--mean")
-    ax.set_xlabel(axis_label, parse_math=False)
+    own = [c for c in results.replicate_predictions if c.model == model]
+    lines = {kind: [(c.x, c.y) for c in own if c.curve == kind] for kind in ("replicate", "mean", "truth")}
     ax.set_title(title, fontsize=9, parse_math=False)
+    if not (lines["mean"] and lines["truth"]):
+        return
+    index = place_of_model(results, model)
+    ax.plot(*lines["truth"][0], marker="o", linestyle="none", color=MUTED, markersize=2.6, markeredgewidth=0,
+            label=say("chart.truth"), zorder=1)  # fmt: skip
+    for number, (x, y) in enumerate(lines["replicate"]):
+        line = ax.plot(x, y, color=mark_of(index).colour, linewidth=0.6, alpha=0.35, zorder=2,
+                       label=say("chart.replicates") if number == 0 else None)[0]  # fmt: skip
+        line.set_gid(f"m{index}--replicate-{number}")
+    label = say("chart.mean_of_replicates")
+    mean = ax.plot(*lines["mean"][0], color=INK, linewidth=1.8, zorder=3, label=label)[0]
+    mean.set_gid(f"m{index}--mean")
+    ax.set_xlabel("x", parse_math=False)
     if legend:
         ax.legend(loc="best", handlelength=1.8)
-
-
-@chart
-def bias_variance(
-    results: Results, ax: Axes = NEW_AXES, *, loss: str | None = None, names: Mapping[str, str] | None = None
-) -> None:
-    """Draw every model's expected loss as a bar of bias and variance, one for each complexity or training size.
-
-    Parameters
-    ----------
-    loss
-        ``squared``, ``brier``, ``0-1`` or ``kohavi_wolpert``; the first of the results if None.
-    """
-    records = _of(results, loss)
-    shown = records[0].loss if records else (loss or "")
-    several = len(records) > len({record.model for record in records})
-    bars = []
-    for r in records:
-        label = name_of(names, r.model) + (f", {place_of(r):g}" if several else "")
-        key = f"m{place_of_model(results, r.model)}"
-        bars.append(Bar(label, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, key))
-    terms = (
-        (say("chart.bias"), say("chart.net_variance"))
-        if shown == "0-1"
-        else (say("chart.bias_squared"), say("chart.variance"))
-    )
-    stacked_parts(bars, ax, axis_label=say("chart.expected_loss_in", metric=words(shown)), names=terms)
 
 
 @chart
@@ -450,25 +405,16 @@ def bias_variance_course(
     loss
         As in `bias_variance`.
     """
-    own = [r for r in _of(results, loss) if r.model == model and place_of(r) is not None]
-    records = sorted(own, key=lambda r: place_of(r) or 0.0)
+    records = along_axis([r for r in decomposed(results, loss) if r.model == model])
     if records:
-        by_size = records[0].complexity is None
-        course(
-            course_of(records), ax, axis_label=say("chart.training_size" if by_size else "chart.complexity")
-        )
+        course(records, ax)
     write_title(ax, name, model)
 
 
 @chart
 def replicates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
     """Draw what single replicates of one model predict against a one-dimensional input, their mean and the truth."""
-    own = [c for c in results.replicate_predictions if c.model == model]
-    lines = {kind: [(c.x, c.y) for c in own if c.curve == kind] for kind in ("replicate", "mean", "truth")}
-    if lines["mean"] and lines["truth"]:
-        index = place_of_model(results, model)
-        drawn = Predicted(tuple(lines["replicate"]), lines["mean"][0], lines["truth"][0], index, f"m{index}")
-        replicate_predictions(drawn, ax)
+    replicate_lines(results, model, ax)
     write_title(ax, name, model)
 
 
@@ -484,11 +430,9 @@ def leading_parts(record: DecompositionRecord) -> tuple[float, float]:
     return (record.bias if record.bias_unbiased is None else record.bias_unbiased), record.variance_unbiased
 
 
-def course_of(records: Sequence[DecompositionRecord]) -> Course:
-    """Give what is drawn along complexity or training size, from records in rising order of it."""
-    bias, variance = zip(*(leading_parts(r) for r in records), strict=True)
-    x = tuple(place_of(r) or 0.0 for r in records)
-    return Course(x, bias, variance, tuple(r.expected_loss for r in records))
+def along_axis(records: Sequence[DecompositionRecord]) -> list[DecompositionRecord]:
+    """Give the records that have a complexity or training size, in rising order of it."""
+    return sorted((r for r in records if place_of(r) is not None), key=lambda r: place_of(r) or 0.0)
 
 
 def place_of(record: DecompositionRecord) -> float | None:
@@ -496,7 +440,8 @@ def place_of(record: DecompositionRecord) -> float | None:
     return record.complexity if record.complexity is not None else record.train_size
 
 
-def _of(results: Results, loss: str | None) -> list[DecompositionRecord]:
+def decomposed(results: Results, loss: str | None) -> list[DecompositionRecord]:
+    """Give the records of a loss, by default the first of the results, models in rank order."""
     losses = [record.loss for record in results.decomposition]
     wanted = loss if loss is not None else (losses[0] if losses else "")
     order = {model: i for i, model in enumerate(ranked(results))}

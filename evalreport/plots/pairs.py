@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalreport.numbers import decimals_of, interval, number
-from evalreport.plots.curves import (
+from evalreport.plots.curves import name_of, own_id, write_title
+from evalreport.plots.lookups import (
+    comparison_between,
     is_metric,
-    name_of,
-    own_id,
-    paired_on_primary,
     place_of_model,
     primary_words,
+    quarter,
     ranked,
+    turned,
     values_of,
+    verdict_between,
     with_limits,
-    write_title,
 )
 from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
@@ -85,7 +87,7 @@ def forest(
         ax.axvspan(-margin, margin, color=FAINT, linewidth=0, zorder=0)
     ax.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
     for place, row in enumerate(rows):
-        parts = _draw_value(ax, (row.difference, row.low, row.high), place, row.index, width=2.6)
+        parts = draw_value(ax, (row.difference, row.low, row.high), place, row.index, width=2.6)
         parts += [write_beside(ax, place, row.label), write_beside(ax, place, row.text, right=True)]
         name_parts(parts, f"{row.key}--{place}")
     lay_rows(ax, len(rows), say("chart.difference", metric=primary_words(results)))
@@ -93,46 +95,43 @@ def forest(
 
 def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
     """Give the paired differences on the primary metric with their intervals, better minus worse, the largest first."""
-    order = ranked(results)
-    if results.baseline is not None:
-        pairs = [(model, results.baseline) for model in order if model != results.baseline]
-    else:
-        pairs = list(combinations(order, 2))
-        pairs = (
-            pairs if len(pairs) <= MOST_PAIRS else [(order[0], model) for model in order[1 : MOST_PAIRS + 1]]
-        )
-    found = [(a, b, paired) for a, b in pairs if (paired := paired_on_primary(results, a, b)) is not None]
-    widths = (
-        None if p.low is None or p.high is None else (p.high - p.low) / 4 for _, _, p in found
-    )  # about a standard error
-    decimals = decimals_of(widths)
+    pairs = _pairs(results, ranked(results))
+    on_primary = partial(is_metric, metric=results.primary_metric)
+    found = [comparison_between(results, a, b, about=on_primary, decided=True) for a, b in pairs]
+    decimals = decimals_of(quarter(r.low, r.high) for r in found if r is not None)
     values = [record.value for record in results.ranking if record.value is not None]
     smaller = bool(values) and values[0] < values[-1]  # is better: then a loss is turned
     rows = []
-    for a, b, paired in found:
-        limits = (paired.low, paired.high)
-        difference, low, high = paired.difference, *limits
-        if smaller:
-            difference = 0.0 - difference
-            low, high = (None if end is None else 0.0 - end for end in reversed(limits))
-        text = number(difference, decimals, signed=True)
-        if paired.verdict not in (None, "better", "worse"):
-            text += f" {say(f'chart.pair.{paired.verdict}')}"
+    for (a, b), record in zip(pairs, found, strict=True):
+        shown = turned(record) if record is not None and smaller else record
+        if shown is None or shown.difference is None:
+            continue
+        text = number(shown.difference, decimals, signed=True)
+        verdict = verdict_between(results.verdicts, a, b)
+        if verdict is not None and verdict.verdict not in ("better", "worse"):
+            text += f" {say(f'chart.pair.{verdict.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
         i, j = place_of_model(results, a), place_of_model(results, b)
         key = f"m{i}" if results.baseline is not None else f"m{i}_m{j}"
-        rows.append(Difference(label, difference, low, high, text, i, key))
+        rows.append(Difference(label, shown.difference, shown.low, shown.high, text, i, key))
     return sorted(rows, key=lambda row: -abs(row.difference))
+
+
+def _pairs(results: Results, models: Sequence[str]) -> list[tuple[str, str]]:
+    """Give the pairs that are drawn: those with the baseline, else all, or (of many) those with the first model."""
+    if results.baseline is not None:
+        return [(m, results.baseline) for m in models if m != results.baseline and results.baseline in models]
+    pairs = list(combinations(models, 2))
+    return pairs if len(pairs) <= MOST_PAIRS else [(models[0], model) for model in models[1 : MOST_PAIRS + 1]]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One model: its average rank (1 the best), its label, its place in the ranking, the key of its parts."""
+    """One model: its average rank (1 the best), its label, its place in the ranking."""
 
     label: str
     rank: float
     index: int
-    key: str
 
 
 @chart
@@ -182,7 +181,7 @@ def _labels(axes: Axes, models: Sequence[Ranked]) -> float:
             text = f"{model.label} {model.rank:.2f}"
             parts.append(axes.text(edge + toward * 0.01 * (high - low), at, text, ha=align, va="center",
                                    color=INK, parse_math=False, clip_on=False))  # fmt: skip
-            name_parts(parts, f"{model.key}--rank")
+            name_parts(parts, f"m{model.index}--rank")
             deepest = max(deepest, -at)
     return deepest
 
@@ -198,11 +197,10 @@ def _measure(axes: Axes, length: float, highest: int) -> None:
 
 def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[Ranked]:
     """Give the average ranks on the primary metric, models in the results' order."""
-    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
-    places = [place_of_model(results, record.model) for record in records]
     return [
-        Ranked(name_of(names, record.model), record.average_rank, place, f"m{place}")
-        for record, place in zip(records, places, strict=True)
+        Ranked(name_of(names, r.model), r.average_rank, place_of_model(results, r.model))
+        for r in results.average_ranks
+        if r.metric == results.primary_metric
     ]
 
 
@@ -262,25 +260,26 @@ def strip(
 
 def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Strip]:
     """Give the differences on single fits, of every pair or (of many) of those with the model that ranks first."""
-    folds: dict[str, list[float | None]] = {}
-    for record in results.folds:
-        if is_metric(record, results.primary_metric):
-            folds.setdefault(record.model, []).append(record.value)
-    models = [model for model in ranked(results) if None not in folds.get(model, [None])]
-    pairs = list(combinations(models, 2))
-    if results.baseline in models:
-        pairs = [(model, results.baseline) for model in models if model != results.baseline]
-    elif len(pairs) > MOST_PAIRS:
-        pairs = [(models[0], model) for model in models[1 : MOST_PAIRS + 1]]
+    folds = values_of_fits(results)
+    models = [model for model in ranked(results) if model in folds and None not in folds[model].values()]
     rows = []
-    for a, b in pairs:
-        if len(folds[a]) == len(folds[b]) > 1:
-            both = zip(folds[a], folds[b], strict=True)
+    for a, b in _pairs(results, models):
+        if folds[a].keys() == folds[b].keys() and len(folds[a]) > 1:  # seeds of other names are no pairs
+            both = ((x, folds[b][fit]) for fit, x in folds[a].items())
             differences = tuple(x - y for x, y in both if x is not None and y is not None)
             i, j = place_of_model(results, a), place_of_model(results, b)
             label = f"{name_of(names, a)} \u2212 {name_of(names, b)}"
             rows.append(Strip(label, differences, i, f"m{i}_m{j}"))
     return rows
+
+
+def values_of_fits(results: Results) -> dict[str, dict[tuple[str | None, str | None], float | None]]:
+    """Give every model's values of the primary metric by single fit, in the results' order."""
+    found: dict[str, dict[tuple[str | None, str | None], float | None]] = {}
+    for record in results.folds:
+        if is_metric(record, results.primary_metric):
+            found.setdefault(record.model, {})[record.repeat, record.fold] = record.value
+    return found
 
 
 def name_parts(parts: Iterable[Artist], key: str) -> None:
@@ -344,7 +343,7 @@ def by_slice(
     if whole is not None:
         ax.axvline(whole, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
     for place, (value, record) in enumerate(rows):
-        parts = _draw_value(ax, with_limits(record), place, index)
+        parts = draw_value(ax, with_limits(record), place, index)
         parts.append(write_beside(ax, place, name_of(names, value)))
         if value in flagged:
             parts.append(write_beside(ax, place, say("chart.flagged"), right=True))
@@ -353,13 +352,14 @@ def by_slice(
     write_title(ax, None, model)
 
 
-def _draw_value(
+def draw_value(
     axes: Axes,
     found: tuple[float | None, float | None, float | None],
-    place: int,
+    place: float,
     index: int,
     *,
     width: float = 2.0,
+    **look: Any,
 ) -> list[Artist]:
     """Draw a value with its limits, in the colour and with the marker of a model."""
     value, low, high = found
@@ -370,9 +370,8 @@ def _draw_value(
             [low, high], [place] * 2, color=mark.colour, linewidth=width, solid_capstyle="butt"
         )
     if value is not None:
-        parts += axes.plot(
-            [value], [place], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none"
-        )
+        own: dict[str, Any] = {"marker": mark.marker, "color": mark.colour, "markersize": 6.5}
+        parts += axes.plot([value], [place], linestyle="none", **own | look)
     return parts
 
 
@@ -412,7 +411,7 @@ def values(
         text = say("chart.no_value")
         if value is not None:
             text = f"{number(value, decimals)} {interval(low, high, decimals)}"
-        parts = _draw_value(ax, (value, low, high), place, index)
+        parts = draw_value(ax, (value, low, high), place, index)
         parts += [write_beside(ax, place, name_of(names, model)), write_beside(ax, place, text, right=True)]
         for number_of_part, part in enumerate(parts):
             part.set_gid(own_id(ax, index, f"value-{number_of_part}"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalreport.plots.lookups import outcomes_of
 from evalreport.plots.style import INK, MUTED, NEW_AXES, SOLID, chart, mark_of, report_style, to_svg
 from evalreport.results import Results
 from evalreport.texts import say
@@ -223,7 +224,7 @@ def count_sets(
     """
     from matplotlib.patches import Circle
 
-    tp, fp, fn, tn = _counts(results, model, label if label is not None else results.positive)
+    tp, fp, fn, tn = outcomes_of(results, model, label if label is not None else results.positive)
     whole = max(tp + fn, tp + fp, 1.0)
     radii = [math.sqrt((tp + other) / whole) for other in (fn, fp)]
     apart = _distance(radii[0], radii[1], math.pi * tp / whole)
@@ -246,16 +247,6 @@ def count_sets(
     ax.set_axis_off()
     if name is not None:
         ax.set_title(name, fontsize=9, parse_math=False)
-
-
-def _counts(results: Results, model: str, positive: str | None) -> tuple[float, float, float, float]:
-    cells = [cell for cell in results.confusion if cell.model == model]
-    kinds = [(cell.true == positive, cell.predicted == positive, cell.count) for cell in cells]
-    tp, fp, fn, tn = (
-        sum(number for t, p, number in kinds if (t, p) == kind)
-        for kind in ((True, True), (False, True), (True, False), (False, False))
-    )
-    return tp, fp, fn, tn
 
 
 def _distance(first: float, second: float, overlap: float) -> float:
@@ -303,6 +294,18 @@ class Figure:
     columns: int = 1
     outer: bool = False
     shared: bool = False
+
+    def in_columns(self, *, height: float) -> Figure:
+        """Lay its panels, which share their axes, out in up to three columns; ``height`` is that of a row."""
+        columns = min(len(self.draw), 3)
+        return replace(
+            self,
+            width=4.6 if columns == 1 else 3.1 * columns,
+            height=height * -(-len(self.draw) // columns),
+            columns=columns,
+            outer=True,
+            shared=True,
+        )
 
     @property
     def narrow(self) -> bool:

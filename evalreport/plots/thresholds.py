@@ -17,11 +17,11 @@ from evalreport.plots.curves import (
     mark_fifths,
     name_of,
     own_id,
-    place_of_model,
     prevalence_of,
     shown_models,
     write_title,
 )
+from evalreport.plots.lookups import place_of_model
 from evalreport.plots.style import BEHIND, DASHED, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
 from evalreport.results import EQUAL_ERRORS, ResidualRecord, Results

@@ -16,17 +16,19 @@ from datetime import datetime
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import jinja2
 from jinja2.bccache import Bucket
 from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
 
 from evalreport.errors import OutputError
 from evalreport.plots.style import FONT_FOLDER, MARKS, TOKENS, inline
 from evalreport.report.brand import (
     TOKEN,
+    Brand,
     TemplateError,
     brand_of,
     check_templates,
@@ -38,10 +40,6 @@ from evalreport.report.naming import visible, without_missing_glyphs
 from evalreport.report.sections import Described
 from evalreport.report.view import View
 from evalreport.texts import Message, group_of, in_words, say
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 
 PART = re.compile(
     r'<section id="(?P<section>[\w-]+)"'
@@ -138,10 +136,11 @@ def html_page(
         Of the run: its day stands at the top.
     """
     env = environment(templates)
-    css = with_colours(source(env, "report.css"), brand_of(templates))
+    brand = brand_of(templates)
+    css = with_colours(source(env, "report.css"), brand)
     style = css + source(env, "brand.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
     script = source(env, "report.js")
-    page = _page(view, sections, figures, title=title, templates=templates, time=time, medium="html",
+    page = _page(env, brand, view, sections, figures, title=title, time=time, medium="html",
                  style=style, script=script, policy=policy_of(style, script))  # fmt: skip
     return with_anchors(page)
 
@@ -165,32 +164,29 @@ def paper_page(
     css = with_colours(source(env, "report.css"), brand)
     style = for_paper(css + source(env, "print.css") + source(env, "brand.css"))
     style += running_foot(brand) + font_faces("ttf")
-    return _page(view, sections, figures, title=title, templates=templates, time=time,
-                 medium="brief" if brief else "full", style=style, script="", policy="",
+    return _page(env, brand, view, sections, figures, title=title, time=time,
+                 medium="brief" if brief else "full", style=style,
                  colours=light_tokens(css))  # fmt: skip
 
 
 def _page(
+    env: Sandbox,
+    brand: Brand,
     view: View,
     sections: tuple[Described, ...],
     figures: Mapping[str, str],
     *,
     title: str | None,
-    templates: Path | None,
     time: datetime,
     medium: str,
     style: str,
-    script: str,
-    policy: str,
+    script: str = "",
+    policy: str = "",
     colours: Mapping[str, str] | None = None,
 ) -> str:
-    from markupsafe import Markup
-
     def paint(token: str) -> str:
         return f"var(--{token})" if colours is None else colours[token]
 
-    env = environment(templates)
-    brand = brand_of(templates)
     context = {
         "title": title or say("report.title", n=len(view.models), number=in_words(len(view.models))),
         "date": day(time),
@@ -219,8 +215,6 @@ def _page(
 
 def _parts(env: Sandbox, context: dict[str, Any], sections: tuple[Described, ...]) -> Callable[[str], Markup]:
     """Give the function by which the page asks for a section; one that has nothing to say is empty."""
-    from markupsafe import Markup
-
     described = {section.name: section for section in sections}
 
     def part(name: str) -> Markup:
@@ -427,8 +421,6 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
     UsageError
         When the user's folder does not exist.
     """
-    import jinja2
-
     built_in = jinja2.FileSystemLoader(template_folder())
     loaders: list[jinja2.BaseLoader] = [built_in, jinja2.PrefixLoader({"evalreport": built_in})]
     if user_folder is not None:
@@ -462,8 +454,6 @@ def rendered(env: Sandbox, template: str, context: dict[str, Any]) -> str:
     TemplateError
         When the template cannot be rendered, whatever it did: it is not ours.
     """
-    import jinja2
-
     try:
         return env.get_template(template).render(context)
     except jinja2.TemplateSyntaxError as error:
@@ -506,13 +496,12 @@ def source(env: Sandbox, name: str) -> str:
 
 def font_faces(kind: str) -> str:
     """Give the shipped fonts as CSS, embedded; ``kind`` is ``woff2`` for browsers or ``ttf`` for the PDF."""
-    mime = {"woff2": "font/woff2", "ttf": "font/ttf"}[kind]
     faces = []
     for family, file, weight in (("Inter", "Regular", 400), ("Inter", "SemiBold", 600)):
         data = base64.b64encode((FONT_FOLDER / f"Inter-{file}.{kind}").read_bytes()).decode()
         faces.append(
             f"@font-face{{font-family:{family};font-weight:{weight};font-display:swap;"
-            f"src:url(data:{mime};base64,{data})}}"
+            f"src:url(data:font/{kind};base64,{data})}}"
         )
     return "\n".join(faces) + "\n"
 
@@ -537,9 +526,9 @@ def hiding_rules(keys: list[str]) -> str:
 
 def breakable(name: str) -> Markup:
     """Allow a name to break after its joints, as in ``random_`` ``forest``."""
-    from markupsafe import Markup, escape
-
-    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name)))
+    return Markup("<wbr>").join(
+        Markup.escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name))
+    )
 
 
 LONGEST_UNBROKEN = 20
@@ -567,10 +556,9 @@ def unbroken(text: object) -> Markup:
     >>> str(unbroken("by the mid-p test"))
     'by the <span class="unbroken">mid-p</span> test'
     """
-    from markupsafe import Markup, escape
 
     def one(word: str) -> Markup:
-        within = escape(word)
+        within = Markup.escape(word)
         short = "-" in word and len(word) <= LONGEST_UNBROKEN
         return Markup('<span class="unbroken">{}</span>').format(within) if short else within
 

@@ -30,8 +30,6 @@ from evalreport.texts import Message, named, say
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from evalreport.results import Results
-
 
 STYLES = {"pass": "green", "fail": "red", "undecided": "yellow"}
 """Colours of the outcomes of gates in a terminal."""
@@ -247,10 +245,10 @@ def _lines(view: View, board: leaderboard.Leaderboard) -> list[Line]:
     for row, letters in zip(board.rows, groups, strict=True):
         difference = p = ""
         record = None
-        if reference is not None and row.model is not reference:
-            record = _ahead(view, row.model.id, reference.id)
-        if reference is not None and row.model is reference:
+        if row.model is reference:
             difference = say("leaderboard.reference")
+        elif reference is not None:
+            record = _ahead(view, row.model.id, reference.id)
         if record is not None:
             size = numbers.number(record.difference, decimals, signed=True)
             difference = f"{size} {interval_of(view, record, decimals)}".strip()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from evalreport.numbers import percent
+from evalreport.numbers import count, percent
 from evalreport.texts import Text, named, say, spoken
 
 if TYPE_CHECKING:
@@ -143,6 +143,12 @@ def spelling(key: MetricKey) -> str:
     """Give the command line's spelling of a metric: ``f1``, ``f1_macro``, ``recall[class=3]``."""
     text = key.metric + (f"_{key.average}" if key.average else "")
     return text + (f"[class={key.label}]" if key.label is not None else "")
+
+
+def count_range(counts: Collection[float]) -> str:
+    """Write the least and the largest of some counts; one where they are the same."""
+    low, high = count(min(counts)), count(max(counts))
+    return low if low == high else say("report.range", low=low, high=high)
 
 
 def listed(names: list[str], limit: int = 6) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import decimals_of, interval
+from evalreport.numbers import MISSING, decimals_of, interval, number
+from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
 from evalreport.report.naming import (
@@ -60,6 +60,11 @@ class View:
         """Give the model of that name."""
         return next(m for m in self.models if m.id == name)
 
+    @property
+    def names(self) -> dict[str, str]:
+        """What each model is called, as charts ask for it."""
+        return {model.id: model.name for model in self.models}
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -74,23 +79,32 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, headed by a model or by a label; ``key`` says which models a labelled row is about."""
+    """A row of a table, headed by a model or by a label; ``key`` says which models a labelled row is about.
+
+    A single text instead of several cells spans all columns; ``about`` explains the label, not on paper.
+    """
 
     model: Model | None
     cells: tuple[Cell | str, ...]
     label: str = ""
     key: str = ""
+    about: str = ""
+
+
+def pair_row(a: Model, b: Model, cells: tuple[Cell | str, ...]) -> Row:
+    """Give the row of a difference, a less b."""
+    return Row(None, cells, f"{a.name} \u2212 {b.name}", f"{a.key} {b.key}")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows below their headings: of the column that heads the rows, ``first``, then of each cell.
+    """Rows below their headings: of the column that heads the rows, ``first``, then of each cell a text or a model.
 
     ``look`` is the class of the table, ``kinds`` those of its columns: by place ``text`` or a class; else a number.
     """
 
     title: str
-    headings: tuple[str, ...]
+    headings: tuple[str | Model, ...]
     rows: tuple[Row, ...]
     note: str = ""
     look: str = "tests"
@@ -111,16 +125,34 @@ class Tables:
     text: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A row of a map: its name, its number of examples, and for each model a text and how red it is."""
+
+    label: str
+    n: str
+    cells: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Rows by models; ``heading`` and ``text`` are the section's where it is a map alone, ``confusions`` of classes."""
+
+    title: str
+    models: tuple[Model, ...]
+    rows: tuple[MapRow, ...]
+    note: str
+    heading: str = ""
+    text: str = ""
+    confusions: tuple[str, ...] = ()
+
+
 def view_of(results: Results) -> View:
     """Look at results from the report's side."""
     short = short_names(results.models)
-    rank = {r.model: r.rank for r in results.ranking}
-    ranked = sorted(
-        results.models, key=lambda name: (rank.get(name, len(rank) + 1), results.models.index(name))
-    )
     models = [
         Model(name, short[name], f"m{i}", i, mark_of(i).symbol, visible(name))
-        for i, name in enumerate(ranked)
+        for i, name in enumerate(lookups.ranked(results))
     ]
     overall = {(r.model, key_of(r)): r for r in reversed(results.metrics) if r.slice is None}
     primary = find_key(results.primary_metric, list(dict.fromkeys(key_of(r) for r in results.metrics)))
@@ -169,6 +201,33 @@ def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None
     return view.overall.get((model, key))
 
 
+def value_of(view: View, model: Model, key: MetricKey) -> float | None:
+    """Give one model's value of one number over all examples."""
+    record = view.overall.get((model.id, key))
+    return None if record is None else record.value
+
+
+def value_cell(record: MetricRecord | None, decimals: int) -> Cell:
+    """Write a value with its recommended interval; one that is missing with its reason."""
+    value, low, high = lookups.with_limits(record)
+    note = "" if record is None else record.reason or ""
+    return Cell(MISSING, note=note) if value is None else limited_cell(value, low, high, decimals, note=note)
+
+
+def limited_cell(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    decimals: int = 3,
+    *,
+    signed: bool = False,
+    note: Text = "",
+) -> Cell:
+    """Write a value with its limits, by which a sortable table sorts it."""
+    limits = interval(low, high, decimals, signed=signed)
+    return Cell(number(value, decimals, signed=signed), limits, value, note)
+
+
 def ranking_record(view: View, model: str) -> RankingRecord | None:
     """Give one model's place."""
     return next((r for r in view.results.ranking if r.model == model), None)
@@ -177,45 +236,26 @@ def ranking_record(view: View, model: str) -> RankingRecord | None:
 def metric_decimals(view: View, key: MetricKey) -> int:
     """Give the decimals of one metric's values, the same for all models."""
     return decimals_of(
-        record.standard_error or _error_from_width(record)
+        record.standard_error or lookups.quarter(*lookups.with_limits(record)[1:])
         for record in view.results.metrics
         if key_of(record) == key and record.slice is None
     )
 
 
-def _error_from_width(record: MetricRecord) -> float | None:
-    first = record.intervals[0] if record.intervals else None
-    return None if first is None else _quarter(first.low, first.high)
-
-
-def _quarter(low: float | None, high: float | None) -> float | None:
-    return None if low is None or high is None else (high - low) / 4
-
-
 def difference_decimals(view: View, key: MetricKey) -> int:
     """Give the decimals of one metric's differences, the same for all pairs."""
     return decimals_of(
-        _quarter(c.low, c.high)
+        lookups.quarter(c.low, c.high)
         for c in view.results.comparisons
         if c.recommended and key_of(c) == key and c.slice is None
     )
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
-    """Give the recommended comparison a - b, turned round where the results hold b - a.
-
-    On the primary metric its limits are the pair's one interval, that of the verdict.
-    """
-    for record in view.results.comparisons:
-        if not record.recommended or record.slice is not None or key_of(record) != key:
-            continue
-        if {record.a, record.b} == {a, b}:
-            found = record if record.a == a else _turned(record)
-            verdict = verdict_between(view, a, b) if key == view.primary else None
-            if verdict is None:
-                return found
-            return dataclasses.replace(found, level=verdict.level, low=verdict.low, high=verdict.high)
-    return None
+    """Give the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
+    return lookups.comparison_between(
+        view.results, a, b, about=lambda record: key_of(record) == key, decided=key == view.primary
+    )
 
 
 def interval_of(view: View, record: ComparisonRecord, decimals: int) -> str:
@@ -225,43 +265,23 @@ def interval_of(view: View, record: ComparisonRecord, decimals: int) -> str:
     return interval(record.low, record.high, decimals, signed=True, excluded=excluded)
 
 
-def _turned(record: ComparisonRecord) -> ComparisonRecord:
-    assert record.b is not None
-    low, high = _negated(record.high), _negated(record.low)
-    return dataclasses.replace(
-        record, a=record.b, b=record.a, difference=_negated(record.difference), low=low, high=high
-    )
-
-
-def _negated(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value
-
-
 def verdict_between(
     view: View, a: str, b: str, records: tuple[VerdictRecord, ...] | None = None
 ) -> VerdictRecord | None:
-    """Give the verdict of a seen from b, turned round where the results hold b seen from a.
-
-    ``records`` are the verdicts to look in: by default those on the primary metric.
-    """
-    for record in view.results.verdicts if records is None else records:
-        if record.about == (a, b):
-            return record
-        if record.about == (b, a):
-            return _verdict_turned(record)
-    return None
+    """Give the verdict of a seen from b, among those on the primary metric or among ``records``."""
+    return lookups.verdict_between(view.results.verdicts if records is None else records, a, b)
 
 
-def _verdict_turned(record: VerdictRecord) -> VerdictRecord:
-    # Seen from the other side, "not worse by more than the margin" leaves everything open.
-    other = {"better": "worse", "worse": "better", "non-inferior": "undecided"}
-    return dataclasses.replace(
-        record,
-        about=(record.about[1], record.about[0]),
-        verdict=other.get(record.verdict, record.verdict),  # type: ignore[arg-type]
-        low=_negated(record.high),
-        high=_negated(record.low),
-    )
+def verdict_word(view: View, a: Model, b: Model) -> str:
+    """Give the kind of the verdict of a seen from b; undecided where there is none."""
+    record = verdict_between(view, a.id, b.id)
+    return "undecided" if record is None else record.verdict
+
+
+def leading_comparison(view: View, key: MetricKey) -> ComparisonRecord | None:
+    """Give the first comparison by the test that leads on a metric."""
+    records = (r for r in view.results.comparisons if r.recommended and r.slice is None)
+    return next((r for r in records if key_of(r) == key), None)
 
 
 def text_of(view: View, text: Text) -> str:

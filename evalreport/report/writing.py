@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -382,53 +381,22 @@ def _ways(
     options: OutputOptions,
     data: bytes,
 ) -> Documents:
-    return {
-        FILES["html"]: (partial(_html, view, sections, svgs, options),),
-        FILES["pdf"]: (
-            partial(_paper, view, svgs, options),
-            partial(_pdf, data, run_time(options.time)),
-        ),
-        FILES["md"]: (partial(_markdown, view, options),),
-    }
-
-
-def _html(
-    view: View, sections: tuple[Described, ...], svgs: Mapping[str, str], options: OutputOptions
-) -> bytes:
-    from evalreport.report.html import html_page
-
-    return _encoded(
-        html_page(
-            view,
-            sections,
-            svgs,
-            title=options.title,
-            templates=options.templates,
-            time=run_time(options.time),
-        )
-    )
-
-
-def _paper(view: View, svgs: Mapping[str, str], options: OutputOptions) -> str:
-    from evalreport.report.html import paper_page
+    from evalreport.report.html import html_page, paper_page, pdf_bytes
+    from evalreport.report.markdown import summary_markdown
     from evalreport.report.sections import describe
 
-    brief = options.detail == "brief"
-    kept = describe(view, brief=brief)
-    return paper_page(view, kept, svgs, title=options.title, templates=options.templates, brief=brief,
-                      time=run_time(options.time))  # fmt: skip
-
-
-def _pdf(data: bytes, time: datetime, page: str) -> bytes:
-    from evalreport.report.html import pdf_bytes
-
-    return pdf_bytes(page, data, time=time)
-
-
-def _markdown(view: View, options: OutputOptions) -> bytes:
-    from evalreport.report.markdown import summary_markdown
-
-    return _encoded(summary_markdown(view, title=options.title, templates=options.templates))
+    time, brief = run_time(options.time), options.detail == "brief"
+    html = partial(html_page, title=options.title, templates=options.templates, time=time)
+    paper = partial(paper_page, title=options.title, templates=options.templates, time=time, brief=brief)
+    markdown = partial(summary_markdown, view, title=options.title, templates=options.templates)
+    return {
+        FILES["html"]: (partial(html, view, sections, svgs), _encoded),
+        FILES["pdf"]: (
+            lambda: paper(view, describe(view, brief=brief), svgs),
+            partial(pdf_bytes, attachment=data, time=time),
+        ),
+        FILES["md"]: (markdown, _encoded),
+    }
 
 
 def _encoded(text: str) -> bytes:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Canvas
 import evalreport
 from evalreport.errors import UsageError
 from evalreport.metrics.curves import CURVES
-from evalreport.plots import curves, thresholds
+from evalreport.plots import curves, lookups, thresholds
 from evalreport.plots.style import to_svg
 from evalreport.report import render
 from evalreport.report.sections import curves as curves_section
@@ -275,7 +275,7 @@ def test_every_chart_draws_on_the_given_axes(name):
     canvas = Canvas()
     axes = canvas.subplots()
     assert DRAWINGS[name](results, axes) is axes
-    index = curves.place_of_model(results, HOSTILE)
+    index = lookups.place_of_model(results, HOSTILE)
     assert any((line.get_gid() or "").startswith(f"m{index}--") for line in axes.get_lines())
     svg = to_svg(canvas, name="x", title="t", description="d")
     assert "<script>" not in svg
@@ -310,16 +310,17 @@ def test_the_sections_say_what_the_results_hold():
     found = sections["thresholds"]
     first = view_of(two_models()).models[0]
     assert found.heading.startswith("Thresholds: within 10 % false alarms")
-    assert [row.model.id for row in found.rows] == [m.id for m in view_of(two_models()).models]
-    assert "Cost by example" in [row.label for row in found.every]
+    assert [model.id for model in found.table.headings] == [m.id for m in view_of(two_models()).models]
+    rows_by_label = {row.label: row for row in found.table.rows}
+    assert "Cost by example" in rows_by_label
     (point,) = (
         p
         for p in two_models().operating_points
         if (p.model, p.criterion, p.at) == (first.id, "fixed_fpr", 0.1)
     )
-    place = found.heads.index("false alarms \u2264 10 %")
-    cell = found.rows[0].cells[place]
-    assert (cell.found, cell.alarms) == (f"{point.tp:,.0f}", f"{point.fp:,.0f}")
+    cell = rows_by_label["false alarms \u2264 10 %; recall"].cells[0]
+    assert cell.value == f"{point.tp:,.0f} / {point.fp:,.0f}"
+    assert "as given" in rows_by_label
     assert len(found.curves) == 1
     assert len(found.changes) == 2
     assert [row.model.id for row in sections["gains"].table.rows] == ["proba"]

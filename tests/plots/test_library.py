@@ -15,7 +15,8 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport import plots
-from evalreport.plots.curves import contenders, name_of, place_of_model, ranked
+from evalreport.plots.curves import contenders, name_of
+from evalreport.plots.lookups import place_of_model, ranked
 from evalreport.plots.pairs import difference_rows
 from evalreport.plots.pictures import panels
 from evalreport.plots.style import GREY, mark_of, report_style, to_svg

@@ -129,9 +129,10 @@ def test_a_learning_curve_says_where_models_are_compared() -> None:
     """The largest size is marked; the fitted law stands with its reason or its numbers."""
     learning = sections(evaluated(sized(), task="binary"))["learning"]
     assert learning.heading.startswith("Learning curves: from ")
-    assert [(row.model.id, row.x) for row in learning.points if row.used] == [("a", "80"), ("b", "80")]
-    assert len(learning.fits) == 2
-    assert all(fit.reason or fit.formula for fit in learning.fits)
+    used = [row for row in learning.points.rows if not isinstance(row.cells[0], str)]
+    assert [(row.model.id, row.cells[0].value) for row in used] == [("a", "80"), ("b", "80")]
+    assert len(learning.fits.rows) == 2
+    assert all(row.cells[0] for row in learning.fits.rows)
 
 
 def test_a_complexity_curve_repeats_that_its_choice_is_optimistic() -> None:
@@ -195,25 +196,22 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
     from matplotlib import pyplot as plt
 
     from evalreport.plots.estimates import (
-        Bar,
-        Course,
-        Dot,
         EstimatorRow,
         LearningCurve,
-        Predicted,
-        course,
+        bias_variance,
+        bias_variance_course,
         estimates,
         learning,
-        replicate_predictions,
-        stacked_parts,
+        replicate_lines,
     )
 
-    line = ((1.0, 2.0), (0.5, 0.4))
+    found = evaluated(replicated(), task="regression")
+    model = found.models[0]
     drawn = [
-        estimates([EstimatorRow(".632", (Dot(0.2, 0.1, 0.3, 0, "m0"), Dot(0.3, None, None, 1, "m1")))]),
-        stacked_parts([Bar("a", 0.2, -0.05, 0.0, 0.15, 0.1, 0.2, "m0")]),
-        course(Course((1.0, 2.0, 30.0), (3.0, 2.0, 1.0), (0.1, 0.5, 2.0), (3.1, 2.5, 3.0))),
-        replicate_predictions(Predicted((line,), line, line, 0, "m0")),
+        estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
+        bias_variance(found),
+        bias_variance_course(found, model),
+        replicate_lines(found, model),
         learning([LearningCurve("a", ((10.0, 0.4, 0.3, 0.5), (20.0, 0.3, 0.2, 0.4)), (), 20.0, 0, "m0")]),
     ]
     assert len({id(axes.figure) for axes in drawn}) == len(drawn)

@@ -294,6 +294,6 @@ def test_an_axis_has_round_ticks_at_every_width() -> None:
     """However wide the differences are, one to five ticks stand on the axis, 0 among them."""
     for k in range(-300, 301):
         width = 10.0 ** (k / 40)
-        ticks = leaderboard._ticks(-0.9 * width, 0.1 * width, lambda value: value)
+        ticks = leaderboard.Axis(-0.9 * width, 0.1 * width).ticks()
         assert 1 <= len(ticks) <= 5
         assert "0" in [text for _, text in ticks]

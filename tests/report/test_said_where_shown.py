@@ -12,7 +12,7 @@ import evalreport as er
 from evalreport.metrics.registry import METRICS
 from evalreport.report.html import held, unbroken
 from evalreport.report.sections import cases, curves, estimates
-from evalreport.report.view import view_of
+from evalreport.report.view import Row, Table, view_of
 from evalreport.results import Results
 from evalreport.texts import has
 
@@ -121,9 +121,9 @@ def test_predictions_of_several_fits_are_not_called_examples() -> None:
 
 def test_estimates_of_one_kind_are_one_table() -> None:
     """A row for each metric, headed by the estimator; with two estimators each metric keeps its table."""
-    rows = (estimates.EstimateRow("5 folds", "about", ()), estimates.EstimateRow("Hold-out", "about", ()))
-    one, two = (estimates.EstimateTable(metric, rows[:1]) for metric in ("F1", "MCC"))
+    rows = (Row(None, (), "5 folds", about="about"), Row(None, (), "Hold-out", about="about"))
+    one, two = (Table("", (), rows[:1], first=metric) for metric in ("F1", "MCC"))
     (together,) = estimates._together((one, two))
-    assert (together.metric, [row.label for row in together.rows]) == ("5 folds", ["F1", "MCC"])
-    several = (one, estimates.EstimateTable("MCC", rows))
+    assert (together.first, [row.label for row in together.rows]) == ("5 folds", ["F1", "MCC"])
+    several = (one, Table("", (), rows, first="MCC"))
     assert estimates._together(several) == several

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
+from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
 from evalreport.records import HistoryRecord
 from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.results import AuditRecord
-from evalreport.texts import Message, coded, has, named, say
-
-if TYPE_CHECKING:
-    from evalreport.results import AuditRecord
+from evalreport.texts import Message, coded, named, say
 
 
 def describe(view: View) -> Tables | None:
@@ -43,9 +40,8 @@ def describe(view: View) -> Tables | None:
 
 def _row(view: View, record: HistoryRecord) -> Row:
     missing = record.difference is None
-    decimals = 4
-    if record.low is not None and record.high is not None:
-        decimals = numbers.decimals_of([(record.high - record.low) / 4])
+    spread = quarter(record.low, record.high)
+    decimals = 4 if spread is None else numbers.decimals_of([spread])
     difference = numbers.number(record.difference, decimals, signed=True)
     if record.low is not None:
         difference += f" {numbers.interval(record.low, record.high, decimals, signed=True)}"
@@ -72,21 +68,17 @@ def describe_audit(view: View) -> Tables | None:
     records = view.results.audit
     if not records:
         return None
-    alarms = [
-        sum(r.alarm and (r.question in OF_MODELS) == of_models for r in records)
-        for of_models in (True, False)
-    ]
+    own = {of: [r for r in records if (r.question in OF_MODELS) == of] for of in (True, False)}
+    alarms = {of: sum(r.alarm for r in found) for of, found in own.items()}
     heads = ("audit.about", "audit.answer", "audit.size", "table.test", "audit.p_one", "audit.p_all")
-    parts = [(title, [r for r in records if (r.question in OF_MODELS) == of_models])
-             for title, of_models in (("audit.models", True), ("audit.data", False))]  # fmt: skip
     tables = [
-        Table(say(title), tuple(map(say, heads)), tuple(_line(view, r) for r in own), first=say("audit.asked"),
+        Table(say(title), tuple(map(say, heads)), tuple(_line(view, r) for r in own[of]), first=say("audit.asked"),
               kinds=("about", "remark", "ours", "ours"))
-        for title, own in parts if own
+        for title, of in (("audit.models", True), ("audit.data", False)) if own[of]
     ]  # fmt: skip
     note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))
     tables[-1] = replace(tables[-1], note=note)
-    return Tables(tuple(tables), say("audit.found", of_models=alarms[0], of_data=alarms[1]))
+    return Tables(tuple(tables), say("audit.found", of_models=alarms[True], of_data=alarms[False]))
 
 
 def describe_nights(view: View) -> Figure | None:
@@ -131,11 +123,7 @@ def _line(view: View, record: AuditRecord) -> Row:
 
 
 def _test(name: str | None) -> str:
-    return (
-        named("audit.test", name)
-        if name is not None and has(f"audit.test.{name}")
-        else label_of("test", name)
-    )
+    return "" if name is None else named("audit.test", name, label_of("test", name))
 
 
 OF_MODELS = ("worse", "worse_this_run", "slice")

@@ -8,6 +8,7 @@ from itertools import groupby
 from math import isfinite
 
 from evalreport import numbers
+from evalreport.plots.lookups import confusion_of, outcomes_of
 from evalreport.report.naming import (
     MetricKey,
     in_sentence,
@@ -17,9 +18,19 @@ from evalreport.report.naming import (
     shorten,
     visible,
 )
-from evalreport.report.view import Cell, Model, Row, Table, View, metric_decimals, metric_record, text_of
+from evalreport.report.view import (
+    Cell,
+    Model,
+    Row,
+    Table,
+    View,
+    metric_decimals,
+    metric_record,
+    text_of,
+    value_of,
+)
 from evalreport.results import OperatingPointRecord
-from evalreport.texts import coded, has, in_words, named, say
+from evalreport.texts import coded, in_words, named, say
 
 LONGEST_LABEL = 24
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")
@@ -59,7 +70,7 @@ class Cases:
 
 def describe(view: View) -> Cases | None:
     """Lay out the counts; nothing where answers are neither right nor wrong, nor off by so much."""
-    counts = {m: c for m in view.models if (c := _counts(view, m))}
+    counts = {m: c for m in view.models if (c := confusion_of(view.results, m.id))}
     if counts and view.results.positive is not None:
         return _binary(view, counts, view.results.positive)
     if counts:
@@ -70,30 +81,22 @@ def describe(view: View) -> Cases | None:
 Counts = dict[tuple[str, str], float]
 
 
-def _counts(view: View, model: Model) -> Counts:
-    return {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
-
-
 def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     rows, found = [], []
-    alarms_of = {m: sum(n for (t, p), n in c.items() if t != positive == p) for m, c in counts.items()}
-    most = max(alarms_of.values()) or 1.0
+    most = max(outcomes_of(view.results, m.id, positive)[1] for m in counts) or 1.0
     totals: tuple[float, float] = (0.0, 0.0)
-    for model, cells in counts.items():
-        hits = sum(n for (t, p), n in cells.items() if t == p == positive)
-        positives = sum(n for (t, _), n in cells.items() if t == positive)
-        negatives = sum(cells.values()) - positives
-        missed, alarms = positives - hits, alarms_of[model]
-        totals, whole = (positives, negatives), (positives + negatives) or 1.0
+    for model in counts:
+        hits, alarms, missed, cleared = outcomes_of(view.results, model.id, positive)
+        totals, whole = (hits + missed, alarms + cleared), (hits + missed + alarms + cleared) or 1.0
         found.append(hits)
         rows.append(
             Case(
                 model,
-                Bar(_percent(hits, positives), _percent(missed, positives)),
+                Bar(_percent(hits, totals[0]), _percent(missed, totals[0])),
                 Bar(0.0, _percent(alarms, most)),
                 (
                     numbers.count(hits), numbers.count(missed), numbers.number(1000 * missed / whole, 1),
-                    numbers.count(alarms), numbers.number(1000 * alarms / whole, 1), numbers.count(negatives - alarms),
+                    numbers.count(alarms), numbers.number(1000 * alarms / whole, 1), numbers.count(cleared),
                 ),
             )
         )  # fmt: skip
@@ -128,23 +131,8 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
             say("cases.confused", true=shorten(t, 12), predicted=shorten(p, 12), count=numbers.count(count))
             for count, t, p in mistakes[:3]
         )
-        rows.append(
-            Case(
-                model,
-                Bar(_percent(right, n), _percent(n - right, n)),
-                None,
-                (
-                    numbers.count(right),
-                    numbers.count(n - right),
-                    numbers.number(1000 * (n - right) / n, 1),
-                    confused,
-                ),
-            )
-        )
-    best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
-    known = {"best": best.name, "worst": worst.name, "n": numbers.count(n)}
-    counted = {"fewest": numbers.count(wrong[best]), "most": numbers.count(wrong[worst])}
-    heading = say("cases.err_one" if len(rows) == 1 or best is worst else "cases.err", **known, **counted)
+        rows.append(_right_and_wrong(model, right, n, confused))
+    heading = _fewest_and_most(wrong, n, "err")
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
     several = n > view.results.n
     groups = (say("cases.all_predictions" if several else "cases.all_examples", n=numbers.count(n)),)
@@ -154,26 +142,17 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
 
 def _errors(view: View) -> Cases | None:
     keys = [MetricKey(name) for name in ERRORS]
-    keys = [
-        key
-        for key in keys
-        if any((r := metric_record(view, m.id, key)) and r.value is not None for m in view.models)
-    ]
+    keys = [key for key in keys if any(value_of(view, m, key) is not None for m in view.models)]
     if not keys:
         return None
     rows = []
     # All are in the target's units: they have the decimals of the mean absolute error.
     decimals = metric_decimals(view, keys[min(1, len(keys) - 1)])
     for model in view.models:
-        cells = []
-        for key in keys:
-            record = metric_record(view, model.id, key)
-            value = None if record is None else record.value
-            cells.append(Cell(numbers.number(value, decimals), order=value))
-        rows.append(Row(model, tuple(cells)))
+        values = [value_of(view, model, key) for key in keys]
+        rows.append(Row(model, tuple(Cell(numbers.number(value, decimals), order=value) for value in values)))
     heads = tuple(label_of("metric", key.metric) for key in keys)
-    first = metric_record(view, view.models[0].id, keys[0])
-    size = numbers.MISSING if first is None else numbers.number(first.value, decimals)
+    size = numbers.number(value_of(view, view.models[0], keys[0]), decimals)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
     said = [named("cases.error", key.metric, "") for key in keys]
@@ -191,21 +170,29 @@ def _outcomes(view: View) -> Cases | None:
             return None
         n, right = record.trials, record.value * record.trials
         wrong[model] = n - right
-        cells = (numbers.count(round(right, 6)), numbers.count(round(n - right, 6)))
-        rows.append(
-            Case(model, Bar(_percent(right, n), _percent(n - right, n)), None,
-                 (*cells, numbers.number(1000 * (n - right) / n, 1)))
-        )  # fmt: skip
+        rows.append(_right_and_wrong(model, right, n))
     if not rows or not view.greater_is_better:
         return None
-    best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
-    known = {"best": best.name, "worst": worst.name, "n": numbers.count(n)}
-    counted = {"fewest": numbers.count(round(wrong[best], 6)), "most": numbers.count(round(wrong[worst], 6))}
-    heading = say("cases.fail_one" if best is worst else "cases.fail", **known, **counted)
+    heading = _fewest_and_most(wrong, n, "fail")
     heads = tuple(say(f"cases.{name}") for name in ("successes", "failures", "per_1000"))
     return Cases(
         heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), None, ""
     )
+
+
+def _right_and_wrong(model: Model, right: float, n: float, *further: str) -> Case:
+    wrong = n - right
+    counted = (numbers.count(round(right, 6)), numbers.count(round(wrong, 6)))
+    bar = Bar(_percent(right, n), _percent(wrong, n))
+    return Case(model, bar, None, (*counted, numbers.number(1000 * wrong / n, 1), *further))
+
+
+def _fewest_and_most(wrong: dict[Model, float], n: float, kind: str) -> str:
+    """Say which model is wrong least often, and which most often."""
+    best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
+    fewest, most = (numbers.count(round(wrong[m], 6)) for m in (best, worst))
+    key = f"cases.{kind}_one" if best is worst else f"cases.{kind}"
+    return say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
 
 
 def _percent(part: float, whole: float) -> float:
@@ -328,75 +315,44 @@ def _found(view: View, first: str) -> tuple[str, str]:
 
 
 MOST_SENTENCES, LONGEST = 6, 20
-COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
-            ("fixed_recall", 0.9, ""))  # fmt: skip
-"""The criteria that have a column, by name, rate and metric; all others stand in the folded table."""
-READ = ("fixed_fpr", 0.1, "")
-"""The criterion that the heading speaks of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One model at one threshold: positives found and false alarms; or why there is no such threshold."""
-
-    found: str
-    alarms: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRow:
-    """One model's row."""
-
-    model: Model
-    cells: tuple[Found, ...]
+READ = ("fixed_fpr", 0.1)
+"""The criterion that the heading speaks of, and its rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What the section shows; ``every`` (criteria by models) and what follows it are folded away."""
+    """What the section shows: criteria by models, and sentences that are folded away."""
 
     heading: str
-    heads: tuple[str, ...]
-    rows: tuple[FoundRow, ...]
+    table: Table
     note: str
-    models: tuple[Model, ...]
-    every: tuple[Row, ...]
-    every_note: str
     curves: tuple[str, ...]
     changes: tuple[str, ...]
 
 
 def describe_thresholds(view: View) -> Thresholds | None:
-    """Lay out the table of models and criteria; nothing where no threshold was looked for."""
+    """Lay out the table of criteria and models; nothing where no threshold was looked for."""
     points = view.results.operating_points
     if not points:
         return None
-    known = {(p.model, p.criterion, p.at, p.metric if p.criterion == "best" else ""): p for p in points}
-    keys = [key for key in COMPARED if any(own[1:] == key for own in known)]
+    first, decided = points[0], bool(view.results.confusion)
     models = [m for m in view.models if any(p.model == m.id for p in points)]
-    decided = bool(view.results.confusion)
-    given = {m.id: (_as_given(view, m),) if decided else () for m in models}
-    rows = tuple(
-        FoundRow(m, (*given[m.id], *(_found_at(known.get((m.id, *key))) for key in keys))) for m in models
-    )
-    first = points[0]
-    positives, negatives = first.tp + first.fn, first.fp + first.tn
-    label = shorten(visible(view.results.positive or ""), LONGEST)
-    fixed = {m: p for (m, *key), p in known.items() if tuple(key) == READ}
-    return Thresholds(
-        heading=_heading_of(view, fixed),
-        heads=(*((say("evidence.as_given"),) if decided else ()), *(_heading(key) for key in keys)),
-        rows=rows,
-        note=say(
+    notes = (
+        say("thresholds.best_note", level=numbers.percent(view.confidence)),
+        say(
             "evidence.thresholds" if decided else "evidence.thresholds_chosen",
-            label=label,
-            positives=round(positives),
-            negatives=round(negatives),
+            label=shorten(visible(view.results.positive or ""), LONGEST),
+            positives=round(first.tp + first.fn),
+            negatives=round(first.fp + first.tn),
         ),
-        models=tuple(models),
-        every=_every(view, models),
-        every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
+    )
+    given = Row(None, tuple(_as_given(view, m) for m in models), say("evidence.as_given"))
+    rows = (*([given] if decided else []), *_by_criterion(view, models))
+    heading = say("thresholds.chosen_by")
+    return Thresholds(
+        heading=_heading_of(view, {p.model: p for p in points if (p.criterion, p.at) == READ}),
+        table=Table(say("heading.thresholds"), tuple(models), rows, look="metrics", first=heading),
+        note=" ".join(notes),
         curves=_first([text_of(view, r.text) for r in view.results.dominance]),
         changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
     )
@@ -427,25 +383,13 @@ def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
     return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
 
 
-def _as_given(view: View, model: Model) -> Found:
-    cells = [
-        c for c in view.results.confusion if c.model == model.id and c.predicted == view.results.positive
-    ]
-    if not cells:
-        return Found("", "", numbers.MISSING)
-    tp, fp = (
-        round(sum(c.count for c in cells if (c.true == view.results.positive) is right))
-        for right in (True, False)
-    )
-    return Found(numbers.count(tp), numbers.count(fp))
-
-
-def _found_at(point: OperatingPointRecord | None) -> Found:
-    if point is None or point.threshold is None:
-        return Found("", "", numbers.MISSING)
-    if not point.tn and point.fp:
-        return Found("", "", say("evidence.flag_all"))
-    return Found(numbers.count(round(point.tp)), numbers.count(round(point.fp)))
+def _as_given(view: View, model: Model) -> Cell:
+    """Count the positives found and the false alarms of a model's own decisions."""
+    positive = view.results.positive
+    if not any(predicted == positive for _, predicted in confusion_of(view.results, model.id)):
+        return Cell(numbers.MISSING)
+    tp, fp, *_ = outcomes_of(view.results, model.id, positive)
+    return Cell(f"{numbers.count(round(tp))} / {numbers.count(round(fp))}")
 
 
 def _heading(key: tuple[str, float | None, str]) -> str:
@@ -455,17 +399,17 @@ def _heading(key: tuple[str, float | None, str]) -> str:
     return say(f"evidence.{criterion}", rate=at)
 
 
-def _every(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
+def _by_criterion(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
     """Lay out criteria by models: the threshold, what it finds at how many false alarms, and the value there."""
     known = {(p.criterion, p.at, p.metric, p.model): p for p in view.results.operating_points}
     rows = []
     for criterion, at, metric in dict.fromkeys(key[:3] for key in known):
-        own = has(f"thresholds.criterion.{criterion}")
-        label = say(f"thresholds.criterion.{criterion}") if own else _heading((criterion, at, metric))
-        if at is not None and not own:
-            label = say(
-                "thresholds.and_value", label=label, metric=in_sentence(metric_label(MetricKey(metric)))
-            )
+        label = named("thresholds.criterion", criterion, "")
+        if not label:
+            label = _heading((criterion, at, metric))
+            if at is not None:
+                words = in_sentence(metric_label(MetricKey(metric)))
+                label = say("thresholds.and_value", label=label, metric=words)
         cells = tuple(_at(view, known.get((criterion, at, metric, model.id))) for model in models)
         rows.append(Row(None, cells, label))
     return tuple(rows)
@@ -476,12 +420,14 @@ def _at(view: View, point: OperatingPointRecord | None) -> Cell:
         return Cell(numbers.MISSING)
     found, alarms = numbers.count(point.tp), numbers.count(point.fp)
     value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
-    return Cell(_threshold(view, point), f"{found} / {alarms}", below=value)
+    return Cell(f"{found} / {alarms}", _threshold(view, point), below=value)
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:
     """Write a threshold so that it is told from the scores beside it."""
     if point.threshold is None:
         return say("thresholds.no_call")
+    if not point.tn and point.fp:
+        return say("evidence.flag_all")
     scores = [e for r in view.results.score_histograms if r.model == point.model for e in r.edges]
     return numbers.to_digits(point.threshold, numbers.digits_apart(scores))

@@ -20,6 +20,7 @@ from evalreport.plots.curves import (
     prevalence_of,
     roc,
 )
+from evalreport.plots.lookups import confusion_of, with_limits
 from evalreport.plots.pictures import Figure
 from evalreport.plots.thresholds import (
     accuracy_rejection,
@@ -42,7 +43,17 @@ from evalreport.report.naming import (
     shorten,
     visible,
 )
-from evalreport.report.view import Model, Row, Table, View, metric_decimals, metric_record
+from evalreport.report.view import (
+    Map,
+    MapRow,
+    Model,
+    Row,
+    Table,
+    View,
+    metric_decimals,
+    metric_record,
+    value_of,
+)
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
@@ -58,31 +69,11 @@ STEPS = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 @dataclass(frozen=True, slots=True)
-class ClassRow:
-    """One class: its name, its number of examples, and for each model the recall in % and how red it is."""
-
-    label: str
-    n: str
-    cells: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ClassMap:
-    """Recall by class and model, the worst class first; the most frequent confusions in words."""
-
-    title: str
-    models: tuple[Model, ...]
-    rows: tuple[ClassRow, ...]
-    note: str
-    confusions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Curves:
     """Figures side by side, the map of classes, and what is missing and why."""
 
     figures: tuple[Figure, ...]
-    classes: ClassMap | None
+    classes: Map | None
     notes: tuple[str, ...]
 
 
@@ -106,8 +97,8 @@ def describe(view: View) -> Curves | None:
 
 
 def _values(view: View, metric: str) -> dict[str, float]:
-    found = {m.id: metric_record(view, m.id, MetricKey(metric)) for m in view.models}
-    return {model: r.value for model, r in found.items() if r is not None and r.value is not None}
+    found = {m.id: value_of(view, m, MetricKey(metric)) for m in view.models}
+    return {model: value for model, value in found.items() if value is not None}
 
 
 def _figure(
@@ -121,11 +112,10 @@ def _figure(
     **how: object,
 ) -> Figure:
     """Describe a figure of all models; ``about`` says what is drawn where the title says what it shows."""
-    names = {m.id: m.name for m in view.models}
     return Figure(
         name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
-        description=say("curves.described", title=about or title, names=listed(list(names.values()), 12)),
-        draw=(partial(plot, view.results, names=names, **how),),
+        description=say("curves.described", title=about or title, names=listed(list(view.names.values()), 12)),
+        draw=(partial(plot, view.results, names=view.names, **how),),
     )  # fmt: skip
 
 
@@ -269,10 +259,7 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
         )
         if slope is None or slope.value is None or not slope.intervals:
             continue
-        (low, high), (least, most) = (
-            (r.intervals[0].low, r.intervals[0].high) if r is not None and r.intervals else (None, None)
-            for r in (slope, intercept)
-        )
+        (_, low, high), (_, least, most) = with_limits(slope), with_limits(intercept)
         kinds = {
             "overconfident": high is not None and high < 1, "underconfident": low is not None and low > 1,
             "too_low": least is not None and least > 0, "too_high": most is not None and most < 0,
@@ -300,13 +287,11 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
 # --- several classes --------------------------------------------------------------------------------------------------
 
 
-def _class_map(view: View) -> ClassMap | None:
+def _class_map(view: View) -> Map | None:
     results = view.results
     if len(results.classes) < 3 or not results.confusion:
         return None
-    counts: dict[str, dict[tuple[str, str], float]] = {m.id: {} for m in view.models}
-    for cell in results.confusion:
-        counts[cell.model][cell.true, cell.predicted] = cell.count
+    counts = {m.id: confusion_of(results, m.id) for m in view.models}
     models = [m for m in view.models if counts[m.id]]
     totals = {
         label: sum(n for (true, _), n in counts[models[0].id].items() if true == label)
@@ -322,7 +307,7 @@ def _class_map(view: View) -> ClassMap | None:
     names = distinct_names(list(results.classes))
     shown, heads = order[:MOST_CLASSES], models[:MOST_MODELS]
     rows = tuple(
-        ClassRow(
+        MapRow(
             names[label],
             numbers.count(round(totals[label])),
             tuple(_cell(recalls[m.id][label]) for m in heads),
@@ -335,9 +320,8 @@ def _class_map(view: View) -> ClassMap | None:
         say("evidence.models_cut", shown=len(heads), n=len(models)) if len(heads) < len(models) else "",
     ]
     title = _class_title(models, recalls, names)
-    return ClassMap(
-        title, tuple(heads), rows, " ".join(filter(None, notes)), _confusions(models, counts, names, totals)
-    )
+    note, confusions = " ".join(filter(None, notes)), _confusions(models, counts, names, totals)
+    return Map(title, tuple(heads), rows, note, confusions=confusions)
 
 
 def _cell(recall: float) -> tuple[str, int]:
@@ -385,11 +369,11 @@ def _confusions(
 
 
 @dataclass(frozen=True, slots=True)
-class Gains:
+class Figures:
     """The figures, and the numbers of the accuracy-rejection curves."""
 
     figures: tuple[Figure, ...]
-    table: Table | None
+    table: Table | None = None
 
 
 # Name of the figure, of the curve, function.
@@ -401,7 +385,7 @@ CHARTS: tuple[tuple[str, str, Callable[..., Axes]], ...] = (
 )
 
 
-def describe_gains(view: View) -> Gains | None:
+def describe_gains(view: View) -> Figures | None:
     """Lay out the curves that no decision hangs on; nothing where no model gives scores or probabilities."""
     drawn = {c.curve for c in view.results.curves if c.label is None}
     figures = [
@@ -418,7 +402,7 @@ def describe_gains(view: View) -> Gains | None:
     headings, rows = _risks(view)
     note = say("gains.note", level=numbers.percent(view.confidence))
     table = Table(say("gains.box"), headings, rows, note, look="points") if rows else None
-    return Gains(tuple(figures), table)
+    return Figures(tuple(figures), table)
 
 
 def _of_one(view: View, name: str, title: str, plot: Callable[..., Axes], caption: str) -> Figure:
@@ -452,26 +436,15 @@ def _risks(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     return headings, tuple(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Distributions:
-    """Figures of the model that ranks first."""
-
-    figures: tuple[Figure, ...]
-
-
-def describe_distributions(view: View) -> Distributions | None:
+def describe_distributions(view: View) -> Figures | None:
     """Lay out predicted against true values and the errors of the leader; nothing where no values are predicted."""
     first = view.models[0]
     record = next((r for r in view.results.residuals if r.model == first.id), None)
     if record is None:
         return None
-    mae = metric_record(view, first.id, MetricKey("mae"))
-    error = numbers.to_digits(mae.value, 3) if mae is not None and mae.value is not None else ""
-    title = (
-        say("finding.values", model=first.name, error=error)
-        if error
-        else named("distributions.title", "predicted-true")
-    )
+    mae, title = value_of(view, first, MetricKey("mae")), named("distributions.title", "predicted-true")
+    if mae is not None:
+        title = say("finding.values", model=first.name, error=numbers.to_digits(mae, 3))
     bins = [
         (abs(t - p), p, p - t)
         for p, t, low, high in zip(
@@ -489,7 +462,7 @@ def describe_distributions(view: View) -> Distributions | None:
     shown = len(record.predicted)
     some = say("evidence.values_some", shown=shown, n=record.n) if shown < record.n else ""
     values = f"{say('evidence.values')} {some}".strip()
-    return Distributions(
+    return Figures(
         (
             _of_one(view, "predicted-true", title, predicted_true, values),
             _of_one(view, "residuals", trend, residuals, say("evidence.residuals", limits=limits)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
+from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
 from evalreport.records import GateRecord, VerdictRecord, WarningRecord
 from evalreport.report.naming import entry, find_key, listed
@@ -28,12 +29,13 @@ from evalreport.report.view import (
     Model,
     View,
     comparison_between,
-    metric_record,
     over_tasks,
     overall_keys,
     ranked_words,
     text_of,
+    value_of,
     verdict_between,
+    verdict_word,
 )
 from evalreport.texts import Text, coded, in_words, joined, named, say
 
@@ -148,8 +150,8 @@ def _not_comparable(record: VerdictRecord) -> bool:
 
 def _single(view: View) -> str:
     model = view.models[0]
-    record = metric_record(view, model.id, view.primary)
-    if record is None or record.value is None:
+    own = value_of(view, model, view.primary)
+    if own is None:
         return say("decision.no_verdict", metric=view.primary_words)
     known = entry("metric", view.primary.metric)
     rule = next(
@@ -158,11 +160,11 @@ def _single(view: View) -> str:
     if known is None or not known.share_of_right or rule is None:
         value = metric_cell(view, model, view.primary).value
         return say("decision.reaches", model=model.name, metric=view.primary_words, value=value)
-    points = 100 * (record.value - rule.value)
+    points = 100 * (own - rule.value)
     return say(
         "decision.single_more" if points >= 0 else "decision.single_fewer",
         model=model.name,
-        share=numbers.share(record.value, 1.0),
+        share=numbers.share(own, 1.0),
         points=numbers.number(abs(points), 1),
         rule=say(f"decision.rule.{rule.name}", label=majority_label(view)),
     )
@@ -171,16 +173,14 @@ def _single(view: View) -> str:
 def _of_two(view: View) -> str:
     """Say how the leader of two models stands to the other."""
     leader, other = view.models
-    verdict = verdict_between(view, leader.id, other.id)
-    kind = "undecided" if verdict is None else verdict.verdict
+    kind = verdict_word(view, leader, other)
     if kind == "worse":
         kind = "undecided"
     known = {"leader": leader.name, "other": other.name, "metric": view.primary_words}
     if kind == "better":
         again = "_again" if view.results.design in OF_ALGORITHMS else ""
         return say(f"decision.two_better{again}", **known, gap=_gap(view, leader, other), n=_n_fits(view))
-    turned = verdict_between(view, other.id, leader.id)
-    if kind == "undecided" and turned is not None and turned.verdict == "non-inferior":
+    if kind == "undecided" and verdict_word(view, other, leader) == "non-inferior":
         kind, known = "non-inferior", known | {"leader": other.name, "other": leader.name}
     text = say(f"decision.two_{kind.replace('-', '_')}", **known, margin=_margin(view))
     return text + _conflict_clause(view, conflict(view))
@@ -200,9 +200,7 @@ def _of_many(view: View) -> str:
     if not behind:
         if kinds == {"equivalent"}:
             head = say("decision.all_equivalent", **known, margin=_margin(view))
-        elif all(
-            (v := verdict_between(view, leader.id, m.id)) and v.verdict == "equivalent" for m in group[1:]
-        ):
+        elif all(verdict_word(view, leader, m) == "equivalent" for m in group[1:]):
             head = say("decision.equivalent_to_leader", **known, margin=_margin(view))
         elif found is None:
             key = _by_units(
@@ -232,7 +230,7 @@ def _of_many(view: View) -> str:
             fits=_n_fits(view),
         )
     pairs = combinations(group, 2)
-    alike = all((v := verdict_between(view, a.id, b.id)) and v.verdict == "equivalent" for a, b in pairs)
+    alike = all(verdict_word(view, a, b) == "equivalent" for a, b in pairs)
     parts = {"names": _names(group), "size": numbers.to_digits(least, 2), "margin": _margin(view)}
     rest = say("decision.behind", n=len(behind), number=in_words(len(behind)), model=behind[0].name, **parts)
     return say("decision.lead_equivalent" if alike else "decision.lead_together", **known, **parts, rest=rest)
@@ -248,9 +246,8 @@ def _names(group: Sequence[Model]) -> str:
 
 def _against_baseline(view: View, baseline: Model) -> str:
     others = [m for m in view.models if m is not baseline]
-    verdicts = {m: v.verdict for m in others if (v := verdict_between(view, m.id, baseline.id)) is not None}
-    better = [m for m in others if verdicts.get(m) == "better"]
-    worse = [m for m in others if verdicts.get(m) == "worse"]
+    verdicts = {m: verdict_word(view, m, baseline) for m in others}
+    better, worse = ([m for m in others if verdicts[m] == kind] for kind in ("better", "worse"))
     known = {"baseline": baseline.name, "metric": view.primary_words}
     if len(better) == 1:
         return say(
@@ -261,7 +258,7 @@ def _against_baseline(view: View, baseline: Model) -> str:
     if len(worse) == len(others):
         return say("decision.all_behind_baseline", **known, n=len(others), model=others[0].name)
     if len(others) == 1:
-        kind = verdicts.get(others[0], "undecided").replace("-", "_")
+        kind = verdicts[others[0]].replace("-", "_")
         known |= {"leader": others[0].name, "other": baseline.name}
         return say(f"decision.two_{kind}", **known, margin=_margin(view))
     text = say("decision.none_beats_baseline", **known)
@@ -288,8 +285,7 @@ def _conflict_clause(view: View, found: Conflict | None) -> str:
         "size": numbers.to_digits(size, 2),
         "best": found.best.name,
     }
-    whole = say("decision.but_not_on" if len(view.models) > 2 else "decision.but_ahead_on", **known)
-    return whole
+    return say("decision.but_not_on" if len(view.models) > 2 else "decision.but_ahead_on", **known)
 
 
 def _gap_size(view: View, a: Model, b: Model) -> float | None:
@@ -317,9 +313,8 @@ def about(view: View) -> str:
     n, attempts = numbers.count(results.n), at_each(view)
     scores = results.task == "scores"
     parts = [] if scores else [say("decision.examples", n=results.n)]
-    first = results.confusion[0].model if results.confusion else None
-    total = sum(c.count for c in results.confusion if c.model == first)
-    positives = sum(c.count for c in results.confusion if c.model == first and c.true == results.positive)
+    counts = true_counts(results)
+    total, positives = sum(counts.values()), counts.get(results.positive or "", 0.0)
     if attempts:
         alike = attempts["least"] == attempts["most"]
         parts = [say("decision.questions", n=results.n)]
@@ -345,14 +340,8 @@ def about(view: View) -> str:
     if len(view.models) > 1:
         parts.append(say("decision.ranked_by", metric=ranked_words(view)))
     if len(view.models) > 1 and not scores:
-        same = (
-            "decision.own_examples"
-            if results.options.get("join") == "independent"
-            else "decision.same_questions"
-            if attempts
-            else "decision.same_examples"
-        )
-        parts.append(say(same))
+        same = say("decision.same_questions" if attempts else "decision.same_examples")
+        parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     return " · ".join(parts)
 
 
@@ -395,9 +384,8 @@ def _crossing(view: View) -> list[str]:
 
 def _with_limits(gate: GateRecord) -> str:
     """Write a gate's value and its interval with the same decimals."""
-    value, low, high = (float(x or 0.0) for x in (gate.value, gate.low, gate.high))
-    decimals = numbers.decimals_of([(high - low) / 4])
-    return f"{numbers.number(value, decimals)} {numbers.interval(low, high, decimals)}"
+    decimals = numbers.decimals_of([quarter(gate.low, gate.high)])
+    return f"{numbers.number(gate.value, decimals)} {numbers.interval(gate.low, gate.high, decimals)}"
 
 
 def _cautions(view: View) -> list[str]:

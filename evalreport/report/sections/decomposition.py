@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 
 from evalreport import numbers
 from evalreport.plots.estimates import (
-    Bar,
-    Course,
-    Predicted,
+    along_axis,
+    bar_terms,
+    bias_variance,
     course,
-    course_of,
+    course_terms,
+    decomposed,
     leading_parts,
     place_of,
-    replicate_predictions,
-    stacked_parts,
+    replicate_lines,
 )
-from evalreport.plots.pictures import Draw, Figure
+from evalreport.plots.lookups import quarter
+from evalreport.plots.pictures import Figure
 from evalreport.report.naming import shorten, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
 from evalreport.results import SQUARES_OF, DecompositionRecord
-from evalreport.texts import has, named, say
+from evalreport.texts import named, say
 
 MOST_EXAMPLES, MOST_PANELS, LEAST_POINTS, LONGEST_CELL = 6, 6, 3, 40
 TOLD = ("few_replicates", "noise_exceeds_bias")
@@ -47,7 +47,6 @@ def describe(view: View) -> Decomposition | None:
     records = view.results.decomposition
     if not records:
         return None
-    examples = tuple(_examples(view))
     losses = list(dict.fromkeys(r.loss for r in records))
     notes: tuple[str, ...] = ()
     if any(r.loss in SQUARES_OF for r in records):
@@ -57,7 +56,7 @@ def describe(view: View) -> Decomposition | None:
         heading=_heading(view, losses[0]),
         figures=tuple(_figures(view, losses[0])),
         tables=tuple(_table(view, loss) for loss in losses),
-        examples=_examples_table(examples) if examples else None,
+        examples=_examples(view),
         notes=notes,
         table_notes=(say("decomposition.monte_carlo"), say("decomposition.averaged_note")),
         warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
@@ -85,9 +84,7 @@ def _heading(view: View, loss: str) -> str:
 
 def _of(view: View, loss: str) -> list[tuple[Model, DecompositionRecord]]:
     """Give the records of one loss, models in rank order, each along its curve."""
-    return [
-        (m, r) for m in view.models for r in view.results.decomposition if r.model == m.id and r.loss == loss
-    ]
+    return [(view.model(record.model), record) for record in decomposed(view.results, loss)]
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -95,30 +92,27 @@ def _of(view: View, loss: str) -> list[tuple[Model, DecompositionRecord]]:
 
 def _table(view: View, loss: str) -> tuple[str, Table]:
     rows = _of(view, loss)
-    decimals = numbers.decimals_of(
-        (r.high - r.low) / 4 if r.low is not None and r.high is not None else None for _, r in rows
-    )
+    decimals = numbers.decimals_of(quarter(r.low, r.high) for _, r in rows)
     noise = any(r.noise is not None for _, r in rows)
-    along = any(place_of(r) is not None for _, r in rows)
+    placed = any(place_of(r) is not None for _, r in rows)
     names = ("bias", "variance", "unbiased", "biased")
     if loss != "0-1":
         names = ("bias_unbiased", "variance_unbiased", "bias_plug_in", "variance_plug_in")
     by_train = any(r.train_size is not None and r.complexity is None for _, r in rows)
-    heads = [say("decomposition.training_size" if by_train else "decomposition.complexity")] if along else []
+    heads = [say("decomposition.training_size" if by_train else "decomposition.complexity")] if placed else []
     heads += [say("decomposition.expected_loss"), *(say(f"decomposition.{name}") for name in names)]
     heads += [say("decomposition.noise")] if noise else []
     heads += [say("decomposition.averaged")] if loss != "kohavi_wolpert" else []
-    note = f"decomposition.note.{'squared' if loss in SQUARES_OF else loss}"
-    notes = [say(note)] if has(note) else []
+    notes = [named("decomposition.note", "squared" if loss in SQUARES_OF else loss, "")]
     notes += [
         say("decomposition.some_left_out", used=numbers.count(n), total=numbers.count(total))
         for n, total in dict.fromkeys((r.n_unbiased, r.n) for _, r in rows)
         if n is not None and n < total
     ]
     title = named("decomposition.loss", loss, visible(loss))
-    shown = tuple(Row(m, (*([_place(r)] if along else []), *_cells(r, decimals, noise))) for m, r in rows)
+    shown = tuple(Row(m, (*([_place(r)] if placed else []), *_cells(r, decimals, noise))) for m, r in rows)
     label = say("decomposition.box", loss=title)
-    table = Table(label, tuple(heads), shown, " ".join(notes), look="decomposition")
+    table = Table(label, tuple(heads), shown, " ".join(filter(None, notes)), look="decomposition")
     return say("evidence.parts", loss=title), table
 
 
@@ -152,172 +146,115 @@ def _cells(record: DecompositionRecord, decimals: int, noise: bool) -> tuple[Cel
     return tuple(cells)
 
 
-def _examples_table(rows: tuple[Row, ...]) -> Table:
-    heads = (
-        "table.id", "table.true", "decomposition.main_prediction", "decomposition.variance",
-        "decomposition.expected_loss", "decomposition.replicates",
-    )  # fmt: skip
-    note = say("decomposition.examples_note")
-    return Table(say("decomposition.examples"), tuple(map(say, heads)), rows, note, look="examples")
-
-
-def _examples(view: View) -> list[Row]:
+def _examples(view: View) -> Table | None:
     rows = []
     for model in view.models:
         own = [r for r in view.results.example_variance if r.model == model.id][:MOST_EXAMPLES]
         for r in own:
             decimals = 3 if r.loss != "squared" else numbers.decimals_of([r.variance / 10])
-            rows.append(
-                Row(
-                    model,
-                    (
-                        *(
-                            shorten(visible(text), LONGEST_CELL)
-                            for text in (r.id, r.truth, r.main_prediction)
-                        ),
-                        numbers.number(r.variance, decimals),
-                        numbers.number(r.expected_loss, decimals),
-                        numbers.count(r.n_replicates),
-                    ),
-                )
-            )
-    return rows
+            texts = (shorten(visible(text), LONGEST_CELL) for text in (r.id, r.truth, r.main_prediction))
+            sizes = (numbers.number(size, decimals) for size in (r.variance, r.expected_loss))
+            rows.append(Row(model, (*texts, *sizes, numbers.count(r.n_replicates))))
+    heads = (
+        "table.id", "table.true", "decomposition.main_prediction", "decomposition.variance",
+        "decomposition.expected_loss", "decomposition.replicates",
+    )  # fmt: skip
+    note = say("decomposition.examples_note")
+    table = Table(say("decomposition.examples"), tuple(map(say, heads)), tuple(rows), note, look="examples")
+    return table if rows else None
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
 def _figures(view: View, loss: str) -> list[Figure]:
-    rows = _of(view, loss)
-    curves = _courses(view, rows)
+    curves = _courses(view, loss)
     figures = []
-    if not any(len(own.x) > 1 for _, own in curves):
-        figures.append(_bars(rows, loss))
+    if not any(len(own) > 1 for own in curves.values()):
+        figures.append(_bars(view, loss))
     if curves:
         figures.append(_course(view, curves, loss))
     drawn = _replicates(view)
-    if drawn is not None:
-        figures.append(drawn)
-    return figures
+    return figures if drawn is None else [*figures, drawn]
 
 
-def _bars(rows: Sequence[tuple[Model, DecompositionRecord]], loss: str) -> Figure:
-    net = loss == "0-1"
-    bars = [
-        Bar(m.name, *leading_parts(r), r.noise or 0.0, r.expected_loss, r.low, r.high, m.key) for m, r in rows
-    ]
+def _bars(view: View, loss: str) -> Figure:
+    records = decomposed(view.results, loss)
+    first, second = bar_terms(records)
     words = named("decomposition.loss", loss)
-    first = "bias_squared" if any(r.noise for _, r in rows) else "bias_and_noise"
-    kinds = ("bias", "net_variance") if net else (first, "variance")
-    names = (named("decomposition.part", kinds[0]), named("decomposition.part", kinds[1]))
-    axis_label = say("decomposition.bars_axis", loss=words)
-    key = "decomposition.bars_caption_noise" if any(b.noise for b in bars) else "decomposition.bars_caption"
+    key = (
+        "decomposition.bars_caption_noise" if any(r.noise for r in records) else "decomposition.bars_caption"
+    )
+    parts = [(view.names[r.model], *leading_parts(r)) for r in records]
     described = "; ".join(
         say(
             "decomposition.bars_value",
-            model=b.label,
-            first=numbers.number(b.bias, 3),
-            second=numbers.number(b.variance, 3),
+            model=name,
+            first=numbers.number(bias, 3),
+            second=numbers.number(variance, 3),
         )
-        for b in bars
+        for name, bias, variance in parts
     )
     return Figure(
         name="decomposition",
         title=say("decomposition.bars_title"),
-        description=say("decomposition.bars_description", first=names[0], second=names[1], values=described),
-        caption=say(key, loss=words, first=names[0], second=names[1]),
-        draw=(partial(stacked_parts, bars, axis_label=axis_label, names=names),),
+        description=say("decomposition.bars_description", first=first, second=second, values=described),
+        caption=say(key, loss=words, first=first, second=second),
+        draw=(partial(bias_variance, view.results, loss=loss, names=view.names),),
         width=6.6,
-        height=1.05 + 0.36 * len(bars),
+        height=1.05 + 0.36 * len(records),
     )
 
 
-def _courses(view: View, rows: Sequence[tuple[Model, DecompositionRecord]]) -> list[tuple[str, Course]]:
+def _courses(view: View, loss: str) -> dict[str, list[DecompositionRecord]]:
     """Give each model's course; where every model is one point of a family, that of all models together."""
-    along = [(m, r) for m, r in rows if place_of(r) is not None]
-    found = []
-    for model, own in groupby(along, key=lambda pair: pair[0]):
-        records = sorted((r for _, r in own), key=lambda r: place_of(r) or 0.0)
-        if len(records) >= LEAST_POINTS:
-            found.append((model.name, course_of(records)))
-    family = sorted((r for _, r in along), key=lambda r: place_of(r) or 0.0)
+    records = decomposed(view.results, loss)
+    courses = {m.name: along_axis([r for r in records if r.model == m.id]) for m in view.models}
+    found = {name: own for name, own in courses.items() if len(own) >= LEAST_POINTS}
+    family = along_axis(records)
     several = len({place_of(r) for r in family}) == len(family) == len(view.models) >= LEAST_POINTS
-    return found or ([("", course_of(family))] if several else [])
+    return found or ({"": family} if several else {})
 
 
-def _course(view: View, curves: Sequence[tuple[str, Course]], loss: str) -> Figure:
-    shown = curves[:MOST_PANELS]
+def _course(view: View, curves: Mapping[str, list[DecompositionRecord]], loss: str) -> Figure:
+    shown = dict(list(curves.items())[:MOST_PANELS])
     by_train = all(r.complexity is None for r in view.results.decomposition)
-    axis = say("decomposition.training_size" if by_train else "decomposition.complexity")
-    axis_words = say(
-        "decomposition.training_size_in_sentence" if by_train else "decomposition.complexity_in_sentence"
-    )
-    kinds = ("bias", "net") if loss == "0-1" else ("bias_squared", "variance")
-    first, second = (named("decomposition.part", kind) for kind in kinds)
-    third = say("decomposition.part.expected_loss")
-
-    columns = min(len(shown), 3)
+    axis = say(f"decomposition.{'training_size' if by_train else 'complexity'}_in_sentence")
+    first, second, third = course_terms(loss)
+    least = {name: min(own, key=lambda r: r.expected_loss) for name, own in shown.items()}
     lowest = "; ".join(
-        say(
-            "decomposition.least",
-            model=name or say("decomposition.all_models"),
-            x=f"{parts.x[parts.total.index(min(parts.total))]:g}",
-        )
-        for name, parts in shown
+        say("decomposition.least", model=name or say("decomposition.all_models"), x=_place(record))
+        for name, record in least.items()
     )
     parts = [f"{named('decomposition.loss', loss)}."]
     if not by_train:
         parts.append(say("decomposition.course"))
     if len(curves) > len(shown):
         parts.append(say("report.first_of", shown=len(shown), n=len(curves)))
+    known = {"first": first, "second": second, "third": third, "axis": axis, "lowest": lowest}
     return Figure(
         name="complexity",
-        title=say("decomposition.course_title", axis=axis_words),
-        description=say(
-            "decomposition.course_description",
-            first=first,
-            second=second,
-            third=third,
-            axis=axis_words,
-            lowest=lowest,
-        ),
+        title=say("decomposition.course_title", axis=axis),
+        description=say("decomposition.course_description", **known),
         caption=" ".join(parts),
         draw=tuple(
-            partial(course, parts, axis_label=axis, names=(first, second, third), legend=i == 0, title=name)
-            for i, (name, parts) in enumerate(shown)
+            partial(course, own, legend=i == 0, title=name) for i, (name, own) in enumerate(shown.items())
         ),
-        width=4.6 if columns == 1 else 3.1 * columns,
-        height=3.1 * -(-len(shown) // columns),
-        columns=columns,
-        outer=True,
-        shared=True,
-    )
+    ).in_columns(height=3.1)
 
 
 def _replicates(view: View) -> Figure | None:
-    curves = view.results.replicate_predictions
-    shown = [m for m in view.models if any(c.model == m.id for c in curves)][:MOST_PANELS]
+    drawn = {c.model for c in view.results.replicate_predictions}
+    shown = [m for m in view.models if m.id in drawn][:MOST_PANELS]
     if not shown:
         return None
-
-    def panel(model: Model, legend: bool) -> Draw:
-        """Return what draws one model's predictions onto axes."""
-        own = [c for c in curves if c.model == model.id]
-        single = tuple((c.x, c.y) for c in own if c.curve == "replicate")
-        mean, truth = (next((c.x, c.y) for c in own if c.curve == kind) for kind in ("mean", "truth"))
-        predicted = Predicted(single, mean, truth, model.index, model.key)
-        return partial(replicate_predictions, predicted, legend=legend, title=model.name)
-
-    columns = min(len(shown), 3)
     return Figure(
         name="replicates",
         title=say("decomposition.replicates_title"),
         description=say("decomposition.replicates_description", n=len(shown)),
         caption=say("decomposition.replicates_caption"),
-        draw=tuple(panel(model, i == 0) for i, model in enumerate(shown)),
-        width=4.6 if columns == 1 else 3.1 * columns,
-        height=3.0 * -(-len(shown) // columns),
-        columns=columns,
-        outer=True,
-        shared=True,
-    )
+        draw=tuple(
+            partial(replicate_lines, view.results, m.id, legend=i == 0, title=m.name)
+            for i, m in enumerate(shown)
+        ),
+    ).in_columns(height=3.0)

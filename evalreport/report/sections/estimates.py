@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 
 from evalreport import numbers
-from evalreport.plots.estimates import Dot, EstimatorRow, LearningCurve
+from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_metric, learning_rows, points_of
 from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
-from evalreport.plots.pictures import Draw, Figure
-from evalreport.report.naming import MetricKey, find_key, in_sentence, label_of, listed, metric_label, visible
-from evalreport.report.view import Cell, Model, Row, Table, View, text_of
+from evalreport.plots.pictures import Figure
+from evalreport.report.naming import find_key, in_sentence, label_of, listed, metric_label, visible
+from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 
@@ -31,31 +31,13 @@ ESTIMATORS = (
 
 
 @dataclass(frozen=True, slots=True)
-class EstimateRow:
-    """One estimator with a cell for each model."""
-
-    label: str
-    about: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateTable:
-    """The estimates of one metric."""
-
-    metric: str
-    rows: tuple[EstimateRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Estimates:
     """What the section shows; empty parts are left out."""
 
     heading: str
-    models: tuple[Model, ...]
     figure: Figure | None
-    main: EstimateTable | None
-    others: tuple[EstimateTable, ...]
+    main: Table | None
+    others: tuple[Table, ...]
     tables: tuple[Table, ...]
     missing: str
     warnings: tuple[str, ...]
@@ -73,7 +55,6 @@ def describe(view: View) -> Estimates | None:
     tables = tuple(_table(view, metric, valued) for metric in metrics)
     return Estimates(
         heading=_found(view, metrics[0], valued) if metrics else "",
-        models=view.models,
         figure=_figure(view, metrics[0], valued) if metrics else None,
         main=tables[0] if tables else None,
         others=_together(tables[1:]),
@@ -112,8 +93,7 @@ def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> st
 
 def metric_words(view: View, metric: str) -> str:
     """Give the words for a metric as the results spell it."""
-    keys = [MetricKey(r.metric, r.average, r.label) for r in view.results.metrics]
-    return metric_label(find_key(metric, list(dict.fromkeys(keys))))
+    return metric_label(find_key(metric, list(dict.fromkeys(key_of(r) for r in view.results.metrics))))
 
 
 def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:
@@ -122,26 +102,32 @@ def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:
     return [name for name in names if name != "cv" or "stratified_cv" not in names]
 
 
-def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> EstimateTable:
+def _table(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Table:
     own = {(r.model, r.estimator): r for r in valued if r.metric == metric}
     decimals = numbers.decimals_of(r.standard_error for r in own.values())
-    rows = tuple(
-        EstimateRow(
-            _label(name, own),
-            named("estimates.about", name),
+    rows = [
+        Row(
+            None,
             tuple(_cell(view, own.get((model.id, name)), decimals) for model in view.models),
+            _label(name, own),
+            about=named("estimates.about", name),
         )
         for name in _shown(valued, metric)
+    ]
+    words = metric_words(view, metric)
+    return Table(
+        say("estimates.title", metric=words), view.models, tuple(rows), look="estimates", first=words
     )
-    return EstimateTable(metric_words(view, metric), rows)
 
 
-def _together(tables: tuple[EstimateTable, ...]) -> tuple[EstimateTable, ...]:
+def _together(tables: tuple[Table, ...]) -> tuple[Table, ...]:
     """Lay tables of a single row, of one and the same estimator, out as one: a row for each metric."""
     labels = {row.label for table in tables for row in table.rows}
     if len(tables) < 2 or len(labels) > 1 or any(len(table.rows) > 1 for table in tables):
         return tables
-    return (EstimateTable(labels.pop(), tuple(EstimateRow(t.metric, "", t.rows[0].cells) for t in tables)),)
+    label = labels.pop()
+    rows = tuple(Row(None, t.rows[0].cells, t.first) for t in tables)
+    return (replace(tables[0], title=say("estimates.title", metric=label), rows=rows, first=label),)
 
 
 def _label(name: str, own: dict[tuple[str, str], ErrorEstimateRecord]) -> str:
@@ -171,33 +157,22 @@ def _cell(view: View, record: ErrorEstimateRecord | None, decimals: int) -> Cell
         value=numbers.number(record.value, decimals),
         beside=numbers.interval(record.low, record.high, decimals),
         note=text_of(view, record.reason or ""),
-        order=record.value,
     )
 
 
 def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> Figure:
     own = {(r.model, r.estimator): r for r in valued if r.metric == metric}
-    names = _shown(valued, metric)
-    rows = []
-    for name in names:
-        dots = [
-            Dot(r.value, r.low, r.high, m.index, m.key)
-            for m in view.models
-            if (r := own.get((m.id, name))) is not None and r.value is not None
-        ]
-        rows.append(EstimatorRow(_label(name, own), tuple(dots)))
+    labels = {name: _label(name, own) for name in _shown(valued, metric)}
+    last, label = list(labels.items())[-1]
     words = in_sentence(metric_words(view, metric))
     best = "; ".join(
-        f"{m.name} {numbers.number(own[m.id, names[-1]].value, 3)}"
-        for m in view.models
-        if (m.id, names[-1]) in own
+        f"{m.name} {numbers.number(own[m.id, last].value, 3)}" for m in view.models if (m.id, last) in own
     )
+    rows = estimator_rows(view.results, metric, labels)
     return Figure(
         name="estimates",
         title=say("estimates.title", metric=words),
-        description=say(
-            "estimates.description", n=len(names), metric=words, estimator=_label(names[-1], own), values=best
-        ),
+        description=say("estimates.description", n=len(rows), metric=words, estimator=label, values=best),
         caption=say("estimates.caption", metric=words, level=numbers.percent(view.confidence)),
         draw=(partial(plot_estimates, rows, axis_label=metric_words(view, metric)),),
         width=6.6,
@@ -262,31 +237,7 @@ def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
     return say("estimates.missing", names=listed(list(found.values()), len(found))) if found else ""
 
 
-MOST_PANELS, LEAST_POINTS = 6, 2
-
-
-@dataclass(frozen=True, slots=True)
-class PointRow:
-    """One point: its place, and the errors on test and on training rows."""
-
-    model: Model
-    x: str
-    test: Cell
-    train: Cell
-    fits: str
-    used: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FitRow:
-    """One model's power law, or why there is none."""
-
-    model: Model
-    formula: str
-    at: str
-    predicted: Cell
-    needed: str
-    reason: str
+MOST_PANELS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,13 +245,9 @@ class Learning:
     """What the section shows."""
 
     heading: str
-    axis: str
-    metric: str
     figure: Figure | None
-    points: tuple[PointRow, ...]
-    fits: tuple[FitRow, ...]
-    with_need: bool
-    with_training: bool
+    points: Table
+    fits: Table | None
     notes: tuple[str, ...]
 
 
@@ -309,11 +256,11 @@ def describe_learning(view: View) -> Learning | None:
     points = view.results.learning_curves
     if not points:
         return None
-    # The metric that was asked for first, where there is one beside the main loss.
-    metric = list(dict.fromkeys(p.metric for p in points))[-1]
+    metric = learning_metric(view.results)
     own = [p for p in points if p.metric == metric]
     axis = own[0].axis
-    fits = tuple(f for f in view.results.learning_fits if f.metric == metric)
+    fits = [f for f in view.results.learning_fits if f.metric == metric]
+    words = in_sentence(metric_words(view, metric))
     training = any(p.part == "train" and p.value is not None for p in own)
     of_training = say("learning.note_training") if training else ""
     notes = [
@@ -322,13 +269,9 @@ def describe_learning(view: View) -> Learning | None:
     notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
         heading=_learning_found(view, own, axis),
-        axis=named("learning.axis", axis),
-        metric=in_sentence(metric_words(view, metric)),
-        figure=_learning_figure(view, own, fits),
-        points=_points(view, own),
-        fits=tuple(_fit(view, fit, own) for fit in fits),
-        with_need=any(f.needed is not None for f in fits),
-        with_training=training,
+        figure=_learning_figure(view, own),
+        points=_points(view, own, words, training=training),
+        fits=_fits(view, fits, words, _decimals(own)) if fits else None,
         notes=tuple(notes),
     )
 
@@ -336,7 +279,7 @@ def describe_learning(view: View) -> Learning | None:
 def _learning_found(view: View, points: Sequence[LearningPointRecord], axis: str) -> str:
     """Say how far the error of the model that ranks first falls with more examples, or where each model's is lowest."""
     title = say("heading.learning" if axis == "train_size" else "heading.complexity")
-    curves = {m: _drawn([p for p in points if p.model == m.id], "test") for m in view.models}
+    curves = {m: points_of([p for p in points if p.model == m.id], "test") for m in view.models}
     curves = {model: curve for model, curve in curves.items() if len(curve) >= LEAST_POINTS}
     if not curves:
         return title
@@ -359,7 +302,7 @@ def _decimals(points: Sequence[LearningPointRecord]) -> int:
     return numbers.decimals_of(p.standard_error for p in points)
 
 
-def _points(view: View, points: Sequence[LearningPointRecord]) -> tuple[PointRow, ...]:
+def _points(view: View, points: Sequence[LearningPointRecord], words: str, *, training: bool) -> Table:
     decimals = _decimals(points)
     rows = []
     for model in view.models:
@@ -368,124 +311,71 @@ def _points(view: View, points: Sequence[LearningPointRecord]) -> tuple[PointRow
             test, train = by_place.get((x, "test")), by_place.get((x, "train"))
             known = test or train
             assert known is not None
-            rows.append(
-                PointRow(
-                    model,
-                    f"{x:g}",
-                    _learning_cell(test, decimals),
-                    _learning_cell(train, decimals),
-                    numbers.count(known.n_fits),
-                    known.used,
-                )
-            )
-    return tuple(rows)
+            place = Cell(f"{x:g}", say("learning.compared")) if known.used else f"{x:g}"
+            parts = (test, train) if training else (test,)
+            values = [
+                Cell(numbers.MISSING) if p is None else limited_cell(p.value, p.low, p.high, decimals)
+                for p in parts
+            ]
+            rows.append(Row(model, (place, *values, numbers.count(known.n_fits))))
+    heads = [named("learning.axis", points[0].axis), say("learning.test", metric=words)]
+    heads += [say("learning.training")] if training else []
+    return Table(say("learning.points_box"), (*heads, say("learning.fits")), tuple(rows), look="small-table")
 
 
-def _learning_cell(point: LearningPointRecord | None, decimals: int) -> Cell:
-    if point is None:
-        return Cell(numbers.MISSING)
-    return Cell(
-        numbers.number(point.value, decimals), numbers.interval(point.low, point.high, decimals), point.value
-    )
+def _fits(view: View, fits: Sequence[LearningFitRecord], words: str, decimals: int) -> Table:
+    """Give each model's power law, or why there is none."""
+    heads = [say("learning.law"), say("learning.at"), say("learning.extrapolated", metric=words)]
+    if any(fit.needed is not None for fit in fits):
+        heads.append(say("learning.needed"))
+    rows = tuple(Row(view.model(fit.model), _law(view, fit, decimals)[: len(heads)]) for fit in fits)
+    return Table(say("learning.more_data_box"), tuple(heads), rows, look="small-table")
 
 
-def _fit(view: View, fit: LearningFitRecord, points: Sequence[LearningPointRecord]) -> FitRow:
-    model, decimals = view.model(fit.model), _decimals(points)
+def _law(view: View, fit: LearningFitRecord, decimals: int) -> tuple[Cell | str, ...]:
     if fit.a is None or fit.b is None or fit.c is None:
-        return FitRow(model, "", "", Cell(numbers.MISSING), "", text_of(view, fit.reason or ""))
+        return (text_of(view, fit.reason or ""),)
     formula = f"{numbers.number(fit.a, decimals)} + {numbers.number(fit.b, 2)} · n^−{fit.c:.2f}"
     at = "" if fit.at is None else numbers.count(round(fit.at))
-    predicted = Cell(
-        numbers.number(fit.predicted, decimals), numbers.interval(fit.low, fit.high, decimals), fit.predicted
-    )
+    predicted = limited_cell(fit.predicted, fit.low, fit.high, decimals)
     needed = numbers.MISSING
     if fit.needed is not None:
         limits = [
             numbers.count(round(v)) if v is not None else "∞" for v in (fit.needed_low, fit.needed_high)
         ]
         needed = f"{numbers.count(round(fit.needed))} [{limits[0]}, {limits[1]}]"
-    return FitRow(model, formula, at, predicted, needed, "")
+    return formula, at, predicted, needed
 
 
 # --- the figure -------------------------------------------------------------------------------------------------------
 
 
-def _learning_figure(
-    view: View, points: Sequence[LearningPointRecord], fits: Sequence[LearningFitRecord]
-) -> Figure | None:
-    curves = _curves(view, points, fits)
+def _learning_figure(view: View, points: Sequence[LearningPointRecord]) -> Figure | None:
+    curves = learning_rows(view.results, view.names)
     if not curves:
         return None
     axis = points[0].axis
-    together = axis == "train_size" or len(curves) == 1
-    shown = [curves] if together else [[curve] for curve in curves[:MOST_PANELS]]
-    words, axis_label = metric_words(view, points[0].metric), named("learning.axis", axis)
-    axis_words = named("learning.axis_in_sentence", axis)
-
-    def panel(some: Sequence[LearningCurve], first: bool) -> Draw:
-        """Return what draws some of the curves onto axes."""
-        return partial(
-            plot_learning, some if together else [replace(curve, label="") for curve in some], x_label=axis_label,
-            y_label=words, legend=together or first, title="" if together else some[0].label,
-        )  # fmt: skip
-
-    columns = min(len(shown), 3)
+    words, axis_words = metric_words(view, points[0].metric), named("learning.axis_in_sentence", axis)
+    draw = partial(plot_learning, x_label=named("learning.axis", axis), y_label=words)
     last = "; ".join(
         say("learning.last", model=c.label, value=numbers.number(c.test[-1][1], 3), x=f"{c.test[-1][0]:g}")
         for c in curves
-        if c.test
     )
-    return Figure(
-        name="learning" if together else "learning-panels",
+    figure = Figure(
+        name="learning",
         title=say("learning.title", metric=words, axis=axis_words),
         description=say("learning.description", metric=words, axis=axis_words, last=last),
         caption=say("learning.caption", metric=words[0].upper() + words[1:], axis=axis_words),
-        draw=tuple(panel(some, i == 0) for i, some in enumerate(shown)),
-        width=6.0 if columns == 1 else 3.1 * columns,
-        height=3.6 if columns == 1 else 3.1 * -(-len(shown) // columns),
-        columns=columns,
+        draw=(partial(draw, curves),),
+        width=6.0,
+        height=3.6,
         outer=True,
         shared=True,
     )
-
-
-def _curves(
-    view: View, points: Sequence[LearningPointRecord], fits: Sequence[LearningFitRecord]
-) -> list[LearningCurve]:
-    found = []
-    for model in view.models:
-        own = [p for p in points if p.model == model.id]
-        test = _drawn(own, "test")
-        if len(test) >= LEAST_POINTS:
-            used = next((p.x for p in own if p.used and p.part == "test"), None)
-            ahead = _ahead(next((f for f in fits if f.model == model.id), None), test)
-            found.append(
-                LearningCurve(model.name, test, _drawn(own, "train"), used, model.index, model.key, ahead)
-            )
-    if found:
-        return found
-    # A family: each model is one point of a curve that all of them make.
-    test, train = _drawn(points, "test"), _drawn(points, "train")
-    if len(test) < LEAST_POINTS:
-        return []
-    first = view.models[0]
-    return [LearningCurve(say("learning.all_models"), test, train, None, first.index, "all")]
-
-
-Drawn = tuple[tuple[float, float, float | None, float | None], ...]
-
-
-def _drawn(points: Sequence[LearningPointRecord], part: str) -> Drawn:
-    return tuple(
-        sorted((p.x, p.value, p.low, p.high) for p in points if p.part == part and p.value is not None)
+    if axis == "train_size" or len(curves) == 1:
+        return figure
+    panels = tuple(
+        partial(draw, [replace(curve, label="")], legend=i == 0, title=curve.label)
+        for i, curve in enumerate(curves[:MOST_PANELS])
     )
-
-
-def _ahead(fit: LearningFitRecord | None, test: Drawn) -> Drawn:
-    """Give the fitted law from the last point on, to twice the largest size."""
-    if fit is None or fit.a is None or fit.b is None or fit.c is None or fit.at is None:
-        return ()
-    start = test[-1][0]
-    places = [start * (fit.at / start) ** (k / 8) for k in range(9)]
-    curve = [(x, fit.a + fit.b * x**-fit.c, None, None) for x in places]
-    return (*curve[:-1], (fit.at, fit.a + fit.b * fit.at**-fit.c, fit.low, fit.high))
+    return replace(figure, name="learning-panels", draw=panels).in_columns(height=3.1)

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from evalreport import numbers
+from evalreport.plots.lookups import negated
 from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
-from evalreport.report.naming import greater_is_better, label_of, listed
-from evalreport.report.view import Cell, Model, Row, Table, Tables, View, difference_decimals, metric_decimals
+from evalreport.report.naming import count_range, label_of, listed
+from evalreport.report.view import (
+    Cell,
+    Model,
+    Row,
+    Table,
+    Tables,
+    View,
+    difference_decimals,
+    limited_cell,
+    metric_decimals,
+    pair_row,
+)
 from evalreport.texts import coded, say
 
 MOST_PAIRS = 10
@@ -23,7 +36,7 @@ def describe(view: View) -> Tables | None:
     estimates = view.results.judge_estimates
     whole = agreements.get(None) or next(iter(agreements.values()))
     shown = [m for m in view.models if m.id in agreements]
-    rows = [_estimate(view, r, m) for m in shown for r in estimates if r.a == m.id and r.b is None]
+    rows = [Row(m, _estimate(view, r)) for m in shown for r in estimates if r.a == m.id and r.b is None]
     pairs = [r for r in estimates if r.b is not None]
     tables = [
         Table(say("judge.estimates"), _heads(), tuple(rows), _levels(view, estimates)),
@@ -59,9 +72,7 @@ def _sentences(view: View, estimates: Sequence[JudgeEstimateRecord]) -> Iterator
     """Yield who leads by the judge alone and by people, what the judge is worth, and whether any pair was flagged."""
     own = [r for r in estimates if r.b is None and r.value is not None]
     if len(own) > 1:
-        turned = (
-            1 if greater_is_better(view.primary, bool(view.results.options.get("lower_is_better"))) else -1
-        )
+        turned = 1 if view.greater_is_better else -1
         by_judge = view.model(max(own, key=lambda r: turned * r.judge).a)
         by_both = view.model(max(own, key=lambda r: turned * (r.value or 0.0)).a)
         same = by_judge is by_both
@@ -70,13 +81,8 @@ def _sentences(view: View, estimates: Sequence[JudgeEstimateRecord]) -> Iterator
         )
     gains = [r.gold_effective for r in own if r.gold_effective is not None]
     if gains:
-        low, high = (numbers.count(round(gain)) for gain in (min(gains), max(gains)))
-        many = low if low == high else say("report.range", low=low, high=high)
-        golds = [r.n_gold for r in own]
-        some = numbers.count(min(golds)) if min(golds) == max(golds) else say(
-            "report.range", low=numbers.count(min(golds)), high=numbers.count(max(golds))
-        )  # fmt: skip
-        yield say("judge.worth", gold=some, effective=many)
+        many = count_range([round(gain) for gain in gains])
+        yield say("judge.worth", gold=count_range([r.n_gold for r in own]), effective=many)
     flagged = [r for r in view.results.judge_bias if r.flagged]
     if view.results.judge_bias and not flagged:
         yield say("judge.none_favoured", n=len(view.results.judge_bias))
@@ -94,29 +100,20 @@ def _levels(view: View, estimates: Sequence[JudgeEstimateRecord]) -> str:
     return f"{note} {say('judge.weight_by_task')}" if by_task else note
 
 
-def _estimate(view: View, record: JudgeEstimateRecord, model: Model | None, label: str = "") -> Row:
+def _estimate(view: View, record: JudgeEstimateRecord) -> tuple[Cell | str, ...]:
     signed = record.b is not None
     decimals = difference_decimals(view, view.primary) if signed else metric_decimals(view, view.primary)
 
-    def value(of: float | None, low: float | None, high: float | None) -> Cell:
-        limits = numbers.interval(low, high, decimals, signed=signed)
-        return Cell(numbers.number(of, decimals, signed=signed), limits, of)
-
-    cells = (
+    value = partial(limited_cell, decimals=decimals, signed=signed)
+    return (
         numbers.number(record.judge, decimals, signed=signed),
         value(record.human, record.human_low, record.human_high),
-        Cell(*_of_both(record, decimals, signed=signed), record.value, record.reason or ""),
+        value(record.value, record.low, record.high, note=record.reason or ""),
         numbers.number(record.lam, 2),
         numbers.MISSING
         if record.gold_effective is None
         else say("judge.effective_of", effective=round(record.gold_effective), n=record.n_gold),
     )
-    return Row(model, cells, label)
-
-
-def _of_both(record: JudgeEstimateRecord, decimals: int, *, signed: bool) -> tuple[str, str]:
-    limits = numbers.interval(record.low, record.high, decimals, signed=signed)
-    return numbers.number(record.value, decimals, signed=signed), limits
 
 
 def _agreement(record: JudgeAgreementRecord, model: Model) -> Row:
@@ -125,17 +122,8 @@ def _agreement(record: JudgeAgreementRecord, model: Model) -> Row:
         model,
         (
             *(numbers.MISSING if n is None else numbers.count(n) for n in cells),
-            Cell(
-                numbers.number(record.kappa, 2),
-                numbers.interval(record.kappa_low, record.kappa_high, 2),
-                record.kappa,
-                record.reason or "",
-            ),
-            Cell(
-                numbers.number(record.bias, signed=True),
-                numbers.interval(record.bias_low, record.bias_high, signed=True),
-                record.bias,
-            ),
+            limited_cell(record.kappa, record.kappa_low, record.kappa_high, 2, note=record.reason or ""),
+            limited_cell(record.bias, record.bias_low, record.bias_high, signed=True),
         ),
     )
 
@@ -148,9 +136,8 @@ def _pairs(view: View, pairs: Sequence[JudgeEstimateRecord]) -> Table:
     for record in sorted(pairs, key=lambda r: sorted((order[r.a], order[r.b or ""]))):
         turned = _turned(record) if order[record.a] > order[record.b or ""] else record
         a, b = view.model(turned.a), view.model(turned.b or "")
-        row = _estimate(view, turned, None, f"{a.name} − {b.name}")
         bias = biases.get(frozenset((record.a, record.b or "")))
-        rows.append(Row(None, (*row.cells, _bias(bias, turned.a)), row.label, f"{a.key} {b.key}"))
+        rows.append(pair_row(a, b, (*_estimate(view, turned), _bias(bias, turned.a))))
     more = len(rows) - MOST_PAIRS
     note = say("judge.pairs_note", level=numbers.percent(view.confidence))
     note += " " + say("judge.more_pairs", n=more) if more > 0 else ""
@@ -171,12 +158,8 @@ def _bias(record: JudgeBiasRecord | None, first: str) -> Cell | str:
 
 def _turned(record: JudgeEstimateRecord) -> JudgeEstimateRecord:
     """See a pair from the other side."""
-
-    def minus(value: float | None) -> float | None:
-        return None if value is None else 0.0 - value
-
     return replace(
-        record, a=record.b or "", b=record.a, judge=0.0 - record.judge, human=minus(record.human),
-        human_low=minus(record.human_high), human_high=minus(record.human_low), value=minus(record.value),
-        low=minus(record.high), high=minus(record.low),
+        record, a=record.b or "", b=record.a, judge=0.0 - record.judge, human=negated(record.human),
+        human_low=negated(record.human_high), human_high=negated(record.human_low), value=negated(record.value),
+        low=negated(record.high), high=negated(record.low),
     )  # fmt: skip

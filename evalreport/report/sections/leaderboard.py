@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
-from evalreport.records import COMPANIONS, ComparisonRecord, VerdictRecord
+from evalreport.plots.lookups import true_counts
+from evalreport.records import COMPANIONS, VerdictRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -30,7 +31,10 @@ from evalreport.report.view import (
     overall_keys,
     ranked_words,
     ranking_record,
+    value_cell,
+    value_of,
     verdict_between,
+    verdict_word,
 )
 from evalreport.texts import in_words, named, say
 
@@ -38,6 +42,32 @@ N_COMPANIONS = 3
 MOST_ROWS, MOST_BRACKETS = 20, 3
 EDGE = 3.0
 """Percent of a panel's width that is left free at its sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The axis of a panel: what lies at which percent of its width, of which ``edge`` is left free at either side."""
+
+    least: float
+    most: float
+    edge: float = EDGE
+
+    def place(self, value: float) -> float:
+        """Give the percent at which a value stands."""
+        width = (self.most - self.least) or 1.0
+        return round(self.edge + (100 - 2 * self.edge) * (value - self.least) / width, 2)
+
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        """Put ticks at round numbers, three to five of them, 0 among them; they bear no sign."""
+        width = (self.most - self.least) or 1.0
+        power = 10.0 ** math.floor(math.log10(width / 3.5))
+        step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 3.5)
+        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
+        first, last = math.ceil(self.least / step - 1e-9), math.floor(self.most / step + 1e-9)
+        return tuple(
+            (self.place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
+            for k in range(first, last + 1)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +187,8 @@ class Conflict:
 
 def leading(view: View) -> tuple[Model, ...]:
     """Give the models that are not decided to be behind the one that ranks first, that one among them."""
-    first = view.models[0]
-    return (
-        first,
-        *(
-            m
-            for m in view.models[1:]
-            if (v := verdict_between(view, first.id, m.id)) is None or v.verdict != "better"
-        ),
-    )
+    first, *others = view.models
+    return first, *(m for m in others if verdict_word(view, first, m) != "better")
 
 
 def conflict(view: View) -> Conflict | None:
@@ -174,19 +197,17 @@ def conflict(view: View) -> Conflict | None:
     if len(group) < 2 or not records or view.results.baseline is not None:
         return None
     key = next((k for k in overall_keys(view.results) if _spelled(k) == records[0].metric), None)
-    values = {
-        m.id: r.value for m in group if key is not None and (r := metric_record(view, m.id, key)) is not None
-    }
-    known = [m for m in group if values.get(m.id) is not None]
+    values = {} if key is None else {m: v for m in group if (v := value_of(view, m, key)) is not None}
+    known = list(values)
     if key is None or len(known) < 2:
         return None
     sign = 1 if greater_is_better(key) else -1
-    best = max(known, key=lambda m: (sign * float(values[m.id] or 0.0), -m.index))
+    best = max(known, key=lambda m: (sign * values[m], -m.index))
     behind = []
     for model in known:
         found = second_between(view, best.id, model.id)
         if found is not None and found.verdict == "better":
-            behind.append((model, abs(float(values[best.id] or 0.0) - float(values[model.id] or 0.0))))
+            behind.append((model, abs(values[best] - values[model])))
     behind.sort(key=lambda pair: -pair[1])
     return Conflict(key, best, tuple(behind)) if behind else None
 
@@ -226,13 +247,7 @@ def reference_model(view: View) -> Model | None:
 
 def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
     """Give one value with its recommended interval."""
-    record = metric_record(view, model.id, key)
-    if record is None or record.value is None:
-        return Cell(numbers.MISSING, note="" if record is None else record.reason or "")
-    decimals = metric_decimals(view, key)
-    first = record.intervals[0] if record.intervals else None
-    beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
-    return Cell(numbers.number(record.value, decimals), beside, record.value, record.reason or "")
+    return value_cell(metric_record(view, model.id, key), metric_decimals(view, key))
 
 
 def _heading(view: View, key: MetricKey) -> str:
@@ -242,9 +257,9 @@ def _heading(view: View, key: MetricKey) -> str:
 
 def _about(key: MetricKey) -> str:
     known = entry("metric", key.metric)
-    return (
-        "" if known is None else f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.formula}"
-    )
+    if known is None:
+        return ""
+    return f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.formula}"
 
 
 def _row(
@@ -259,12 +274,8 @@ def _row(
     letters = [_letters(view, m) for m in shown[max(i - 1, 0) : i + 1]]
     word = ""
     if view.results.baseline is not None and reference is not None:
-        found = verdict_between(view, model.id, reference.id)
-        word = (
-            say("leaderboard.baseline")
-            if model is reference
-            else named("chip", found.verdict if found else "undecided")
-        )
+        found = named("chip", verdict_word(view, model, reference))
+        word = say("leaderboard.baseline") if model is reference else found
     return Place(
         model=model,
         rank=None if place is None else place.rank,
@@ -284,10 +295,7 @@ def _letters(view: View, model: Model) -> str:
 
 
 def _is_behind(view: View, model: Model, reference: Model | None) -> bool:
-    if reference is None or model is reference:
-        return False
-    found = verdict_between(view, model.id, reference.id)
-    return found is not None and found.verdict == "worse"
+    return reference not in (None, model) and verdict_word(view, model, reference) == "worse"
 
 
 # --- brackets -------------------------------------------------------------------------------------------------------
@@ -300,17 +308,11 @@ def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
         members = [i for i, m in enumerate(shown) if letter in _letters(view, m)]
         if len(members) < 2:
             continue
-        pieces = [""] * len(shown)
-        for i in range(members[0], members[-1] + 1):
-            pieces[i] = (
-                "top"
-                if i == members[0]
-                else "bottom"
-                if i == members[-1]
-                else "middle"
-                if i in members
-                else "gap"
-            )
+        first, last = members[0], members[-1]
+        pieces = ["gap" if first < i < last else "" for i in range(len(shown))]
+        for i in members:
+            pieces[i] = "middle"
+        pieces[first], pieces[last] = "top", "bottom"
         columns.append(pieces)
     return columns[:MOST_BRACKETS]
 
@@ -344,18 +346,13 @@ def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) 
     if reference is None:
         return _against_rule(view)
     sign = 1 if view.greater_is_better else -1
-    found = [
-        _difference(
-            comparison_between(view, view.primary, m.id, reference.id), sign, _is_behind(view, m, reference)
-        )
-        for m in shown
-    ]
+    found = _differences(view, shown, view.primary, reference, view.results.verdicts, sign)
     key = "leaderboard.gap_baseline" if view.results.baseline is not None else "leaderboard.gap"
     heading = say(key, metric=view.primary_label, model=reference.name)
     rule, rule_text = _majority(view, reference)
     return (
         _panel(
-            heading, view.primary_label, [(m, d) for m, d in zip(shown, found, strict=True)], reference,
+            heading, view.primary_label, found, reference,
             decimals=difference_decimals(view, view.primary), margin=_margin(view),
             rule=None if rule is None else sign * rule, rule_text=rule_text,
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
@@ -385,35 +382,44 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
 def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
     """Lay out the panel of the metric on which contenders differ."""
     sign = 1 if greater_is_better(found.key) else -1
-    differences = []
-    for model in shown:
-        record = comparison_between(view, found.key, model.id, found.best.id)
-        verdict = second_between(view, model.id, found.best.id)
-        if record is not None and verdict is not None:
-            record = replace(record, low=verdict.low, high=verdict.high)
-        behind = verdict is not None and verdict.verdict == "worse"
-        differences.append((model, _difference(record, sign, behind)))
+    verdicts = view.results.second_verdicts
+    differences = _differences(view, shown, found.key, found.best, verdicts, sign)
     heading = say("leaderboard.gap", metric=metric_label(found.key), model=found.best.name)
     decimals = difference_decimals(view, found.key)
     return _panel(heading, metric_label(found.key), differences, found.best, decimals=decimals)
 
 
-def _difference(record: ComparisonRecord | None, sign: int, behind: bool) -> Difference:
-    if record is None or record.difference is None:
-        return Difference(None)
-    low, high = record.low, record.high
-    if sign < 0:
-        low, high = (None if limit is None else -limit for limit in (record.high, record.low))
-    return Difference(sign * record.difference, low, high, behind)
+def _differences(
+    view: View,
+    shown: Sequence[Model],
+    key: MetricKey,
+    reference: Model,
+    verdicts: tuple[VerdictRecord, ...],
+    sign: int,
+) -> list[tuple[Model, Difference]]:
+    """Give each model's difference from the reference, with the limits of its verdict."""
+    found = []
+    for model in shown:
+        record = comparison_between(view, key, model.id, reference.id)
+        verdict = verdict_between(view, model.id, reference.id, verdicts)
+        if record is None or record.difference is None:
+            found.append((model, Difference(None)))
+            continue
+        low, high = (record.low, record.high) if verdict is None else (verdict.low, verdict.high)
+        if sign < 0:
+            low, high = (None if end is None else -end for end in (high, low))
+        behind = verdict is not None and verdict.verdict == "worse"
+        found.append((model, Difference(sign * record.difference, low, high, behind)))
+    return found
 
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:
     """Give how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
-    own = metric_record(view, reference.id, view.primary)
+    own = value_of(view, reference, view.primary)
     for record in view.results.baselines:
         same = MetricKey(record.metric, record.average, record.label) == view.primary
-        if same and own is not None and own.value is not None and has_words(record.name):
-            return record.value - own.value, rule_words(view, record.name)
+        if same and own is not None and has_words(record.name):
+            return record.value - own, rule_words(view, record.name)
     return None, ""
 
 
@@ -429,10 +435,7 @@ def rule_words(view: View, rule: str) -> str:
 
 def majority_label(view: View) -> str:
     """Give the most frequent true class."""
-    totals: dict[str, float] = {}
-    for cell in view.results.confusion:
-        if cell.model == view.results.confusion[0].model:
-            totals[cell.true] = totals.get(cell.true, 0.0) + cell.count
+    totals = true_counts(view.results)
     return max(totals, key=lambda label: (totals[label], label)) if totals else ""
 
 
@@ -451,11 +454,8 @@ def _panel(
     found = [d for m, d in differences if m is not reference]
     ends = [v for d in found for v in (d.value, d.low, d.high) if v is not None and math.isfinite(v)]
     ends += [0.0] if margin is None else [-margin, 0.0, margin]
-    least, most = min(ends), max(ends)
-    width = (most - least) or 1.0
-
-    def place(value: float) -> float:
-        return round(EDGE + (100 - 2 * EDGE) * (value - least) / width, 2)
+    axis = Axis(min(ends), max(ends))
+    place = axis.place
 
     def gap(model: Model, d: Difference) -> Gap:
         if model is reference:
@@ -463,43 +463,23 @@ def _panel(
         if d.value is None:
             return Gap(numbers.MISSING)
         text = numbers.number(abs(d.value), decimals)
-        size = (
-            say("leaderboard.tied")
-            if d.value == 0
-            else text
-            if d.value < 0
-            else say("leaderboard.ahead", size=text)
-        )
+        size = text if d.value < 0 else say("leaderboard.ahead", size=text)
+        size = size if d.value else say("leaderboard.tied")
         title = numbers.number(d.value, decimals, signed=True)
         if d.low is None or d.high is None:
             return Gap(size, d.value, place(d.value), behind=d.behind, title=title)
-        low, high = place(max(d.low, least)), place(min(d.high, most))
+        low, high = place(max(d.low, axis.least)), place(min(d.high, axis.most))
         limits = numbers.interval(d.low, d.high, decimals, signed=True)
         return Gap(
             size, d.value, place(d.value), low, round(high - low, 2), d.behind, f"{title} {limits}", limits
         )
 
-    shown = rule is not None and least <= rule <= most
+    at = None if rule is None or not axis.least <= rule <= axis.most else place(rule)
     band = None if margin is None else (place(-margin), round(place(margin) - place(-margin), 2))
-    at = place(rule) if shown and rule is not None else None
     return Panel(
-        heading, metric, tuple(gap(m, d) for m, d in differences), _ticks(least, most, place), place(0.0), band,
-        say("leaderboard.margin", margin=margin) if band and at is None else "", at, rule_text if shown else "",
+        heading, metric, tuple(gap(m, d) for m, d in differences), axis.ticks(), place(0.0), band,
+        say("leaderboard.margin", margin=margin) if band and at is None else "", at, "" if at is None else rule_text,
     )  # fmt: skip
-
-
-def _ticks(least: float, most: float, place: object) -> tuple[tuple[float, str], ...]:
-    """Put ticks at round numbers, three to five of them, 0 among them; they bear no sign."""
-    assert callable(place)
-    width = (most - least) or 1.0
-    power = 10.0 ** math.floor(math.log10(width / 3.5))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 3.5)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
-    first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)
-    return tuple(
-        (place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
-        for k in range(first, last + 1)
-    )
 
 
 # --- what stands beside it ------------------------------------------------------------------------------------------
@@ -546,11 +526,7 @@ def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brack
         parts.append(say("leaderboard.shaded", margin=_margin(view) or 0.0))
     if panels[0].rule is not None:
         parts.append(say("leaderboard.dotted", rule=panels[0].rule_text))
-    if (
-        _margin(view) is None
-        and view.results.verdicts
-        and any(r.verdict == "undecided" for r in view.results.verdicts)
-    ):
+    if _margin(view) is None and any(r.verdict == "undecided" for r in view.results.verdicts):
         parts.append(say("leaderboard.no_margin"))
     return " ".join(parts)
 

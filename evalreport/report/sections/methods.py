@@ -11,9 +11,11 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.config import Options
+from evalreport.plots.lookups import true_counts
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
 from evalreport.report.naming import (
+    count_range,
     entry,
     label_of,
     level_of_pairs,
@@ -26,7 +28,7 @@ from evalreport.report.naming import (
 from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
-from evalreport.report.view import View, key_of, text_of
+from evalreport.report.view import View, key_of, leading_comparison, text_of
 from evalreport.texts import coded, has, in_words, joined, named, say
 
 ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
@@ -83,16 +85,13 @@ def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Itera
 def _discordant(view: View) -> Iterator[str]:
     found = [r.only_a + r.only_b for r in view.results.agreement]
     if found:
-        low, high = numbers.count(min(found)), numbers.count(max(found))
-        many = low if low == high else say("report.range", low=low, high=high)
         enough = min(found) >= FEW_DISCORDANT
-        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=many)
+        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=count_range(found))
 
 
 def _class_sizes(view: View) -> Iterator[str]:
-    first = view.results.confusion[0].model if view.results.confusion else None
-    cells = [c for c in view.results.confusion if c.model == first]
-    sizes = [sum(c.count for c in cells if c.true == label) for label in view.results.classes]
+    counts = true_counts(view.results)
+    sizes = [counts.get(label, 0.0) for label in view.results.classes]
     if sizes:
         enough = min(sizes) >= FEW_OF_A_CLASS
         yield say("reasons.rarest" if enough else "reasons.rarest_few", n=min(sizes))
@@ -207,16 +206,11 @@ def describe(view: View) -> Methods:
     """Say how this was decided: the test, the correction, the interval, and what the verdict is about."""
     results = view.results
     parts = []
-    leading = next(
-        (r for r in results.comparisons if r.recommended and r.slice is None and key_of(r) == view.primary),
-        None,
-    )
+    leading = leading_comparison(view, view.primary)
     if leading is not None and results.verdicts:
         second = conflict(view)
-        test = None if second is None else next(
-            (r.test for r in results.comparisons if r.recommended and r.slice is None and key_of(r) == second.key), None
-        )  # fmt: skip
-        same = second is not None and test == leading.test
+        other = None if second is None else leading_comparison(view, second.key)
+        same = second is not None and other is not None and other.test == leading.test
         words = (
             listed([view.primary_words, second.words]) if second is not None and same else view.primary_words
         )
@@ -226,8 +220,8 @@ def describe(view: View) -> Methods:
         if leading.interval_method:
             by = label_of("interval", leading.interval_method)
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
-        if second is not None and test is not None and not same:
-            parts.append(_deciding(view, test, second.words, len(results.second_verdicts)))
+        if second is not None and other is not None and not same:
+            parts.append(_deciding(view, other.test, second.words, len(results.second_verdicts)))
     if results.suite:
         parts.append(_of_suite(view))
     parts.append(
@@ -254,11 +248,11 @@ def _of_people(view: View) -> str:
     """Say what an estimate from a judge and a few people assumes, whether that was tested, and what it is about."""
     results = view.results
     counts = [r.n_gold for r in results.judge_agreement if r.model is not None]
-    low, high = numbers.count(min(counts)), numbers.count(max(counts))
-    gold = low if low == high else say("report.range", low=low, high=high)
     declared = bool(results.options.get("gold_sampled"))
     sampling = "declared" if declared else "tested" if results.gold_sampling else "all"
-    return say("judge.assumes", gold=gold, n=results.n, sampling=say(f"judge.sampling_{sampling}"))
+    return say(
+        "judge.assumes", gold=count_range(counts), n=results.n, sampling=say(f"judge.sampling_{sampling}")
+    )
 
 
 def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
@@ -267,7 +261,7 @@ def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
     adjusted = ""
     if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):
         adjusted = say("methods.adjusted", correction=named("correction", correction), n=n_pairs)
-    why = named("reasons.why", test) if has(f"reasons.why.{test}") else ""
+    why = named("reasons.why", test, "")
     text = say("methods.decided_by", n=n_pairs, metric=metric, test=test_in_words(test), adjusted=adjusted)
     return text + (f" {why[:1].upper()}{why[1:]}." if why else "")
 
@@ -367,13 +361,8 @@ def _warnings(view: View) -> tuple[Warned, ...]:
 
 
 EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b|every\s+night\s*$")
-FLAGS = {
-    "metrics": "--metric",
-    "intervals": "--interval",
-    "tests": "--test",
-    "slices": "--slice",
-    "gates": "--gate",
-}
+LISTS = ("metrics", "intervals", "tests", "slices", "gates")
+"""Options whose flag is in the singular: it is given once for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +425,8 @@ def command(options: Mapping[str, Any]) -> str:
         value = tuple(value) if isinstance(value, list) else value
         if value == field.default or value is None:
             continue
-        flag = FLAGS.get(field.name, "--" + field.name.replace("_", "-"))
+        name = field.name.removesuffix("s") if field.name in LISTS else field.name
+        flag = "--" + name.replace("_", "-")
         if value is True:
             words.append(flag)
         else:

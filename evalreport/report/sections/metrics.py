@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
+from evalreport.plots.lookups import confusion_of
 from evalreport.plots.pairs import confusion
 from evalreport.plots.pictures import Figure
 from evalreport.records import ComparisonRecord, Interval, MetricRecord
@@ -388,7 +389,7 @@ def describe_confusion(view: View) -> Confusion | None:
 
 
 def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
-    cells = {(c.true, c.predicted): c.count for c in view.results.confusion if c.model == model.id}
+    cells = confusion_of(view.results, model.id)
     rows = []
     for true in view.results.classes:
         counts = [cells.get((true, predicted), 0.0) for predicted in shown]

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import combinations, groupby
+from itertools import groupby
 from statistics import fmean, stdev
 
 from evalreport import numbers
-from evalreport.plots.pairs import Strip, critical_differences, strip
+from evalreport.plots.pairs import critical_differences, strip, strips, values_of_fits
 from evalreport.plots.pictures import Figure
 from evalreport.records import EffectRecord, OmnibusRecord
 from evalreport.report.naming import (
@@ -33,6 +33,7 @@ from evalreport.report.view import (
     difference_decimals,
     interval_of,
     metric_decimals,
+    pair_row,
     text_of,
     verdict_between,
 )
@@ -113,22 +114,17 @@ def describe(view: View) -> Pairs | None:
 
 
 def _cell(view: View, row: Model, column: Model) -> PairCell | None:
+    # Better minus worse: of a loss, that of the column's model less that of the row's.
+    better, worse = (row, column) if view.greater_is_better else (column, row)
     verdict = verdict_between(view, row.id, column.id)
-    record = comparison_between(view, view.primary, row.id, column.id)
+    record = comparison_between(view, view.primary, better.id, worse.id)
     if verdict is None or record is None:
         return None
     decimals = difference_decimals(view, view.primary)
-    difference, interval = record.difference, interval_of(view, record, decimals)
-    if (
-        not view.greater_is_better
-    ):  # better minus worse: the loss of the column's model less that of the row's
-        record = comparison_between(view, view.primary, column.id, row.id)
-        assert record is not None
-        difference, interval = record.difference, interval_of(view, record, decimals)
     p = numbers.p_phrase(_p_value(view, row.id, column.id, verdict.verdict))
-    shown = numbers.number(difference, decimals, signed=True)
+    shown = numbers.number(record.difference, decimals, signed=True)
     word = named("evidence.verdict", verdict.verdict)
-    return PairCell(verdict.verdict, shown, interval, word, p, column.key)
+    return PairCell(verdict.verdict, shown, interval_of(view, record, decimals), word, p, column.key)
 
 
 def _p_value(view: View, a: str, b: str, verdict: str) -> float | None:
@@ -233,10 +229,9 @@ def _omnibus_figure(view: View) -> Figure | None:
     records = [r for r in view.results.average_ranks if r.metric == view.results.primary_metric]
     if not 2 <= len(records) <= MOST_DRAWN:
         return None
-    names = {m.id: m.name for m in view.models}
     where = f"{numbers.count(records[0].blocks)} {named('omnibus.block', records[0].by)}"
     described = "; ".join(
-        f"{names[r.model]} {r.average_rank:.2f}" for r in sorted(records, key=lambda r: r.average_rank)
+        f"{view.names[r.model]} {r.average_rank:.2f}" for r in sorted(records, key=lambda r: r.average_rank)
     )
     return Figure(
         name="ranks",
@@ -244,7 +239,7 @@ def _omnibus_figure(view: View) -> Figure | None:
         description=say("omnibus.description", metric=view.primary_words, ranks=described),
         caption=say("omnibus.caption", metric=view.primary_words, blocks=where)
         + f" {say('omnibus.critical_difference')}",
-        draw=(partial(critical_differences, view.results, names=names),),
+        draw=(partial(critical_differences, view.results, names=view.names),),
         width=6.6,
         height=1.3 + 0.2 * len(records),
     )
@@ -253,7 +248,7 @@ def _omnibus_figure(view: View) -> Figure | None:
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
 SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap"})
 """Designs whose fits share training data."""
-MOST_PAIRS, MOST_STRIPS = 100, 15
+MOST_PAIRS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,25 +297,21 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
         if not (repeated and r.effect == "rank_biserial" and r.unit == "example")
     ]
     columns = list(dict.fromkeys((r.effect, r.unit) for r in shown))
-    known = {m.id: m for m in view.models}
     rows = []
-    turned = sorted(
-        map(partial(_better_first, known), shown), key=lambda r: (known[r.a].index, known[r.b].index)
-    )
+    places = {m.id: m.index for m in view.models}
+    turned = sorted(map(partial(_better_first, places), shown), key=lambda r: (places[r.a], places[r.b]))
     for (a, b), records in groupby(turned, key=lambda r: (r.a, r.b)):
         by_column = {(r.effect, r.unit): r for r in records}
         cells = tuple(_size(view, by_column.get(column)) for column in columns)
-        first, second = known[a], known[b]
-        label = f"{first.name} \u2212 {second.name}"
-        rows.append(Row(None, cells, label, f"{first.key} {second.key}"))
+        rows.append(pair_row(view.model(a), view.model(b), cells))
     effects = list(dict.fromkeys(effect for effect, _ in columns))
     return effects, tuple(_head(*column) for column in columns), tuple(rows)
 
 
-def _better_first(known: Mapping[str, Model], record: EffectRecord) -> EffectRecord:
+def _better_first(places: Mapping[str, int], record: EffectRecord) -> EffectRecord:
     """Turn a size round where the second model ranks before the first: better minus worse."""
     value, low, high = record.value, record.low, record.high
-    if known[record.a].index < known[record.b].index or value is None:
+    if places[record.a] < places[record.b] or value is None:
         return record
     if record.effect == "odds_ratio_discordant":
         value, low, high = 1 / value, 1 / high if high else 0.0, 1 / low if low else None
@@ -388,21 +379,8 @@ def _agreement(view: View) -> tuple[Row, ...]:
 # --- single fits ----------------------------------------------------------------------------------------------------
 
 
-Values = dict[tuple[str | None, str | None], float | None]
-
-
-def _primary_folds(view: View) -> dict[str, Values]:
-    """Return every model's values of the primary metric by single fit, in the results' order."""
-    by_model: dict[str, Values] = {}
-    key = view.primary
-    for record in view.results.folds:
-        if (record.metric, record.average, record.label) == (key.metric, key.average, key.label):
-            by_model.setdefault(record.model, {})[record.repeat, record.fold] = record.value
-    return by_model
-
-
 def _fits(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    folds, decimals = _primary_folds(view), metric_decimals(view, view.primary)
+    folds, decimals = values_of_fits(view.results), metric_decimals(view, view.primary)
     sources = list(dict.fromkeys(r.source for r in view.results.variance if _is_primary(view, r.metric)))
     rows = []
     for model in view.models:
@@ -429,21 +407,7 @@ def _is_primary(view: View, metric: str) -> bool:
 
 def _figure(view: View, kind: str) -> Figure | None:
     """Draw the differences on single fits, of every pair or (of many) those with the leader."""
-    folds = _primary_folds(view)
-    models = [m for m in view.models if m.id in folds and None not in folds[m.id].values()]
-    if view.results.baseline is not None:
-        baseline = view.model(view.results.baseline)
-        pairs = [(m, baseline) for m in models if m is not baseline and baseline in models]
-    else:
-        pairs = list(combinations(models, 2))
-        if len(pairs) > MOST_STRIPS:
-            pairs = [(models[0], m) for m in models[1 : MOST_STRIPS + 1]]
-    # Seeds of other names are no pairs.
-    rows = [
-        _strip(a, b, folds)
-        for a, b in pairs
-        if folds[a.id].keys() == folds[b.id].keys() and len(folds[a.id]) > 1
-    ]
+    rows = strips(view.results, view.names)
     if not rows:
         return None
     axis_label = say("differences.axis", metric=view.primary_words)
@@ -461,9 +425,3 @@ def _figure(view: View, kind: str) -> Figure | None:
         width=6.2,
         height=0.6 + 0.34 * max(len(rows), 2),
     )
-
-
-def _strip(a: Model, b: Model, folds: dict[str, Values]) -> Strip:
-    both = ((x, folds[b.id][fit]) for fit, x in folds[a.id].items())
-    differences = tuple(x - y for x, y in both if x is not None and y is not None)
-    return Strip(f"{a.name} − {b.name}", differences, a.index, f"{a.key}_{b.key}")

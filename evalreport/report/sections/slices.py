@@ -7,27 +7,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
+from evalreport.plots.lookups import quarter
 from evalreport.records import DisparityRecord, MetricRecord
 from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
-from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
-from evalreport.report.view import Cell, Model, Row, Table, View, key_of, metric_decimals, text_of
+from evalreport.report.view import (
+    Cell,
+    Model,
+    Row,
+    Table,
+    View,
+    key_of,
+    limited_cell,
+    metric_decimals,
+    text_of,
+    value_cell,
+)
 from evalreport.texts import Text, coded, named, say
 
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
 EDGE = 6.0
 """Percent of a panel that stay free at either side."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """How far a slice lies from the rest: places in percent of the panel, None where there is no value or interval."""
-
-    at: float | None
-    low: float | None
-    width: float
-    text: str
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,34 +122,24 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
     first, models = view.models[0], view.models[:MOST_MODELS]
     sign = 1.0 if view.greater_is_better else -1.0
     # The worst first; those that are not judged, then those without a value, at the end.
-    behind = {
-        v: (r.p_value is None, sign * r.difference)
-        for v in values
-        if (r := rest.get((v, first.id))) is not None and r.difference is not None
-    }
+    valued = {v: r for v in values if (r := rest.get((v, first.id))) is not None and r.difference is not None}
+    behind = {v: (r.p_value is None, sign * (r.difference or 0.0)) for v, r in valued.items()}
     order = sorted(values, key=lambda v: behind.get(v, (True, math.inf)))
     shown = order[:MOST_ROWS]
-    ends = [
-        end
-        for v in shown
-        if (r := rest.get((v, first.id))) is not None
-        for end in (r.difference, r.low, r.high)
-        if end is not None
-    ]
-    scale = _Scale([sign * end for end in ends])
+    drawn = [valued[v] for v in shown if v in valued]
+    ends = [end for r in drawn for end in (r.difference, r.low, r.high) if end is not None]
+    ends = [0.0, *(sign * end for end in ends)] if any(ends) else [-1.0, 1.0]
+    axis = Axis(min(ends), max(ends), EDGE)
     names = distinct_names(values, LONGEST)
     known = {
         (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
     }
+    n_models, small = len(view.models), _small(view, list(rest.values()), names)
     notes = [
         say("evidence.slices", model=first.name, metric=view.primary_words),
         say("evidence.slices_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
-        say("evidence.models_cut", shown=len(models), n=len(view.models))
-        if len(models) < len(view.models)
-        else "",
-        " ".join((say("slices.small"), "; ".join(small) + "."))
-        if (small := _small(view, list(rest.values()), names))
-        else "",
+        say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
+        f"{say('slices.small')} {'; '.join(small)}." if small else "",
     ]
     return Column(
         title=visible(name),
@@ -160,36 +151,15 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
         ),
         model=first,
         models=models,
-        rows=tuple(_row(view, v, names[v], models, known, rest, scale) for v in shown),
-        zero=scale.place(0.0),
-        ticks=scale.ticks(),
+        rows=tuple(_row(view, v, names[v], models, known, rest, axis) for v in shown),
+        zero=axis.place(0.0),
+        ticks=axis.ticks(),
         note=" ".join(filter(None, notes)),
         details=(
             _differences(view, own, names, visible(name)),
             *(_values(view, key, names, records, visible(name)) for key in key_metrics(view)),
         ),
     )
-
-
-class _Scale:
-    """The axis of a panel: what lies at which percent of its width; 0 is always on it."""
-
-    def __init__(self, values: Sequence[float]) -> None:
-        self.low, self.high = min([0.0, *values]), max([0.0, *values])
-        if self.low == self.high:
-            self.low, self.high = -1.0, 1.0
-
-    def place(self, value: float) -> float:
-        """Give the percent at which a value stands."""
-        share = (value - self.low) / (self.high - self.low)
-        return round(EDGE + (100 - 2 * EDGE) * share, 2)
-
-    def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Give round numbers and where they stand; they bear no sign, for the sides are named."""
-        step = 10.0 ** math.floor(math.log10((self.high - self.low) / 2))
-        step *= next(k for k in (1, 2, 5, 10) if (self.high - self.low) / (k * step) <= 5)
-        places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
-        return tuple((self.place(k * step), f"{abs(k * step):.6g}") for k in places)
 
 
 def _row(
@@ -199,7 +169,7 @@ def _row(
     models: Sequence[Model],
     known: Mapping[tuple[str, str], MetricRecord],
     rest: Mapping[tuple[str, str], DisparityRecord],
-    scale: _Scale,
+    axis: Axis,
 ) -> SliceRow:
     counts = sorted({r.n for (v, _), r in known.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
@@ -210,26 +180,24 @@ def _row(
         text = numbers.MISSING if record is None else numbers.number(record.value, decimals)
         cells.append(Value(text, named("chip", tone) if tone else "", tone))
     note = next((t.reason for (v, _), t in rest.items() if v == value and t.p_value is None and t.reason), "")
-    return SliceRow(name, n, _gap(view, rest.get((value, models[0].id)), scale), tuple(cells), visible(note))
+    return SliceRow(name, n, _gap(view, rest.get((value, models[0].id)), axis), tuple(cells), visible(note))
 
 
-def _gap(view: View, record: DisparityRecord | None, scale: _Scale) -> Gap:
+def _gap(view: View, record: DisparityRecord | None, axis: Axis) -> Gap:
     """Place the difference from the other examples, turned so that right is better."""
     if record is None or record.difference is None:
-        return Gap(None, None, 0.0, numbers.MISSING, "")
+        return Gap(numbers.MISSING)
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
-    decimals = numbers.decimals_of([(limits[1] - limits[0]) / 4] if len(limits) == 2 else [])
+    decimals = numbers.decimals_of([quarter(*limits)] if len(limits) == 2 else [])
     text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
-    title = (
-        f"{text} {numbers.interval(limits[0], limits[1], decimals, signed=True)}"
-        if len(limits) == 2
-        else text
-    )
+    title, low, width = text, None, 0.0
+    if len(limits) == 2:
+        title += f" {numbers.interval(limits[0], limits[1], decimals, signed=True)}"
+        low, width = axis.place(limits[0]), round(axis.place(limits[1]) - axis.place(limits[0]), 2)
     if record.p_adjusted is not None:
         title += f", {numbers.p_phrase(record.p_adjusted)}"
-    low, high = (scale.place(end) for end in limits) if len(limits) == 2 else (None, 0.0)
-    return Gap(scale.place(sign * record.difference), low, round(high - (low or 0.0), 2), text, title)
+    return Gap(text, at=axis.place(sign * record.difference), low=low, width=width, title=title)
 
 
 def _values(
@@ -239,15 +207,8 @@ def _values(
     decimals, models = metric_decimals(view, key), view.models[:MOST_MODELS]
     found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
 
-    def cell(record: MetricRecord | None) -> Cell:
-        if record is None or record.value is None:
-            return Cell(numbers.MISSING, note="" if record is None else record.reason or "")
-        first = record.intervals[0] if record.intervals else None
-        beside = "" if first is None else numbers.interval(first.low, first.high, decimals)
-        return Cell(numbers.number(record.value, decimals), beside, record.value, record.reason or "")
-
     rows = tuple(
-        Row(None, tuple(cell(found.get((value, m.id))) for m in models), name)
+        Row(None, tuple(value_cell(found.get((value, m.id)), decimals) for m in models), name)
         for value, name in names.items()
     )
     title = say("slices.by", metric=metric_label(key), column=column)
@@ -260,20 +221,14 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
     by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
     for record in own:
         by_place.setdefault((record.model, record.slice.value), {})[record.reference] = record
-    decimals = numbers.decimals_of(
-        (r.high - r.low) / 4 for r in own if r.low is not None and r.high is not None
-    )
+    decimals = numbers.decimals_of(quarter(r.low, r.high) for r in own)
 
     def cell(record: DisparityRecord | None, places: int, of: str = "") -> Cell:
         if record is None:
             return Cell(numbers.MISSING)
-        value, low, high = (
-            (record.ratio, record.ratio_low, record.ratio_high)
-            if of
-            else (record.difference, record.low, record.high)
-        )
-        beside = numbers.interval(low, high, places, signed=not of)
-        return Cell(numbers.number(value, places, signed=not of), beside, value)
+        if of:
+            return limited_cell(record.ratio, record.ratio_low, record.ratio_high, places)
+        return limited_cell(record.difference, record.low, record.high, places, signed=True)
 
     rows = []
     for model in view.models:
@@ -350,10 +305,8 @@ def summary_line(view: View) -> str:
         )
         for (column, value, word), models in groups.items()
     ]
-    key, more = (
-        "slices.flagged_and_more" if len(shown) > MOST_NAMED else "slices.flagged",
-        len(shown) - MOST_NAMED,
-    )
+    more = len(shown) - MOST_NAMED
+    key = "slices.flagged_and_more" if more > 0 else "slices.flagged"
     return say(key, metric=view.primary_words, slices="; ".join(shown[:MOST_NAMED]), n=more)
 
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.records import AttemptVarianceRecord, MetricRecord, TaskVerdictRecord
 from evalreport.report.naming import listed, shorten, test_in_words, visible
-from evalreport.report.view import Model, Row, Table, Tables, View, key_of
+from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View, key_of
 from evalreport.texts import coded, in_words, named, say
 
 MOST_TASKS, MOST_MODELS, MOST_NAMED, MOST_TURNED, LONGEST = 40, 8, 3, 2, 40
@@ -22,27 +22,6 @@ STEPS = 5
 """A cell is up to so many steps redder, by its share of the largest difference that is told apart."""
 DIMMED = -1
 """The step of a cell that is not told apart from the best of its task."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRow:
-    """One task: its name, its number of examples, and for each model its value and how red it is."""
-
-    label: str
-    n: str
-    cells: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskMap:
-    """The map, headed by its finding; what separates the models most stands first."""
-
-    heading: str
-    title: str
-    text: str
-    models: tuple[Model, ...]
-    rows: tuple[TaskRow, ...]
-    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +56,7 @@ class Task:
         return found
 
 
-def describe(view: View) -> TaskMap | None:
+def describe(view: View) -> Map | None:
     """Lay out the map; nothing where there is no suite."""
     results = view.results
     if not results.suite:
@@ -93,7 +72,7 @@ def describe(view: View) -> TaskMap | None:
     heading = _heading(view, tasks) if several else _of_one(view, tasks, sign)
     title = say("suite.title", metric=view.primary_label)
     note = _note(view, len(shown), len(tasks)) if several else ""
-    return TaskMap(heading, title, _turned(view, tasks), models, rows, note)
+    return Map(title, models, rows, note, heading, _turned(view, tasks))
 
 
 def _note(view: View, shown: int, total: int) -> str:
@@ -113,11 +92,7 @@ def _note(view: View, shown: int, total: int) -> str:
 def summary_line(view: View) -> str:
     """Give the section's finding in one line; nothing where there is no such section."""
     found = describe(view)
-    return (
-        ""
-        if found is None
-        else " ".join(filter(None, (say("suite.summary", finding=found.heading), found.text)))
-    )
+    return "" if found is None else f"{say('suite.summary', finding=found.heading)} {found.text}".strip()
 
 
 def _task(view: View, name: str, sign: int) -> Task:
@@ -143,10 +118,10 @@ def _separation(task: Task) -> tuple[int, float, float]:
     return len(sizes), max(sizes, default=0.0), max(values, default=0.0) - min(values, default=0.0)
 
 
-def _row(task: Task, models: Sequence[Model], sign: int, decimals: int, largest: float) -> TaskRow:
+def _row(task: Task, models: Sequence[Model], sign: int, decimals: int, largest: float) -> MapRow:
     n = max((r.n for r in task.records.values()), default=0)
     cells = tuple(_cell(task, m, sign, decimals, largest) for m in models)
-    return TaskRow(shorten(visible(task.name), LONGEST), numbers.count(n), cells)
+    return MapRow(shorten(visible(task.name), LONGEST), numbers.count(n), cells)
 
 
 def _cell(task: Task, model: Model, sign: int, decimals: int, largest: float) -> tuple[str, int]:
@@ -299,11 +274,9 @@ def scope(view: View) -> str:
     if not view.results.attempt_variance or view.results.design != "test-set":
         return ""
     cluster = view.results.options.get("cluster")
-    return (
-        say("attempts.scope.questions")
-        if cluster is None
-        else say("attempts.scope.groups", column=str(cluster))
-    )
+    if cluster is None:
+        return say("attempts.scope.questions")
+    return say("attempts.scope.groups", column=str(cluster))
 
 
 def _plan(record: AttemptVarianceRecord, about: str) -> str:

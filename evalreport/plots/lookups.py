@@ -1,0 +1,135 @@
+"""What charts and the report look up in results: models by rank, values of a metric, pairs in either direction."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+
+from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord, VerdictRecord
+from evalreport.registry import words
+from evalreport.results import Results
+
+
+def ranked(results: Results) -> list[str]:
+    """Give the models, the first in rank first; those without a rank follow."""
+    rank = {record.model: record.rank for record in results.ranking}
+    return sorted(
+        results.models, key=lambda model: (rank.get(model, len(rank) + 1), results.models.index(model))
+    )
+
+
+def place_of_model(results: Results, model: str) -> int:
+    """Give a model's place in the ranking, from 0 on: its colour, its marker and the key of its parts go by it."""
+    return ranked(results).index(model)
+
+
+def primary_words(results: Results) -> str:
+    """Give the primary metric's name as words."""
+    return words(results.primary_metric)
+
+
+def is_metric(record: MetricRecord | ComparisonRecord | FoldRecord, metric: str) -> bool:
+    """Say whether a record is about a metric; a bare name means the overall or averaged value."""
+    spelled = record.metric + (f"_{record.average}" if record.average else "")
+    spelled += f"[class={record.label}]" if record.label is not None else ""
+    return spelled == metric or (record.label is None and record.metric == metric)
+
+
+def with_limits(record: MetricRecord | None) -> tuple[float | None, float | None, float | None]:
+    """Give a value with the lower and the upper limit of its first interval; None for what there is not."""
+    if record is None:
+        return None, None, None
+    first = record.intervals[0] if record.intervals else None
+    return record.value, None if first is None else first.low, None if first is None else first.high
+
+
+def values_of(results: Results, metric: str) -> dict[str, MetricRecord]:
+    """Give every model's value of a metric on all examples."""
+    found: dict[str, MetricRecord] = {}
+    for record in results.metrics:
+        if record.slice is None and is_metric(record, metric):
+            found.setdefault(record.model, record)
+    return found
+
+
+def confusion_of(results: Results, model: str) -> dict[tuple[str, str], float]:
+    """Count a model's examples by their true and predicted class."""
+    return {(c.true, c.predicted): c.count for c in results.confusion if c.model == model}
+
+
+def outcomes_of(results: Results, model: str, positive: str | None) -> tuple[float, float, float, float]:
+    """Count a model's true and false positives, then its false and true negatives, of one class against the rest."""
+    cells = confusion_of(results, model)
+    tp, fp, fn, tn = (
+        sum(n for (t, p), n in cells.items() if (t == positive, p == positive) == kind)
+        for kind in ((True, True), (False, True), (True, False), (False, False))
+    )
+    return tp, fp, fn, tn
+
+
+def true_counts(results: Results) -> dict[str, float]:
+    """Count the examples of each true class, which are the same for every model."""
+    found: dict[str, float] = {}
+    for cell in results.confusion:
+        if cell.model == results.confusion[0].model:
+            found[cell.true] = found.get(cell.true, 0.0) + cell.count
+    return found
+
+
+def quarter(low: float | None, high: float | None) -> float | None:
+    """Give a quarter of an interval's width, which is about a standard error."""
+    return None if low is None or high is None else (high - low) / 4
+
+
+def comparison_between(
+    results: Results, a: str, b: str, *, about: Callable[[ComparisonRecord], bool], decided: bool
+) -> ComparisonRecord | None:
+    """Give the recommended comparison a - b, turned round where the results hold b - a.
+
+    Parameters
+    ----------
+    about
+        Whether a comparison is on the metric in question.
+    decided
+        Whether that is the primary one: then the limits are the pair's one interval, that of the verdict.
+    """
+    for record in results.comparisons:
+        if record.recommended and record.slice is None and {record.a, record.b} == {a, b} and about(record):
+            found = record if record.a == a else turned(record)
+            verdict = verdict_between(results.verdicts, a, b) if decided else None
+            if verdict is None:
+                return found
+            return dataclasses.replace(found, level=verdict.level, low=verdict.low, high=verdict.high)
+    return None
+
+
+def turned(record: ComparisonRecord) -> ComparisonRecord:
+    """Give a comparison seen from its other model."""
+    assert record.b is not None
+    low, high = negated(record.high), negated(record.low)
+    return dataclasses.replace(
+        record, a=record.b, b=record.a, difference=negated(record.difference), low=low, high=high
+    )
+
+
+def negated(value: float | None) -> float | None:
+    """Turn a value round, where there is one; 0 has no sign."""
+    return None if value is None else 0.0 - value
+
+
+def verdict_between(records: Iterable[VerdictRecord], a: str, b: str) -> VerdictRecord | None:
+    """Give the verdict of a seen from b, turned round where the records hold b seen from a."""
+    for record in records:
+        if record.about == (a, b):
+            return record
+        if record.about == (b, a):
+            # Seen from the other side, "not worse by more than the margin" leaves everything open.
+            other = {"better": "worse", "worse": "better", "non-inferior": "undecided"}
+            return dataclasses.replace(
+                record,
+                about=(a, b),
+                verdict=other.get(record.verdict, record.verdict),  # type: ignore[arg-type]
+                low=negated(record.high),
+                high=negated(record.low),
+            )
+    return None
