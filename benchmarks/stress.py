@@ -15,8 +15,7 @@ from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.binned import FIRST_ORDER_SHARE
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.row_data import shares_of_ranks
-from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.metrics.sample import Sample, estimate_all, shares_of_ranks
 from evalreport.metrics.units import Units
 
 Floats = npt.NDArray[np.float64]

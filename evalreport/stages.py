@@ -48,8 +48,7 @@ from evalreport.errors import UsageError, without_login
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
-from evalreport.metrics.row_data import said_of_histograms
-from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.metrics.sample import Sample, estimate_all, said_of_histograms
 from evalreport.metrics.units import units_of
 from evalreport.records import (
     COMPANIONS,

@@ -15,7 +15,7 @@ from evalreport.conditions import terms_of
 from evalreport.config import Average as AverageOverTasks
 from evalreport.config import Task
 from evalreport.data.predictions import LOSSES, RANK_SLOPES, ModelOutputs, Predictions, ScoreSums
-from evalreport.engine.binned import Bins, bins_of
+from evalreport.engine.binned import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, bins_of, shares
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
 from evalreport.engine.draws import mapped
@@ -36,9 +36,15 @@ from evalreport.metrics.registry import (
     Quantity,
     definition,
 )
-from evalreport.metrics.row_data import MOST_EXACT_ROWS, MOST_RESAMPLED_ROWS, RowData
-from evalreport.metrics.row_estimates import row_estimates
+from evalreport.metrics.row_estimates import (
+    MOST_EXACT_ROWS,
+    MOST_RESAMPLED_ROWS,
+    RowData,
+    row_estimates,
+    slopes_of_keys,
+)
 from evalreport.metrics.units import Layout, Units, layout_of
+from evalreport.records import FoundRecord
 from evalreport.registry import close_names, unknown_name
 from evalreport.texts import Message
 
@@ -509,3 +515,64 @@ def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:
     """Return the criteria of training rows among the names; with no names all that the task has."""
     found = [m.name for m in METRICS.values() if m.family == "training" and task in m.tasks]
     return tuple(Quantity(name) for name in found if not names or name in names)
+
+
+# --- what is said of bins -------------------------------------------------------------------------------------------
+
+Share = tuple[Quantity, str, str]
+"""A quantity and the two models of a difference, or the same model twice."""
+
+
+def shares_of_ranks(
+    bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate]
+) -> dict[Share, float]:
+    """Return the share of variance inside bins of each binned rank metric, and of each difference of two models."""
+    found: dict[Share, float] = {}
+    ranked = [key for key in estimates if _is_ranked(key, bins) and estimates[key].derivative is not None]
+    first = {model: parts[0] for model, parts in bins.items()}
+    for quantity in dict.fromkeys(key[1] for key in ranked):
+        own = [key for key in ranked if key[1] == quantity]
+        for (i, j), share in shares(slopes_of_keys(first, estimates, own)).items():
+            found[quantity, own[i][0], own[j][0]] = share
+    return found
+
+
+def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
+    """Say how the rank metrics of very many rows were resampled and how much of their variance that loses.
+
+    Shares are known, and replicates completed, where rows are drawn one by one and make one evaluation; models that
+    hardly differ in rank are resampled from bins as well where there are too many rows to be resampled themselves.
+    """
+    bins = data.bins
+    ranked = [key for key, e in estimates.items() if e.defined and _is_ranked(key, bins)]
+    if not ranked:
+        return None
+    most = max(len(part.wins) for key in ranked for part in bins[key[0]])
+    why = Message("bins.why", n=MOST_EXACT_ROWS)
+    if data.single:
+        found = shares_of_ranks(bins, estimates)
+        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(found, named=data.many)))
+    return FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why)
+
+
+def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
+    return key[0] in bins and definition(key[1]).family == "ranking"
+
+
+def _of_shares(found: Mapping[Share, float], *, named: bool) -> Iterator[Message]:
+    """Say what lies inside bins: left out, added, or (``named``) more than can be added to first order."""
+    by_quantity: dict[str, list[float]] = {}
+    close: dict[str, list[str]] = {}
+    for (quantity, a, b), share in found.items():
+        by_quantity.setdefault(quantity.spelled, []).append(share)
+        if named and share > FIRST_ORDER_SHARE:
+            close.setdefault(a if a == b else f"{a} - {b}", []).append(quantity.spelled)
+    left = {name: max(every) for name, every in by_quantity.items() if max(every) <= NEGLIGIBLE_SHARE}
+    yield Message("bins.within")
+    if left:
+        yield Message("bins.left_out", names=tuple(left), share=max(left.values()), digits=1)
+    if added := tuple(name for name in by_quantity if name not in left):
+        yield Message("bins.added", names=added)
+    if close:
+        pairs = [Message("bins.pair", models=models, names=names) for models, names in close.items()]
+        yield Message("bins.close", pairs=pairs)

@@ -310,17 +310,15 @@ def test_the_sections_say_what_the_results_hold():
     found = sections["thresholds"]
     first = view_of(two_models()).models[0]
     assert found.heading.startswith("Thresholds: within 10 % false alarms")
-    assert [model.id for model in found.table.headings] == [m.id for m in view_of(two_models()).models]
-    rows_by_label = {row.label: row for row in found.table.rows}
-    assert "Cost by example" in rows_by_label
+    assert [row.model.id for row in found.compared.rows] == [m.id for m in view_of(two_models()).models]
+    assert "Cost by example" in [row.label for row in found.every.rows]
     (point,) = (
         p
         for p in two_models().operating_points
         if (p.model, p.criterion, p.at) == (first.id, "fixed_fpr", 0.1)
     )
-    cell = rows_by_label["false alarms \u2264 10 %; recall"].cells[0]
-    assert cell.value == f"{point.tp:,.0f} / {point.fp:,.0f}"
-    assert "as given" in rows_by_label
+    cell = found.compared.rows[0].cells[found.compared.headings.index("false alarms \u2264 10 %")]
+    assert (cell.value, cell.beside) == (f"{point.tp:,.0f}", f"/ {point.fp:,.0f}")
     assert len(found.curves) == 1
     assert len(found.changes) == 2
     assert [row.model.id for row in sections["gains"].table.rows] == ["proba"]

@@ -13,8 +13,7 @@ from evalreport.engine.draws import uniform_multinomial, working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.row_data import said_of_histograms
-from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.sample import estimate_all, said_of_histograms
 from evalreport.metrics.units import Units
 
 RANKED = METRICS[:4]

@@ -315,44 +315,54 @@ def _found(view: View, first: str) -> tuple[str, str]:
 
 
 MOST_SENTENCES, LONGEST = 6, 20
+COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
+            ("fixed_recall", 0.9, ""))  # fmt: skip
+"""The criteria that have a column, by name, rate and metric; all others stand in the folded table."""
 READ = ("fixed_fpr", 0.1)
 """The criterion that the heading speaks of, and its rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What the section shows: criteria by models, and sentences that are folded away."""
+    """What the section shows; ``every`` criterion by models and what follows it are folded away."""
 
     heading: str
-    table: Table
+    compared: Table
     note: str
+    every: Table
+    every_note: str
     curves: tuple[str, ...]
     changes: tuple[str, ...]
 
 
 def describe_thresholds(view: View) -> Thresholds | None:
-    """Lay out the table of criteria and models; nothing where no threshold was looked for."""
+    """Lay out the table of models and criteria; nothing where no threshold was looked for."""
     points = view.results.operating_points
     if not points:
         return None
     first, decided = points[0], bool(view.results.confusion)
-    models = [m for m in view.models if any(p.model == m.id for p in points)]
-    notes = (
-        say("thresholds.best_note", level=numbers.percent(view.confidence)),
-        say(
+    models = tuple(m for m in view.models if any(p.model == m.id for p in points))
+    known = {(p.criterion, p.at, p.metric if p.criterion == "best" else "", p.model): p for p in points}
+    keys = [key for key in COMPARED if any(own[:3] == key for own in known)]
+    heads = (*((say("evidence.as_given"),) if decided else ()), *map(_heading, keys))
+    rows = []
+    for model in models:
+        given = (_as_given(view, model),) if decided else ()
+        rows.append(Row(model, (*given, *(_found_at(known.get((*key, model.id))) for key in keys))))
+    every, first_column = _by_criterion(view, models), say("evidence.found_alarms")
+    return Thresholds(
+        heading=_heading_of(view, {p.model: p for p in points if (p.criterion, p.at) == READ}),
+        compared=Table(say("heading.thresholds"), heads, tuple(rows), look="found", first=first_column),
+        note=say(
             "evidence.thresholds" if decided else "evidence.thresholds_chosen",
             label=shorten(visible(view.results.positive or ""), LONGEST),
             positives=round(first.tp + first.fn),
             negatives=round(first.fp + first.tn),
         ),
-    )
-    given = Row(None, tuple(_as_given(view, m) for m in models), say("evidence.as_given"))
-    rows = (*([given] if decided else []), *_by_criterion(view, models))
-    heading = say("thresholds.chosen_by")
-    return Thresholds(
-        heading=_heading_of(view, {p.model: p for p in points if (p.criterion, p.at) == READ}),
-        table=Table(say("heading.thresholds"), tuple(models), rows, look="metrics", first=heading),
-        note=" ".join(notes),
+        every=Table(
+            say("evidence.every_threshold"), models, every, look="metrics", first=say("thresholds.chosen_by")
+        ),
+        every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
         curves=_first([text_of(view, r.text) for r in view.results.dominance]),
         changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
     )
@@ -389,7 +399,17 @@ def _as_given(view: View, model: Model) -> Cell:
     if not any(predicted == positive for _, predicted in confusion_of(view.results, model.id)):
         return Cell(numbers.MISSING)
     tp, fp, *_ = outcomes_of(view.results, model.id, positive)
-    return Cell(f"{numbers.count(round(tp))} / {numbers.count(round(fp))}")
+    return _counted(tp, fp)
+
+
+def _found_at(point: OperatingPointRecord | None) -> Cell:
+    if point is None or point.threshold is None:
+        return Cell(numbers.MISSING)
+    return _counted(point.tp, point.fp) if point.tn or not point.fp else Cell("", say("evidence.flag_all"))
+
+
+def _counted(found: float, alarms: float) -> Cell:
+    return Cell(numbers.count(round(found)), f"/ {numbers.count(round(alarms))}")
 
 
 def _heading(key: tuple[str, float | None, str]) -> str:
@@ -420,14 +440,12 @@ def _at(view: View, point: OperatingPointRecord | None) -> Cell:
         return Cell(numbers.MISSING)
     found, alarms = numbers.count(point.tp), numbers.count(point.fp)
     value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
-    return Cell(f"{found} / {alarms}", _threshold(view, point), below=value)
+    return Cell(_threshold(view, point), f"{found} / {alarms}", below=value)
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:
     """Write a threshold so that it is told from the scores beside it."""
     if point.threshold is None:
         return say("thresholds.no_call")
-    if not point.tn and point.fp:
-        return say("evidence.flag_all")
     scores = [e for r in view.results.score_histograms if r.model == point.model for e in r.edges]
     return numbers.to_digits(point.threshold, numbers.digits_apart(scores))
