@@ -10,7 +10,7 @@ SHELL := /bin/bash
 
 # The interpreter that makes .venv, and the number of test processes; both can be set from outside.
 PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
