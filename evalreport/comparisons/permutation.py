@@ -67,7 +67,7 @@ def swap_distributions(
     found: dict[Key, Distribution] = {}
     cells = once(partial(_cell_swaps, sample.tables, seed))
     histograms = once(partial(_rank_histograms, sample))
-    moved = Kept[Floats]()
+    moved = Kept[_Moved]()
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
     # known by bins.
     ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many
@@ -236,51 +236,68 @@ def _every_pattern(which: Indices, count: int) -> Iterator[Floats]:
 
 
 def _of_units(
-    sample: Sample,
-    a: str,
-    b: str,
-    quantity: Quantity,
-    n_swaps: int,
-    seed: int,
-    moved_sums: Kept[Floats],
+    sample: Sample, a: str, b: str, quantity: Quantity, n_swaps: int, seed: int, moved: Kept[_Moved]
 ) -> Swapped:
     """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums.
 
-    ``moved_sums`` holds what random swaps move, for quantities of the same columns.
+    ``moved`` holds what swaps move, for quantities of the same columns.
     """
     function, shape, (one, other) = _columns(sample, quantity, (a, b))
-    change = sparse.csr_array(other - one)
-    change.eliminate_zeros()
-    change.sort_indices()
-    discordant = np.diff(change.indptr) > 0
-    patterns, weights = swap_patterns(sample.units, n_swaps, seed, discordant)
-    sums = [np.asarray(table.sum(axis=0)).ravel() for table in (one, other)]
-    studentised = definition(quantity).smooth and not is_plain_mean(quantity)
-    differences, squares = [], []
 
-    def after(moved: Floats) -> list[Floats]:
+    def after(sums: Sequence[Floats], moved: Floats) -> list[Floats]:
         return [(total + side * moved).reshape(-1, *shape) for total, side in zip(sums, (1, -1), strict=True)]
 
     def of_points(points: Sequence[Floats]) -> Floats:
         first, second = (np.asarray(function(point)).mean(axis=1) for point in points)
         return np.asarray(first - second)
 
-    if weights is None and not studentised:
+    if is_plain_mean(quantity) or not definition(quantity).smooth:
         columns = a, b, definition(quantity).columns, n_swaps
-        moved = moved_sums.get(columns, partial(swapped_sums, change, n_swaps, seed))
-        return Swapped(of_points(after(moved)), None, None, int(discordant.sum()))
+        found = moved.get(columns, partial(_moved, one, other, sample.units, n_swaps, seed))
+        return Swapped(of_points(after(found.sums, found.moved)), None, found.weights, found.discordant)
+    change, sums = _change(one, other)
+    discordant = np.diff(change.indptr) > 0
+    patterns, weights = swap_patterns(sample.units, n_swaps, seed, discordant)
+    differences, squares = [], []
     for swapped in patterns:
-        moved = np.asarray(swapped @ change)
-        points = after(moved)
+        points = after(sums, np.asarray(swapped @ change))
         differences.append(of_points(points))
-        if studentised:
-            slopes = [
-                slopes_at(function, point, len(shape) - 1).reshape(len(moved), -1) / shape[0]
-                for point in points
-            ]
-            squares.append(_unit_squares(slopes, (one, other), swapped, sample.units.factors))
-    errors = np.sqrt(np.concatenate(squares)) if studentised else None
+        slopes = [
+            slopes_at(function, point, len(shape) - 1).reshape(len(swapped), -1) / shape[0]
+            for point in points
+        ]
+        squares.append(_unit_squares(slopes, (one, other), swapped, sample.units.factors))
+    errors = np.sqrt(np.concatenate(squares))
     return Swapped(np.concatenate(differences), errors, weights, int(discordant.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Both models' sums (p,), and what each swap moves from the second's to the first's, (b, p)."""
+
+    sums: list[Floats]
+    moved: Floats
+    weights: Floats | None
+    discordant: int
+
+
+def _change(one: sparse.csr_array, other: sparse.csr_array) -> tuple[sparse.csr_array, list[Floats]]:
+    """Return what each unit adds to the first model's sums if it changes sides, (units, p), and both sums (p,)."""
+    change = sparse.csr_array(other - one)
+    change.eliminate_zeros()
+    change.sort_indices()
+    return change, [np.asarray(table.sum(axis=0)).ravel() for table in (one, other)]
+
+
+def _moved(one: sparse.csr_array, other: sparse.csr_array, units: Units, n_swaps: int, seed: int) -> _Moved:
+    change, sums = _change(one, other)
+    discordant = np.diff(change.indptr) > 0
+    patterns, weights = swap_patterns(units, n_swaps, seed, discordant)
+    if weights is None:
+        moved = swapped_sums(change, n_swaps, seed)
+    else:
+        moved = np.concatenate([np.asarray(swapped @ change) for swapped in patterns])
+    return _Moved(sums, moved, weights, int(discordant.sum()))
 
 
 _TABLES = 64
@@ -374,8 +391,12 @@ def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:
     """Return the distinct rows of a table (m, k) of column numbers in order, and which of them each row is."""
     codes = np.zeros(len(columns), dtype=np.int64)
     for column in columns.T:
+        codes = codes * (int(column.max()) + 1) + column
         # Numbered anew after each column, so that no product of their numbers is too large.
-        codes = np.unique(codes * (int(column.max()) + 1) + column, return_inverse=True)[1]
+        if codes.max() < len(codes):
+            codes = (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
+        else:
+            codes = np.unique(codes, return_inverse=True)[1]
     first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     return columns[first].astype(np.int64), codes.astype(np.int16 if len(first) < 1 << 15 else np.int64)

@@ -8,6 +8,7 @@ is left out; where it is not, as in the difference of two models that differ onl
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +20,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine.counts import Climb
-from evalreport.engine.distributions import dot
+from evalreport.engine.distributions import dot, ratio
 from evalreport.engine.draws import Bytes, running_sum
 from evalreport.engine.ranks import Order, group_weights
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
+Sums = npt.NDArray[Any]
 
 BINS_BY_CLASS = 2048
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
@@ -95,8 +97,8 @@ class Bins:
     @cached_property
     def code_of_cell(self) -> sparse.csr_array:
         """(2 G, cells) one at the cells of each code; single precision holds whole numbers up to 2^24 exactly."""
-        exact = np.float32 if len(self.code) < 1 << 24 else np.float64
         cells = int(self.first_cell[-1])
+        exact = np.float32 if cells > BINS_BY_CLASS and len(self.code) < 1 << 24 else np.float64
         return sparse.csr_array(
             (np.ones(cells, exact), np.arange(cells), self.first_cell),
             shape=(len(self.first_cell) - 1, cells),
@@ -220,8 +222,9 @@ def _share(part: Floats, whole: Floats, otherwise: float) -> Floats:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), otherwise)
 
 
-def _precision(found: Floats, wrong: Floats) -> Floats:
-    return found / np.maximum(found + wrong, np.finfo(np.float64).tiny)
+def _precision(found: Sums, wrong: Sums) -> Sums:
+    called = found + wrong
+    return found / np.maximum(called, np.finfo(called.dtype).tiny)
 
 
 # --- replicates -----------------------------------------------------------------------------------------------------
@@ -229,68 +232,77 @@ def _precision(found: Floats, wrong: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class BinWeights:
-    """What metrics make of the weights of positives and of negatives in each bin, (G, b) each.
+    """What metrics make of the weights of positives and of negatives in each bin.
 
     Attributes
     ----------
-    positives, negatives
-        In the bin itself.
-    climb
-        In it and all above it.
+    by_code
+        (2 G, b) weights of the positives of each bin, then of the negatives: in single precision where that holds
+        them exactly, as it does the counts of fewer than 2^24 examples.
     """
 
-    positives: Floats
-    negatives: Floats
-    climb: Climb
-    _inside: Floats | None = None
-
-    @classmethod
-    def of(cls, by_code: npt.NDArray[Any]) -> BinWeights:
-        """Take the weights (2 G, b) apart."""
-        positives, negatives = np.split(by_code.astype(np.float64, order="C"), 2)
-        return cls(positives, negatives, Climb(running_sums(positives), running_sums(negatives)))
+    bins: Bins
+    by_code: Sums
 
     @property
-    def found(self) -> Floats:
-        """Positives at or above the lower end of each bin, (G, b)."""
-        return self.climb.found
+    def positives(self) -> Sums:
+        """In each bin itself, (G, b)."""
+        return self.by_code[: len(self.by_code) // 2]
 
     @property
-    def wrong(self) -> Floats:
-        """Negatives at or above the lower end of each bin, (G, b)."""
-        return self.climb.wrong
+    def negatives(self) -> Sums:
+        """In each bin itself, (G, b)."""
+        return self.by_code[len(self.by_code) // 2 :]
+
+    @cached_property
+    def climb(self) -> Climb:
+        """In each bin and all above it."""
+        return Climb(running_sums(self.positives), running_sums(self.negatives))
+
+    @cached_property
+    def totals(self) -> tuple[Floats, Floats]:
+        """Positives and negatives, (b,) each."""
+        found, wrong = (sums[-1].astype(np.float64) for sums in (self.climb.found, self.climb.wrong))
+        return found, wrong
+
+    def column(self, values: Floats) -> Sums:
+        """Return values (G,) as a column (G, 1) of the weights' precision."""
+        return values.astype(self.by_code.dtype)[:, None]
 
     def per_pair(self, won: Floats) -> Floats:
         """Divide by the number of (positive, negative) pairs, (b,); nan where a class is missing."""
-        pairs = self.found[-1] * self.wrong[-1]
-        return np.where(pairs > 0, won / np.where(pairs > 0, pairs, 1), np.nan)
+        return ratio(won, self.totals[0] * self.totals[1])
 
     def per_positive(self, value: Floats) -> Floats:
         """Divide by the number of positives, (b,); nan where none is drawn."""
-        total = self.found[-1]
-        return np.where(total > 0, value / np.where(total > 0, total, 1), np.nan)
+        return ratio(value, self.totals[0])
 
-    def precision_inside(self, bins: Bins) -> Floats:
-        """Return the precision about the middle positive of each bin, (G, b); nobody writes to it."""
-        if self._inside is None:
-            # In place: fresh memory costs more than the arithmetic.
-            found = self.positives * (bins.ahead_positive - 1)[:, None]
-            found += self.found
-            called = self.negatives * (bins.ahead_negative - 1)[:, None]
-            called += self.wrong
-            called += found
-            found /= np.maximum(called, np.finfo(np.float64).tiny, out=called)
-            object.__setattr__(self, "_inside", found)
-        assert self._inside is not None
-        return self._inside
+    @cached_property
+    def precision_inside(self) -> Sums:
+        """The precision about the middle positive of each bin, (G, b); nobody writes to it."""
+        # In place: fresh memory costs more than the arithmetic.
+        found = self.positives * self.column(self.bins.ahead_positive - 1)
+        found += self.climb.found
+        called = self.negatives * self.column(self.bins.ahead_negative - 1)
+        called += self.climb.wrong
+        called += found
+        found /= np.maximum(called, np.finfo(called.dtype).tiny, out=called)
+        return found
+
+    @cached_property
+    def won(self) -> tuple[Sums, Floats]:
+        """The positives that stand above a negative of each bin, (G, b), and the pairs won by runs of 64 bins."""
+        above = self.positives * self.column(self.bins.wins - 1)
+        above += self.climb.found
+        return above, sums_by_run(self.negatives, above)
 
 
-def few_at_a_time(by_code: npt.NDArray[Any]) -> Iterator[BinWeights]:
+def few_at_a_time(by_code: Sums, bins: Bins) -> Iterator[BinWeights]:
     """Take weights (2 G, b) apart, few replicates at once: what is made of them stays in the processor's cache."""
     b = by_code.shape[1]
     step = max(8, -(-b // -(-b * (len(by_code) // 2) // _NUMBERS_AT_ONCE)))
     for start in range(0, b, step):
-        yield BinWeights.of(by_code[:, start : start + step])
+        yield BinWeights(bins, np.ascontiguousarray(by_code[:, start : start + step]))
 
 
 @dataclass(frozen=True)
@@ -323,17 +335,36 @@ class Cells:
 
 def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:
     """Add up weights (n, b) by bin."""
-    return BinWeights.of(bins.by_code @ weights)
+    return BinWeights(bins, np.asarray(bins.by_code @ weights, dtype=np.float64))
 
 
-def running_sums(values: Floats) -> Floats:
+_RUN = 64
+
+
+def sums_by_run(values: Sums, factors: Sums) -> Floats:
+    """Return the sums (r, b) down every 64 rows of the products of two tables (G, b), as double precision has them.
+
+    Examples
+    --------
+    >>> sums_by_run(np.ones((65, 1)), np.full((65, 1), 2.0))
+    array([[128.],
+           [  2.]])
+    """
+    whole = len(values) - len(values) % _RUN
+    runs = [a[:whole].reshape(-1, _RUN, a.shape[1]) for a in (values, factors)]
+    sums = np.einsum("rgb,rgb->rb", *runs, dtype=np.float64)
+    rest = np.einsum("gb,gb->b", values[whole:], factors[whole:], dtype=np.float64)
+    return np.concatenate([sums, rest[None, :]])
+
+
+def running_sums(values: Sums) -> Sums:
     """Return cumulative sums down the rows of (G, b), sixteen rows at a time: three times as fast as at once."""
     g, b = values.shape
     step = 16
     whole = g - g % step
     if not whole:
         return np.cumsum(values, axis=0)
-    sums = np.empty((g, b))
+    sums = np.empty_like(values)
     blocks, of_blocks = (rows[:whole].reshape(-1, step, b) for rows in (sums, values))
     blocks[:, 0] = of_blocks[:, 0]
     for row in range(1, step):
@@ -350,51 +381,62 @@ def by_row(weights: Floats) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(weights.T, dtype=np.float32)
 
 
-def binned_roc_auc(bins: Bins, weights: BinWeights) -> Floats:
+def binned_roc_auc(weights: BinWeights) -> Floats:
     """Return the area under the ROC curve, (b,); nan where a class is missing."""
-    below = weights.negatives * bins.wins[:, None]
-    below -= weights.wrong
-    below += weights.wrong[-1]
-    return weights.per_pair(np.einsum("gb,gb->b", weights.positives, below))
+    return weights.per_pair(weights.won[1].sum(axis=0))
 
 
-def binned_average_precision(bins: Bins, weights: BinWeights) -> Floats:
+def binned_average_precision(weights: BinWeights) -> Floats:
     """Return the average precision, (b,); nan where no positive is drawn."""
-    precision = weights.precision_inside(bins) * bins.correction[:, None]
-    return weights.per_positive(np.einsum("gb,gb->b", weights.positives, precision))
+    precision = weights.precision_inside * weights.column(weights.bins.correction)
+    return weights.per_positive(_total(weights.positives, precision))
 
 
-def binned_pr_auc(bins: Bins, weights: BinWeights) -> Floats:
+def binned_pr_auc(weights: BinWeights) -> Floats:
     """Return the area under the precision-recall curve by trapezoids, (b,); nan where no positive is drawn.
 
     A bin of tied scores is one trapezoid between its two corners; the others are corrected as the average precision.
     """
-    height = weights.precision_inside(bins) * bins.trapezoids[:, None]
+    bins, climb = weights.bins, weights.climb
+    height = weights.precision_inside * weights.column(bins.trapezoids)
     lower = np.flatnonzero(bins.tied)
     upper = np.maximum(lower - 1, 0)
-    corner, earlier = (_precision(weights.found[place], weights.wrong[place]) for place in (lower, upper))
-    called = weights.found[upper] + weights.wrong[upper]
+    corner, earlier = (_precision(climb.found[place], climb.wrong[place]) for place in (lower, upper))
+    called = climb.found[upper] + climb.wrong[upper]
     height[lower] = (corner + np.where(called > 0, earlier, corner)) / 2
-    return weights.per_positive(np.einsum("gb,gb->b", weights.positives, height))
+    return weights.per_positive(_total(weights.positives, height))
 
 
-def binned_area_up_to(bins: Bins, weights: BinWeights, most: float) -> Floats:
+def _total(values: Sums, factors: Sums) -> Floats:
+    """Return the sums (b,) of products, in single precision no further than 64 rows."""
+    whole = len(values) - len(values) % _RUN
+    runs = [a[:whole].reshape(-1, _RUN, a.shape[1]) for a in (values, factors)]
+    sums = np.einsum("rgb,rgb->rb", *runs).sum(axis=0, dtype=np.float64)
+    return np.asarray(sums + np.einsum("gb,gb->b", values[whole:], factors[whole:]))
+
+
+def binned_area_up_to(weights: BinWeights, most: float) -> Floats:
     """Return the area under the ROC curve for false positive rates up to ``most``, (b,).
 
     Inside the bin in which the range ends the curve is a parabola through its two corners with the area that the
     full data have there.
     """
-    allowed = most * weights.wrong[-1]
-    # Beyond the last bin that begins inside the range in some replicate there is nothing to add.
-    last = 1 + max(
-        int(np.searchsorted(wrong, end)) for wrong, end in zip(weights.wrong.T, allowed, strict=True)
+    allowed, bins = most * weights.totals[1], range(len(weights.positives))
+    wrong = weights.climb.wrong
+    # Bins before the first that ends outside the range in some replicate are whole in all; beyond the last that
+    # begins inside there is nothing to add.
+    first = bisect(bins, 0, key=lambda g: int((wrong[g] >= allowed).any()))
+    last = bisect(bins, 0, key=lambda g: int((wrong[g] >= allowed).all()))
+    runs = first // _RUN
+    some = slice(runs * _RUN, last + 1)
+    p, n, found, wrong = (
+        sums[some].astype(np.float64)
+        for sums in (weights.positives, weights.negatives, weights.climb.found, wrong)
     )
-    p, n = weights.positives[:last], weights.negatives[:last]
-    before_p, before_n = weights.found[:last] - p, weights.wrong[:last] - n
-    inside = np.clip(allowed - before_n, 0, n)
+    inside = np.clip(allowed - (wrong - n), 0, n)
     share = inside / np.where(n > 0, n, 1)
-    height = share * (bins.wins[:last, None] - (1 - share) / 2)
-    return weights.per_pair((inside * before_p + p * n * height).sum(axis=0))
+    above = found - p * (1 - weights.bins.wins[some, None] + (1 - share) / 2)
+    return weights.per_pair(weights.won[1][:runs].sum(axis=0) + (inside * above).sum(axis=0))
 
 
 NEGLIGIBLE_SHARE = 1e-5

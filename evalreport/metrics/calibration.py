@@ -132,6 +132,9 @@ def _no_fit(logit: Floats, positive: Mask) -> Message | None:
 def calibration_line(state: Logits, weights: Floats) -> Floats:
     """Return (intercept, slope) of the weighted logistic fit of y on logit p, by Newton's method.
 
+    A step is halved until the score's size by the information before it does not grow (Deuflhard 1974, Numer Math
+    22:289).
+
     Parameters
     ----------
     state
@@ -142,27 +145,29 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
     if state.fitted and np.array_equal(state.fitted[0][0], weights):
         return state.fitted[0][1]
     line = np.array([0.0, 1.0])  # perfect calibration
-    deviance = _deviance(state, weights, line)
+    p, score = _fitted(state, weights, line)
     for _ in range(100):
-        p = _fitted(state, line)
-        left = weights * (state.y - p)
-        step = _information(state, weights, p).solved(float(left.sum()), dot(state.logit, left))
-        while (tried := _deviance(state, weights, line + step)) > deviance * (1 + 1e-12) + 1e-12:
+        information = _information(state, weights, p)
+        step = information.solved(score)
+        decrement = dot(step, score)
+        while True:
+            p, score = _fitted(state, weights, line + step)
+            small = np.abs(step).max() <= 1e-13 * max(1.0, float(np.abs(line).max()))
+            if small or dot(information.solved(score), score) <= decrement:
+                break
             step = step / 2
-        line, deviance = line + step, tried
-        if np.abs(step).max() <= 1e-13 * max(1.0, float(np.abs(line).max())):
+        line = line + step
+        if small:
             break
     state.fitted[:] = [(weights, line)]
     return line
 
 
-def _fitted(state: Logits, line: Floats) -> Floats:
-    return np.asarray(special.expit(line[0] + line[1] * state.logit))
-
-
-def _deviance(state: Logits, weights: Floats, line: Floats) -> float:
-    signed = np.where(state.y == 1, -1, 1) * (line[0] + line[1] * state.logit)
-    return dot(weights, np.logaddexp(0, signed))
+def _fitted(state: Logits, weights: Floats, line: Floats) -> tuple[Floats, Floats]:
+    """Return the fitted probabilities (n,) and the score: the log likelihood's derivatives by intercept and slope."""
+    p = special.expit(line[0] + line[1] * state.logit)
+    left = weights * (state.y - p)
+    return p, np.array([left.sum(), dot(state.logit, left)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +178,9 @@ class _Information:
     mean: float
     squares: float
 
-    def solved(self, of_intercept: float, of_slope: float) -> Floats:
-        """Return the information's inverse times a vector; what the data do not determine is 0."""
+    def solved(self, vector: Floats) -> Floats:
+        """Return the information's inverse times a vector (2,); what the data do not determine is 0."""
+        of_intercept, of_slope = vector.tolist()
         slope = (of_slope - self.mean * of_intercept) / self.squares if self.squares > 0 else 0.0
         intercept = of_intercept / self.weight if self.weight > 0 else 0.0
         return np.array([intercept - self.mean * slope, slope])
@@ -195,9 +201,9 @@ def _line(state: Logits, weights: Floats, place: int) -> Floats:
 
 def _line_derivative(state: Logits, weights: Floats, place: int) -> Floats:
     """Implicit differentiation of the score equations: the sandwich's rows, H^-1 x (y - p)."""
-    p = _fitted(state, calibration_line(state, weights))
+    p, _ = _fitted(state, weights, calibration_line(state, weights))
     information = _information(state, weights, p)
-    of_ones, of_logit = (information.solved(*unit)[place] for unit in ((1.0, 0.0), (0.0, 1.0)))
+    of_ones, of_logit = (information.solved(unit)[place] for unit in np.eye(2))
     return np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from evalreport.data.predictions import Mask
 from evalreport.engine.binned import (
-    Bins,
     BinWeights,
     binned_area_up_to,
     binned_average_precision,
@@ -20,7 +19,7 @@ from evalreport.engine.counts import Climb, Steps, steps_of
 from evalreport.engine.distributions import Array, ratio
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
-from evalreport.metrics.estimate import Floats, ModelView
+from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import (
     PROPORTION_INTERVALS,
     SMOOTH_INTERVALS,
@@ -154,8 +153,8 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     return (by_positive - area / p) / scale, (by_negative - area / n) / scale
 
 
-def _binned_partial_auc(bins: Bins, weights: BinWeights) -> Floats:
-    return _standardised(binned_area_up_to(bins, weights, MOST_FALSE_POSITIVES))
+def _binned_partial_auc(weights: BinWeights) -> Floats:
+    return _standardised(binned_area_up_to(weights, MOST_FALSE_POSITIVES))
 
 
 @ranking(
@@ -347,7 +346,7 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
     def _decorate(function: Callable[[Climb], Floats]) -> Function:
         given = {
             "function": lambda state, weights: function(state.climb(weights)),
-            "binned": lambda _, weights: function(weights.climb),
+            "binned": lambda weights: function(weights.climb),
         }
         return rows(label, formula, **{**FIRST_RANKED, **given, **fields})(function)
 
@@ -387,14 +386,18 @@ def _corners(
     Once reached it stays so, so that the place is found by halves.
     """
     size, b = climb.found.shape
+
+    def at(place: Indices) -> tuple[Floats, Floats]:
+        found, wrong = (sums[place, every].astype(np.float64) for sums in (climb.found, climb.wrong))
+        return found, wrong
+
     every, low, high = np.arange(b), np.zeros(b, dtype=np.intp), np.full(b, size - 1)
     while (low < high).any():
         middle = (low + high) // 2
-        there = reached(climb.found[middle, every], climb.wrong[middle, every])
+        there = reached(*at(middle))
         low, high = np.where(there, low, np.minimum(middle + 1, high)), np.where(there, middle, high)
-    earlier = np.maximum(low - 1, 0)
-    before = [np.where(low > 0, sums[earlier, every], 0.0) for sums in (climb.found, climb.wrong)]
-    return (before[0], before[1]), (climb.found[low, every], climb.wrong[low, every])
+    found, wrong = (np.where(low > 0, sums, 0.0) for sums in at(np.maximum(low - 1, 0)))
+    return (found, wrong), at(low)
 
 
 @_at_corners(

@@ -115,7 +115,7 @@ class Metric:
     of_counts
         Tables only, where it is faster: the value of two classes as a function of ``Counts``.
     binned
-        Ranking only: the values (b,) from ``Bins`` and their ``BinWeights``, for replicates of very many rows.
+        Ranking only: the values (b,) from ``BinWeights``, for replicates of very many rows.
     resampled
         Rows only: False where a replicate costs too much, so that there are no bootstrap intervals.
     proportion

@@ -123,7 +123,7 @@ class Binned:
         found: dict[Key, Floats] = {}
         if self.bins:
             for model, by_code in zip(self.bins, self.cells.weights(weights), strict=True):
-                parts = [self._of_model(model, part) for part in few_at_a_time(by_code)]
+                parts = [self._of_model(model, part) for part in few_at_a_time(by_code, self.bins[model])]
                 found |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
         flat = {
             key: np.full(weights.shape[1], value)
@@ -139,16 +139,16 @@ class Binned:
 
     def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
         found: dict[Key, Floats] = {}
+        exact: Floats | None = None
         for key in self.ranked:
             if key[0] == model:
                 binned = definition(key[1]).binned
                 assert binned is not None
-                found[key] = binned(self.bins[model], by_bin)
+                found[key] = binned(by_bin)
         for key, (value, slopes) in self.losses.items():
             if key[0] == model and slopes is not None:
-                g = len(slopes) // 2
-                found[key] = value + weighted_sums(by_bin.positives.T, slopes[:g])
-                found[key] += weighted_sums(by_bin.negatives.T, slopes[g:])
+                exact = by_bin.by_code.astype(np.float64) if exact is None else exact
+                found[key] = value + weighted_sums(exact.T, slopes)
         return found
 
 
@@ -314,7 +314,7 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
             metric = definition(key[1])
             if data.is_binned(key):
                 assert metric.binned is not None
-                values.append(metric.binned(data.bins[key[0]][j], by_bin[key[0]]))
+                values.append(metric.binned(by_bin[key[0]]))
             elif metric.family == "ranking":
                 values.append(metric.function(*groups[key[0]]))
             else:

@@ -409,6 +409,10 @@ def _drawn(cells: Floats, units: Units, size: int, seed: int, block: int) -> Rep
     # Streams by purpose, not by model: another name moves no draw.
     generator = stream(seed, "bootstrap curves", block)
     half = len(cells) // 2
+    if units.strata is None and cells.sum() > MOST_ROWS:
+        # What is taken from them are ratios, which hardly feel that the number of examples varies too, by 1 / sqrt(n);
+        # Poisson numbers are drawn in less than half of the time.
+        return _added_up(generator.poisson(cells, size=(size, len(cells))).T.astype(np.float64))
     parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
     sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
     return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64))
