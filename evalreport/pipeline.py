@@ -23,7 +23,7 @@ from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.engine.draws import mapped, working
+from evalreport.engine.draws import begun, mapped, working
 from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
 from evalreport.results import Results
@@ -79,6 +79,9 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     samples = all_sampled(predictions, quantities, options)
     shared = options.join != "independent"
     say("comparing", 0.4)
+    by_threshold = begun(partial(threshold_fields, samples, options))
+    valued = begun(partial(all_metrics, samples, loaded, options))
+    distributions = begun(partial(distribution_fields, samples, options))
     tested = comparable(quantities, named=bool(options.metrics))
     compared = compare_all(samples, tested, options)
     family = [c for c in compared if c.quantity == quantities[0]]
@@ -87,19 +90,19 @@ def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | No
     exploratory = (row for found in mapped(partial(records, options=options), others) for row in found)
     rows = (*family_rows, *exploratory, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
-    thresholds = threshold_fields(samples, options)
+    thresholds = by_threshold()
     slices = all_sliced(divisions, predictions, samples, rows, options, say)
     further = all_further(whole, loaded, samples, compared, decisions, options)
     say("putting together", 0.9)
     results = Results(
         **provenance(predictions, quantities[0], options),
         found=all_found(predictions, samples, thresholds, options),
-        metrics=all_metrics(samples, loaded, options),
+        metrics=valued(),
         baselines=baseline_records(samples[0]) if shared else (),
         folds=of_each(samples, fold_records),
         confusion=of_each(samples, confusion_records),
         **thresholds,
-        **distribution_fields(samples, options),
+        **distributions(),
         comparisons=rows,
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),

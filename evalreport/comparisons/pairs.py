@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +14,7 @@ from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.config import Options
+from evalreport.engine import cached_property
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.proportions import Kind
 from evalreport.metrics.estimate import Estimate, Floats, Judged

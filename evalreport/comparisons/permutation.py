@@ -23,9 +23,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
+from evalreport.engine import Kept, once
 from evalreport.engine.counts import class_places, margin_columns
 from evalreport.engine.distributions import Array, dot, fair_binomial, slopes_at, zero_where_undefined
-from evalreport.engine.draws import Kept, mapped, once, random_bytes, stream
+from evalreport.engine.draws import mapped, random_bytes, stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes

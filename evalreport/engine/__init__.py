@@ -1,6 +1,90 @@
 """Weights over examples and what works on them: draws, cells, moments, ranks, derivatives.
 
-A metric is a function of weights (``..., n``) over examples. This room holds the arithmetic that turns weights
-into the sufficient statistics of the three families (margins of confusion tables, weighted sums of columns,
-weights along sorted scores) and the derivative with respect to one example's weight.
+A metric is a function of weights (``..., n``) over examples. The modules here turn weights into the sufficient
+statistics of the three families (margins of confusion tables, weighted sums of columns, weights along sorted scores)
+and give the derivative with respect to one example's weight. What they keep of earlier results is kept as follows.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class cached_property(Generic[R]):  # noqa: N801 - named as functools names it
+    """A property that is computed once: ``functools.cached_property`` without its lock.
+
+    Up to Python 3.11 that lock is the class's, not the instance's: two threads could never compute the same property
+    of two instances at a time. Here two that ask for the same value at one time may both compute it.
+    """
+
+    def __init__(self, function: Callable[[Any], R]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> R:
+        """Compute the value; from then on it is an attribute of the instance."""
+        if instance is None:
+            return self  # type: ignore[return-value]
+        value = instance.__dict__[self._function.__name__] = self._function(instance)
+        return value
+
+
+class LastUse(Generic[T]):
+    """What was computed from the last weights; other weights replace it.
+
+    Metrics of one model are evaluated one after another on the same block of weights, so remembering one block
+    is enough, and nothing but time depends on it. The weights are compared by identity and held, so that no
+    other array can take their place.
+    """
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        self._last: tuple[Floats, T] | None = None
+
+    def get(self, weights: Floats, compute: Callable[[Floats], T]) -> T:
+        """Return ``compute(weights)``, remembered where the weights are the last ones."""
+        last = self._last
+        if last is None or last[0] is not weights:
+            last = (weights, compute(weights))
+            self._last = last
+        return last[1]
+
+
+class Kept(Generic[R]):
+    """What was computed, by key; threads that ask for the same at one time wait for the first."""
+
+    def __init__(self) -> None:
+        self._locks: dict[Hashable, Lock] = {}
+        self._found: dict[Hashable, R] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], R]) -> R:
+        """Return what was computed under a key."""
+        with self._locks.setdefault(key, Lock()):
+            if key not in self._found:
+                self._found[key] = compute()
+            return self._found[key]
+
+
+def once(function: Callable[..., R]) -> Callable[..., R]:
+    """Compute a function once for the same arguments, in whatever threads.
+
+    Examples
+    --------
+    >>> greet = once(print)
+    >>> greet("computed"), greet("computed")
+    computed
+    (None, None)
+    """
+    kept = Kept[R]()
+    return lambda *args: kept.get(args, partial(function, *args))

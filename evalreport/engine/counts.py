@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.engine import LastUse
 from evalreport.engine.distributions import Array
-from evalreport.engine.draws import LastUse
 from evalreport.engine.ranks import Order, descending_order, running_weights
 
 Floats = npt.NDArray[np.float64]

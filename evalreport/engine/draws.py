@@ -14,17 +14,18 @@ import weakref
 import zlib
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
-from threading import Lock
-from typing import Generic, TypeVar
+from threading import Condition, Lock, Thread
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from evalreport.engine import Kept
 from evalreport.engine.distributions import exp
 
 Bytes = npt.NDArray[np.uint8]
@@ -40,7 +41,7 @@ are added.
 LARGEST = 24
 """A Poisson(1) count is larger once in 1e25 draws."""
 
-_TILE = 1 << 18
+_TILE = 1 << 20
 """Counts made at a time, so that random bytes, comparisons and counts stay in the processor's cache."""
 
 _SAFE_SUM = 64
@@ -177,28 +178,6 @@ def _take_away(sample: Bytes, surplus: int, generator: np.random.Generator) -> N
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
-
-
-class LastUse(Generic[T]):
-    """What was computed from the last weights; other weights replace it.
-
-    Metrics of one model are evaluated one after another on the same block of weights, so remembering one block
-    is enough, and nothing but time depends on it. The weights are compared by identity and held, so that no
-    other array can take their place.
-    """
-
-    __slots__ = ("_last",)
-
-    def __init__(self) -> None:
-        self._last: tuple[Floats, T] | None = None
-
-    def get(self, weights: Floats, compute: Callable[[Floats], T]) -> T:
-        """Return ``compute(weights)``, remembered where the weights are the last ones."""
-        last = self._last
-        if last is None or last[0] is not weights:
-            last = (weights, compute(weights))
-            self._last = last
-        return last[1]
 
 
 _RUNNING: dict[int, tuple[weakref.ref[Floats], Floats]] = {}
@@ -419,21 +398,6 @@ def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 R = TypeVar("R")
 
 
-class Kept(Generic[R]):
-    """What was computed, by key; threads that ask for the same at one time wait for the first."""
-
-    def __init__(self) -> None:
-        self._locks: dict[Hashable, Lock] = {}
-        self._found: dict[Hashable, R] = {}
-
-    def get(self, key: Hashable, compute: Callable[[], R]) -> R:
-        """Return what was computed under a key."""
-        with self._locks.setdefault(key, Lock()):
-            if key not in self._found:
-                self._found[key] = compute()
-            return self._found[key]
-
-
 class _Drawn:
     """Draws that are kept, and which of them have room in 64 MB."""
 
@@ -448,51 +412,95 @@ class _Drawn:
         return draws in self._sizes
 
 
-class _Threads:
-    """Threads beside the one that asks: a call goes to an idle one, else it is made where it is asked for.
+class _Call(Generic[R]):
+    """A function's call that some thread makes, in the context of who asked for it."""
 
-    A thread that waits for a result is idle meanwhile. Several may wait, so there are more threads than ever work.
+    def __init__(self, function: Callable[[T], R], item: T) -> None:
+        # numpy's error state and the language of texts are the caller's in every thread.
+        self._make: Callable[[], R] = partial(copy_context().run, partial(function, item))
+        self._future = Future[R]()
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a result, or an error."""
+        return self._future.done()
+
+    def make(self) -> None:
+        """Call the function."""
+        try:
+            self._future.set_result(self._make())
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+            self._future.set_exception(error)
+
+    def result(self) -> R:
+        """Return what the function returned, or raise what it raised."""
+        return self._future.result()
+
+
+class _Threads:
+    """Threads that make calls beside the one that asks for them; so many work at a time.
+
+    Who waits for a result makes those of its calls that nobody has begun, and no others: it may hold a lock that they
+    need. If all have begun another thread works in its place, so there are more threads than ever work.
     """
 
     def __init__(self, jobs: int) -> None:
-        self._jobs, self._working, self._begun, self._lock = jobs, 1, 0, Lock()
-        self._pool = ThreadPoolExecutor(4 * jobs)
+        self._jobs, self._working, self._ended = jobs, 1, False
+        self._waiting: list[_Call[Any]] = []
+        lock = Lock()
+        self._room, self._found = Condition(lock), Condition(lock)
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(4 * jobs)]
+        for thread in self._threads:
+            thread.start()
         self.ahead = 2 * jobs
 
-    def call(self, function: Callable[[T], R], item: T) -> Future[R]:
-        """Begin a call, or make it."""
-        with self._lock:
-            idle = self._working < self._jobs and self._begun < 4 * self._jobs
-            self._working += idle
-            self._begun += idle
-        if idle:
-            # numpy's error state and the language of texts are the caller's in every thread.
-            return self._pool.submit(copy_context().run, self._called, function, item)
-        done: Future[R] = Future()
-        done.set_result(function(item))
-        return done
+    def call(self, function: Callable[[T], R], item: T) -> _Call[R]:
+        """Let some thread call a function."""
+        call = _Call(function, item)
+        with self._room:
+            self._waiting.append(call)
+            self._room.notify()
+        return call
 
-    def _called(self, function: Callable[[T], R], item: T) -> R:
-        try:
-            return function(item)
-        finally:
-            with self._lock:
-                self._working -= 1
-                self._begun -= 1
+    def result(self, call: _Call[R], later: Iterable[_Call[R]]) -> R:
+        """Return a call's result; until it is there make the call itself, or ``later`` ones of the same caller."""
+        while not call.done:
+            with self._room:
+                made = next((one for one in (call, *later) if one in self._waiting), None)
+                if made is None:
+                    self._working -= 1
+                    self._room.notify()
+                    self._found.wait_for(lambda: call.done)
+                    self._working += 1
+                    break
+                self._waiting.remove(made)
+            self._make(made)
+        return call.result()
 
-    def result(self, future: Future[R]) -> R:
-        """Wait for a result."""
-        with self._lock:
-            self._working -= 1
-        try:
-            return future.result()
-        finally:
-            with self._lock:
+    def _make(self, call: _Call[Any]) -> None:
+        call.make()
+        with self._found:
+            self._found.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._room:
+                self._room.wait_for(lambda: self._ended or (self._waiting and self._working < self._jobs))
+                if self._ended:
+                    return
                 self._working += 1
+                call = self._waiting.pop(0)
+            self._make(call)
+            with self._room:
+                self._working -= 1
 
     def end(self) -> None:
-        """Wait for what has begun."""
-        self._pool.shutdown()
+        """Wait for what has begun, and forget the rest."""
+        with self._room:
+            self._ended = True
+            self._room.notify_all()
+        for thread in self._threads:
+            thread.join()
 
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
@@ -546,24 +554,27 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     if threads is None:
         yield from map(function, items)
         return
-    waiting: deque[Future[R]] = deque()
+    waiting: deque[_Call[R]] = deque()
     for item in items:
         waiting.append(threads.call(function, item))
-        while waiting and (waiting[0].done() or len(waiting) > threads.ahead):
-            yield threads.result(waiting.popleft())
+        while waiting and (waiting[0].done or len(waiting) > threads.ahead):
+            yield threads.result(waiting.popleft(), waiting)
     while waiting:
-        yield threads.result(waiting.popleft())
+        yield threads.result(waiting.popleft(), waiting)
 
 
-def once(function: Callable[..., R]) -> Callable[..., R]:
-    """Compute a function once for the same arguments, in whatever threads.
+def begun(function: Callable[[], R]) -> Callable[[], R]:
+    """Let some thread compute a value that is needed later, and return what waits for it.
 
     Examples
     --------
-    >>> greet = once(print)
-    >>> greet("computed"), greet("computed")
-    computed
-    (None, None)
+    >>> with working(2):
+    ...     value = begun(lambda: 6 * 7)
+    ...     value()
+    42
     """
-    kept = Kept[R]()
-    return lambda *args: kept.get(args, partial(function, *args))
+    threads = _THREADS.get()
+    if threads is None:
+        return cache(function)
+    call = threads.call(lambda make: make(), function)
+    return lambda: threads.result(call, ())

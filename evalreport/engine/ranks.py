@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.engine import LastUse, cached_property
 from evalreport.engine.distributions import normal_tail, ratio, weighted_sums
-from evalreport.engine.draws import LastUse, keep_running_sum
+from evalreport.engine.draws import keep_running_sum
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.engine import cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
 from evalreport.engine.distributions import Array
 from evalreport.metrics.registry import Metric, Quantity, definition

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -383,21 +384,25 @@ def _corners(
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it.
 
-    Once reached it stays so, so that the place is found by halves.
+    Once reached it stays so: the run of groups is found first, then the group.
     """
     size, b = climb.found.shape
+    every, run = np.arange(b), math.isqrt(size - 1) + 1
 
     def at(place: Indices) -> tuple[Floats, Floats]:
         found, wrong = (sums[place, every].astype(np.float64) for sums in (climb.found, climb.wrong))
         return found, wrong
 
-    every, low, high = np.arange(b), np.zeros(b, dtype=np.intp), np.full(b, size - 1)
-    while (low < high).any():
-        middle = (low + high) // 2
-        there = reached(*at(middle))
-        low, high = np.where(there, low, np.minimum(middle + 1, high)), np.where(there, middle, high)
-    found, wrong = (np.where(low > 0, sums, 0.0) for sums in at(np.maximum(low - 1, 0)))
-    return (found, wrong), at(low)
+    def first(places: Indices) -> Indices:
+        there = reached(*at(places))
+        there[-1] = True
+        return np.asarray(np.take_along_axis(places, there.argmax(axis=0)[None, :], axis=0)[0])
+
+    ends = np.minimum(np.arange(run - 1, size + run - 1, run), size - 1)
+    end = first(np.repeat(ends[:, None], b, axis=1))
+    place = first(np.minimum(end // run * run + np.arange(run)[:, None], end))
+    found, wrong = (np.where(place > 0, sums, 0.0) for sums in at(np.maximum(place - 1, 0)))
+    return (found, wrong), at(place)
 
 
 @_at_corners(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -222,21 +223,22 @@ def row_estimates(
     estimates: dict[Key, Estimate] = {}
     rarest = _rarest(predictions)
 
-    def of_moments(key: Key) -> Estimate:
-        return _of_moments(predictions, data, key)
+    def of_moments(key: Key) -> dict[Key, Estimate]:
+        return {key: _of_moments(predictions, data, key)}
 
     def of_ranks(name: str) -> dict[Key, Estimate]:
         return _of_ranks(predictions, data, name, ranked, rarest)
 
-    def of_rows(key: Key) -> Estimate:
-        return _of_rows(predictions, data, key, rarest)
+    def of_rows(key: Key) -> dict[Key, Estimate]:
+        return {key: _of_rows(predictions, data, key, rarest)}
 
-    estimates |= zip(data.columns, mapped(of_moments, data.columns), strict=True)
-    for found in mapped(of_ranks, data.orders) if ranked else ():
-        estimates |= found
     # One metric after the other: those of one model share what they are made of, which threads would make twice.
     states = sorted(data.states, key=lambda key: key[1].spelled)
-    estimates |= zip(states, mapped(of_rows, states), strict=True)
+    works: list[Callable[[], dict[Key, Estimate]]] = [partial(of_moments, key) for key in data.columns]
+    works += [partial(of_ranks, name) for name in (data.orders if ranked else ())]
+    works += [partial(of_rows, key) for key in states]
+    for found in mapped(lambda work: work(), works):
+        estimates |= found
     drawn: dict[Key, list[Floats]] = {
         key: [] for key, e in estimates.items() if definition(key[1]).resampled and not np.isnan(e.value)
     }

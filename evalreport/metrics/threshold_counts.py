@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from evalreport.data.predictions import Mask, ScoreSums
+from evalreport.engine import cached_property
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, stream
@@ -382,7 +383,8 @@ def replicates(
     """
     if (units.n > MOST_ROWS and units.plain) or any(one.ladder.order is None for one in cut):
         counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
-        for block, size in blocks(n_resamples, max(map(len, counts), default=1)):
+        # A quarter of a block at once stays in the processor's cache.
+        for block, size in blocks(n_resamples, 4 * max(map(len, counts), default=1)):
             yield size, [partial(_drawn, cells, units, size, seed, block) for cells in counts]
         return
     size = max(LEAST_RESAMPLES, MOST_WEIGHTS // max(units.n, 1))
@@ -433,8 +435,13 @@ def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
     """
     found, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
     values = np.full((len(found), len(fpr)), np.nan)
-    for b in np.flatnonzero(replicate.usable):
-        values[b] = np.interp(fpr * wrong[b, -1], wrong[b], found[b]) / found[b, -1]
+    usable = np.flatnonzero(replicate.usable)
+    if len(usable):
+        # All polygons in one, one after the other.
+        first = usable[:, None] * np.ceil(2 * wrong[:, -1].max())
+        asked = fpr * wrong[usable, -1:] + first
+        found, wrong = found[usable], wrong[usable] + first
+        values[usable] = np.interp(asked, wrong.ravel(), found.ravel()) / found[:, -1:]
     return values
 
 

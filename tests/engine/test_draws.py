@@ -10,7 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from evalreport.engine.draws import mapped, once, working
+from evalreport.engine import once
+from evalreport.engine.draws import mapped, working
 
 
 def test_threads_that_ask_together_compute_once() -> None:
