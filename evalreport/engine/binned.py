@@ -20,7 +20,7 @@ from scipy import sparse
 
 from evalreport.engine import cached_property
 from evalreport.engine.counts import Climb
-from evalreport.engine.distributions import dot, ratio
+from evalreport.engine.distributions import dot, ratio, running_sums
 from evalreport.engine.draws import Bytes, running_sum
 from evalreport.engine.ranks import Order, group_weights
 
@@ -355,27 +355,6 @@ def sums_by_run(values: Sums, factors: Sums) -> Floats:
     sums = np.einsum("rgb,rgb->rb", *runs, dtype=np.float64)
     rest = np.einsum("gb,gb->b", values[whole:], factors[whole:], dtype=np.float64)
     return np.concatenate([sums, rest[None, :]])
-
-
-_STEP = 16
-_UP_TO_ROW = np.tril(np.ones((_STEP, _STEP), np.float32))
-
-
-def running_sums(values: Sums) -> Sums:
-    """Return cumulative sums (k, G, b) along the second axis, those of whole numbers sixteen rows at a time."""
-    k, g, b = values.shape
-    whole = g - g % _STEP
-    if values.dtype == np.float64 or not whole:
-        return np.cumsum(values, axis=1)
-    # Single precision holds every one of these sums exactly, in whatever order BLAS adds.
-    sums = np.empty_like(values)
-    blocks, of_blocks = (rows[:, :whole].reshape(k, -1, _STEP, b) for rows in (sums, values))
-    np.matmul(_UP_TO_ROW, of_blocks, out=blocks)
-    before = running_sums(blocks[:, :, -1])
-    blocks[:, 1:] += before[:, :-1, None]
-    np.cumsum(values[:, whole:], axis=1, out=sums[:, whole:])
-    sums[:, whole:] += before[:, -1:]
-    return sums
 
 
 def by_row(weights: Floats) -> npt.NDArray[np.float32]:

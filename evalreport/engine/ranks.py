@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine import LastUse, cached_property
-from evalreport.engine.distributions import normal_tail, ratio, weighted_sums
+from evalreport.engine.distributions import normal_tail, ratio, running_sums, weighted_sums
 from evalreport.engine.draws import keep_running_sum
 
 Floats = npt.NDArray[np.float64]
@@ -166,8 +166,8 @@ def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Float
     """Return the weight of positives and of negatives above each group and in all, each (g + 1, ...): 0 first."""
     positives, negatives = group_weights(weights, order)
     found, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
-    np.cumsum(positives, axis=0, out=found[1:])
-    np.cumsum(negatives, axis=0, out=wrong[1:])
+    running_sums(positives, out=found[1:])
+    running_sums(negatives, out=wrong[1:])
     return found, wrong
 
 
@@ -319,7 +319,7 @@ def _won(column: ClassColumn, by_row: Floats) -> Floats:
 def positives_above(column: ClassColumn, by_row: Floats) -> Floats:
     """Return the running weight of the positives from the top, (P + 1, b), beginning with 0."""
     above = np.zeros((len(column.positives) + 1, by_row.shape[1]))
-    np.cumsum(by_row[column.positives], axis=0, out=above[1:])
+    running_sums(by_row[column.positives], out=above[1:])
     return above
 
 

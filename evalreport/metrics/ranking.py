@@ -17,7 +17,7 @@ from evalreport.engine.binned import (
     binned_roc_auc,
 )
 from evalreport.engine.counts import Climb, Steps, steps_of
-from evalreport.engine.distributions import Array, ratio
+from evalreport.engine.distributions import Array, ratio, running_sums
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
 from evalreport.metrics.estimate import Floats, Indices, ModelView
@@ -125,7 +125,7 @@ MOST_FALSE_POSITIVES = 0.1
 
 def _included(negatives: Array) -> tuple[Array, Array]:
     """Return each group's share inside the range of false positive rates, (g, ...), and its negatives there."""
-    before = np.cumsum(negatives, axis=0) - negatives
+    before = running_sums(negatives) - negatives
     allowed = MOST_FALSE_POSITIVES * (before[-1] + negatives[-1])
     inside = np.clip(allowed - before, 0, negatives)
     return inside / np.where(negatives > 0, negatives, 1), inside
@@ -175,7 +175,7 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
     Undefined where the truth holds one class only.
     """
     share, inside = _included(negatives)
-    before = np.cumsum(positives, axis=0) - positives
+    before = running_sums(positives) - positives
     area = (inside * (before + share * positives / 2)).sum(0)
     return _standardised(ratio(area, positives.sum(0) * negatives.sum(0)))
 
@@ -215,8 +215,7 @@ def pr_auc(positives: Array, negatives: Array) -> Array:
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    found = np.cumsum(positives, axis=0)
-    called = np.cumsum(positives + negatives, axis=0)
+    found, called = running_sums(positives), running_sums(positives + negatives)
     precision = found / np.maximum(called, np.finfo(np.float64).tiny)
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
     earlier = np.where(called[:-1] > 0, precision[:-1], precision[1:])

@@ -13,6 +13,7 @@ from evalreport.data.predictions import Mask, ScoreSums
 from evalreport.engine import cached_property
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
+from evalreport.engine.distributions import running_sums
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, running_weights
 from evalreport.metrics.estimate import Floats, Indices, view
@@ -224,7 +225,6 @@ class Forecasts:
     def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
         """Distinct confidences, greatest first, and the weight kept, and right, at or above each: (m,) each."""
         assert self.confidence is not None
-        assert self.right is not None
         distinct, group = np.unique(-self.confidence, return_inverse=True)
         kept, right = (
             np.cumsum(np.bincount(group, weights=weights)).astype(np.float64)
@@ -424,7 +424,7 @@ def _added_up(sums: Floats) -> Replicate:
     """Turn sums by bin (2 G, b) into running ones."""
     half = len(sums) // 2
     running = np.zeros((2, half + 1, sums.shape[1]))
-    np.cumsum(sums.reshape(2, half, -1), axis=1, out=running[:, 1:])
+    running_sums(sums.reshape(2, half, -1), out=running[:, 1:])
     return Replicate(running[0], running[1])
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
-from evalreport.engine.binned import Bins, Cells, bin_weights, bins_of, running_sums, shares, slopes_of
-from evalreport.engine.distributions import column_sums, whole_numbers
+from evalreport.engine.binned import Bins, Cells, bin_weights, bins_of, shares, slopes_of
+from evalreport.engine.distributions import column_sums, running_sums, whole_numbers
 from evalreport.engine.draws import uniform_multinomial, working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
@@ -136,7 +136,7 @@ def test_sums_of_bytes_do_not_overflow() -> None:
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 1000])
 def test_running_sums(rows: int, precision: type[np.floating]) -> None:
     """Running sums by blocks of rows are numpy's cumsum, exactly for whole numbers."""
-    values = np.random.default_rng(1).integers(0, 9, size=(2, rows, 3)).astype(precision)
+    values = np.random.default_rng(1).integers(0, 9, size=(2, rows, 17)).astype(precision)
     np.testing.assert_array_equal(running_sums(values), np.cumsum(values, axis=1))
 
 
