@@ -23,6 +23,7 @@ from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import load
+from evalreport.data.predictions import Predictions
 from evalreport.engine.draws import begun, mapped, working
 from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
@@ -49,6 +50,9 @@ from evalreport.stages import (
 
 DEFAULTS = Options()
 
+WORTH_THREADS = 20_000_000
+"""Draws of examples: where there are fewer, threads wait for each other longer than they work side by side."""
+
 
 def evaluate(
     source: Any,
@@ -63,14 +67,15 @@ def evaluate(
 
     ``Predictions`` were loaded under these options and are not read again; no figure depends on ``jobs``.
     """
-    with working(jobs):
-        return _evaluated(source, options, truth, memory_limit, progress or (lambda _stage, _fraction: None))
-
-
-def _evaluated(source: Any, options: Options, truth: Any, memory_limit: int | None, say: Progress) -> Results:
+    say = progress or (lambda _stage, _fraction: None)
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
+    with working(jobs if whole.n * options.resamples >= WORTH_THREADS else 1):
+        return _evaluated(whole, options, say)
+
+
+def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     loaded = at_one_point(whole)
     predictions = analysed(loaded, options)
     quantities = chosen(predictions, options.metrics, options.gates)

@@ -428,8 +428,8 @@ FIRST_ORDER_SHARE = 1e-4
 
 _TILE = 1 << 13
 
-_NUMBERS_AT_ONCE = 1 << 19
-"""Of a histogram's replicates (4 MB)."""
+_NUMBERS_AT_ONCE = 1 << 20
+"""Of a histogram's replicates (4 MB in single precision)."""
 
 
 @dataclass(frozen=True, slots=True)

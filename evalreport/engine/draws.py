@@ -294,7 +294,7 @@ def bootstrap_row_bytes(
 
 
 def _byte_blocks(n: int, n_resamples: int) -> tuple[int, list[tuple[int, int]]]:
-    at_most = max(1, min(n_resamples, max(8, min(64, _BYTES_IN_A_BLOCK // n))))
+    at_most = max(1, min(n_resamples, max(8, min(128, _BYTES_IN_A_BLOCK // n))))
     starts = range(0, n_resamples, at_most)
     return at_most, [(block, min(at_most, n_resamples - start)) for block, start in enumerate(starts)]
 
@@ -503,19 +503,21 @@ class _Threads:
             thread.join()
 
 
-_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
+_MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8
 """Of mallopt(3)."""
 
 
-def _keep_freed(size: int) -> None:
+def _keep_freed(size: int, *, arenas: int) -> None:
     """Let glibc keep so many freed bytes for the arrays that come next, those of up to 32 MB among them.
 
-    Left to itself it gives most of them back at once, and a fifth of a run is spent on getting them again.
+    Left to itself it gives most of them back at once, and a fifth of a run is spent on getting them again. It keeps
+    them in one place for all threads where ``arenas`` is 1, in one for each where it is 0.
     """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries than glibc have none
         if mallopt is not None and mallopt(_MMAP_THRESHOLD, 1 << 25):
             mallopt(_TRIM_THRESHOLD, size)
+            mallopt(_ARENA_MAX, arenas)
 
 
 _THREADS: ContextVar[_Threads | None] = ContextVar("threads", default=None)
@@ -525,15 +527,15 @@ _DRAWN: ContextVar[_Drawn | None] = ContextVar("drawn", default=None)
 @contextmanager
 def working(jobs: int) -> Iterator[None]:
     """Let ``mapped`` use so many threads, and draw few rows once for all that ask for the same draws."""
+    _keep_freed(1 << 28, arenas=1)
     threads = _Threads(jobs) if jobs > 1 else None
-    _keep_freed(1 << 28)
     token, drawn = _THREADS.set(threads), _DRAWN.set(_Drawn())
     try:
         yield
     finally:
         _THREADS.reset(token)
         _DRAWN.reset(drawn)
-        _keep_freed(1 << 26)  # as glibc itself sets it once 32 MB have been freed
+        _keep_freed(1 << 26, arenas=0)  # as glibc itself sets it once 32 MB have been freed
         if threads is not None:
             threads.end()
 

@@ -225,6 +225,7 @@ class Forecasts:
     def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
         """Distinct confidences, greatest first, and the weight kept, and right, at or above each: (m,) each."""
         assert self.confidence is not None
+        assert self.right is not None
         distinct, group = np.unique(-self.confidence, return_inverse=True)
         kept, right = (
             np.cumsum(np.bincount(group, weights=weights)).astype(np.float64)
