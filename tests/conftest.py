@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from evalreport import pipeline
 from evalreport.data.unpacking import one_database
 from evalreport.errors import forget
 
@@ -19,6 +20,12 @@ def interrupts_arrive() -> None:
     """Let SIGINT interrupt: a shell starts what runs in the background deaf to it, and some tests interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def threads_for_little_work() -> None:
+    """Use the threads that a test asks for, however few its draws are."""
+    pipeline.WORTH_THREADS = 0
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from evalreport.engine import once
-from evalreport.engine.draws import mapped, working
+from evalreport.engine import cached_property, once
+from evalreport.engine.draws import begun, mapped, working
 
 
 def test_threads_that_ask_together_compute_once() -> None:
@@ -43,6 +43,45 @@ def test_idle_threads_take_items_of_a_longer_one() -> None:
     with working(2):
         assert list(mapped(outer, [12, 0])) == [list(range(12)), []]
     assert len(where) == 2
+
+
+def test_who_waits_makes_no_call_of_others_that_may_need_what_it_holds() -> None:
+    """Two calls ask for one value, whose computation maps: the thread that computes it must not begin the other."""
+
+    @once
+    def value(number: int) -> int:
+        return sum(mapped(lambda item: time.sleep(0.01) or item, range(6)))
+
+    with working(3):
+        assert list(mapped(lambda _: value(1), range(8))) == [15] * 8
+
+
+def test_what_is_begun_early_is_there_when_asked_for() -> None:
+    """With or without threads it is computed once; an error is raised where the value is asked for."""
+    for jobs in (1, 2):
+        made: list[int] = []
+        with working(jobs):
+            value = begun(lambda made=made: made.append(1) or 42)
+            wrong = begun(lambda: 1 // 0)
+            assert [value(), value(), *made] == [42, 42, 1]
+            with pytest.raises(ZeroDivisionError):
+                wrong()
+
+
+def test_two_instances_compute_a_property_at_one_time() -> None:
+    """Each waits in its property until the other is in its own: a lock of the class would never let it."""
+
+    class Meeting:
+        def __init__(self, meeting: threading.Barrier) -> None:
+            self.meeting = meeting
+
+        @cached_property
+        def place(self) -> int:
+            return self.meeting.wait(timeout=10)
+
+    meeting = threading.Barrier(2)
+    with working(2):
+        assert sorted(mapped(lambda one: one.place, [Meeting(meeting), Meeting(meeting)])) == [0, 1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's settings")
