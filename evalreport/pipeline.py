@@ -81,6 +81,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     quantities = chosen(predictions, options.metrics, options.gates)
     divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
+    disagreeing = begun(partial(disagreements, predictions))
     samples = all_sampled(predictions, quantities, options)
     shared = options.join != "independent"
     say("comparing", 0.4)
@@ -116,7 +117,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
         **further,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
         agreement=agreement_records(family),
-        disagreements=disagreements(predictions),
+        disagreements=disagreeing(),
         unanimity=unanimity(predictions),
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
         second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),

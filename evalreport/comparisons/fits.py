@@ -322,8 +322,9 @@ def nemenyi(pair: Pair) -> Outcome:
     """Difference of two average ranks against the studentised range of k of them, infinite degrees of freedom."""
     from scipy import stats
 
-    assert pair.ranked is not None
-    m, k = pair.ranked.blocks, len(pair.ranked.models)
+    ranked = pair.ranked
+    assert ranked is not None
+    m, k = ranked.blocks, len(ranked.models)
     difference = _rank_difference(pair)
     q = abs(difference) / math.sqrt(k * (k + 1) / (6 * m))
     p = 1.0 if difference == 0 else float(stats.studentized_range.sf(q * math.sqrt(2), k, np.inf))
@@ -333,8 +334,8 @@ def nemenyi(pair: Pair) -> Outcome:
 @comparison_test("Conover after Friedman", "ranked")
 def conover(pair: Pair) -> Outcome:
     """Difference of two rank sums as a t, with the spread that is left within blocks once the models are told apart."""
-    assert pair.ranked is not None
     ranked = pair.ranked
+    assert ranked is not None
     m, k = ranked.blocks, len(ranked.models)
     df = (m - 1) * (k - 1)
     difference = _rank_difference(pair)
@@ -350,8 +351,9 @@ def conover(pair: Pair) -> Outcome:
 
 def _rank_difference(pair: Pair) -> float:
     """Return the first model's average rank less the second's: negative where the first is the better."""
-    assert pair.ranked is not None
-    first, second = pair.ranked.mean_ranks[list(pair.places)]
+    ranked = pair.ranked
+    assert ranked is not None
+    first, second = ranked.mean_ranks[[ranked.models.index(one.model) for one in (pair.a, pair.b)]]
     return float(first - second)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import partial
+from itertools import combinations, product
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.config import Options
-from evalreport.engine import cached_property
+from evalreport.engine import cached_property, once
+from evalreport.engine.draws import mapped
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.proportions import Kind
 from evalreport.metrics.estimate import Estimate, Floats, Judged
@@ -80,12 +82,14 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
             seed=options.seed,
             ranks=lambda quantity: quantity == quantities[0] or bool(options.tests),
         )
-    ranked = {q: ranked_models(sample, q, lower_is_better=options.lower_is_better) for q in quantities}
-    return [
-        _comparison(sample, (a, b), quantity, swaps.get((a, b, quantity)), ranked[quantity], options)
-        for quantity in quantities
-        for a, b in pairs
-    ]
+    ranking = once(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
+
+    def of_pair(asked: tuple[Quantity, tuple[str, str]]) -> Comparison:
+        quantity, models = asked
+        swapped = swaps.get((*models, quantity))
+        return _comparison(sample, models, quantity, swapped, partial(ranking, quantity), options)
+
+    return list(mapped(of_pair, product(quantities, pairs)))
 
 
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
@@ -102,7 +106,7 @@ def _comparison(
     models: tuple[str, str],
     quantity: Quantity,
     swapped: Distribution | None,
-    ranked: Ranked | None,
+    ranking: Callable[[], Ranked | None],
     options: Options,
 ) -> Comparison:
     a, b = models
@@ -131,8 +135,7 @@ def _comparison(
         labels=sample.labels((a, b)) if first.metric.needs == "labels" else None,
         swapped=swapped,
         design=sample.predictions.design,
-        ranked=ranked,
-        places=(0, 1) if ranked is None else (ranked.models.index(a), ranked.models.index(b)),
+        ranking=ranking,
         greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),
         margin=options.margin,
         seed=options.seed,

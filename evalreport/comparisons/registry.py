@@ -120,8 +120,8 @@ class Pair:
         How the predictions were made.
     independent
         Whether each model has a test set of its own.
-    ranked, places
-        All models on the same blocks, and where the two stand among them.
+    ranking
+        Ranks all models on the same blocks, which only few tests need.
     greater_is_better
         The direction of the quantity, as the user may have turned it.
     margin, seed
@@ -136,11 +136,15 @@ class Pair:
     swapped: Callable[[], Swapped] | None = None
     design: str = "test-set"
     independent: bool = False
-    ranked: Ranked | None = None
-    places: tuple[int, int] = (0, 1)
+    ranking: Callable[[], Ranked | None] = lambda: None
     greater_is_better: bool = True
     margin: float | None = None
     seed: int = 0
+
+    @property
+    def ranked(self) -> Ranked | None:
+        """All models on the same blocks; None where they cannot be ranked."""
+        return self.ranking()
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,8 +213,11 @@ MANY_ROWS = 20_000
 _CELLS_IN_A_BLOCK = 1 << 20
 """Weights drawn at once (8 MB as float64): bounds memory whatever the number of replicates."""
 
-_BYTES_IN_A_BLOCK = 1 << 26
-"""The same where weights are bytes: 64 MB, or 8 replicates where there are more than 8 million rows."""
+_BYTES_IN_A_BLOCK = 1 << 28
+"""The same where weights are bytes: up to 128 replicates in 256 MB, or 16 of more than 16 million rows.
+
+Each block goes through all rows, so that few replicates at a time cost as much as many.
+"""
 
 
 def stream(seed: int, purpose: str, block: int) -> np.random.Generator:
@@ -294,7 +297,7 @@ def bootstrap_row_bytes(
 
 
 def _byte_blocks(n: int, n_resamples: int) -> tuple[int, list[tuple[int, int]]]:
-    at_most = max(1, min(n_resamples, max(8, min(128, _BYTES_IN_A_BLOCK // n))))
+    at_most = max(1, min(n_resamples, max(16, min(128, _BYTES_IN_A_BLOCK // n))))
     starts = range(0, n_resamples, at_most)
     return at_most, [(block, min(at_most, n_resamples - start)) for block, start in enumerate(starts)]
 
@@ -398,6 +401,9 @@ def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 R = TypeVar("R")
 
 
+_BYTES_KEPT = 1 << 26
+
+
 class _Drawn:
     """Draws that are kept, and which of them have room in 64 MB."""
 
@@ -407,7 +413,7 @@ class _Drawn:
 
     def holds(self, draws: Hashable, size: int) -> bool:
         """Say whether draws have room, beside those that had it before."""
-        if draws not in self._sizes and sum(self._sizes.values()) + size <= _BYTES_IN_A_BLOCK:
+        if draws not in self._sizes and sum(self._sizes.values()) + size <= _BYTES_KEPT:
             self._sizes[draws] = size
         return draws in self._sizes
 

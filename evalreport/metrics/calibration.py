@@ -45,7 +45,7 @@ def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
     p, came_true = _forecast(view)
     n, place = len(p), 1 + bin_of(p)
     values = np.column_stack([np.ones(n), p - came_true, np.ones(n)])
-    column = np.column_stack([np.zeros(n, dtype=np.int64), place, place + BINS])
+    column = np.column_stack([np.zeros(n), place, place + BINS]).astype(np.int32)
     return sparse.csr_array((values.ravel(), column.ravel(), np.arange(n + 1) * 3), shape=(n, 1 + 2 * BINS))
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import get_args
 
 import numpy as np
@@ -220,8 +221,11 @@ def prepare_rows(
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     rows = RowData(units, layout, {}, {}, {})
-    of_model = partial(_of_model, predictions, quantities, layout.ranked.rows())
-    for columns, states, orders in mapped(of_model, predictions.models):
+    families = [
+        [q for q in quantities if definition(q).family == family] for family in ("ranking", "rows", "moments")
+    ]
+    of_model = partial(_of_model, predictions, layout.ranked.rows())
+    for columns, states, orders in mapped(of_model, product(predictions.models, families)):
         rows = replace(
             rows,
             columns={**rows.columns, **columns},
@@ -232,9 +236,10 @@ def prepare_rows(
 
 
 def _of_model(
-    predictions: Predictions, quantities: Sequence[Quantity], places: Sequence[Indices], outputs: ModelOutputs
+    predictions: Predictions, places: Sequence[Indices], asked: tuple[ModelOutputs, Sequence[Quantity]]
 ) -> tuple[dict[Key, Columns], dict[Key, tuple[object, ...]], dict[str, tuple[Order, ...]]]:
-    """Compute one model's columns, states and orders, those of the rows ``places`` of each ranked part."""
+    """Compute one model's columns, states or orders, those of the rows ``places`` of each ranked part."""
+    outputs, quantities = asked
     columns: dict[Key, Columns] = {}
     states: dict[Key, tuple[object, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}
