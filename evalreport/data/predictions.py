@@ -247,6 +247,15 @@ LOSSES: dict[str, Loss] = {}
 """By mean loss of two classes: the loss of p (the probability of the positive class), the truth (1 or 0) and a function
 that takes logarithms; of arrays and of an engine's columns alike. Filled as metrics are registered."""
 
+FORECAST_BINS = 10
+"""Bins of equal width of the probabilities, [a, b) but for the last one."""
+
+
+def forecast_key(what: str, place: int) -> str:
+    """Name a total of one bin of probabilities: how many ``examples``, or the sum of the ``forecasts``."""
+    return f"{what} in bin {place}"
+
+
 PARTS_OF_A_BIN = 4
 """What lies in a bin of unlike scores is taken to be mixed evenly, in at most so many parts."""
 
@@ -374,6 +383,21 @@ class ScoreSums:
     def holds(self, metric: str, model: str) -> bool:
         """Whether a model's products of a metric are known."""
         return (metric, model, model) in self._totals
+
+    def gaps(self, model: str) -> Floats | None:
+        """Return examples (1), by bin forecasts minus outcomes (10) and examples (10); None where unknown."""
+        forecasts, examples = (
+            np.stack(
+                [
+                    self._totals.get((forecast_key(w, k), model, None), np.zeros(2))
+                    for k in range(FORECAST_BINS)
+                ]
+            )
+            for w in ("forecasts", "examples")
+        )
+        counts = examples.sum(axis=1)
+        gaps = forecasts.sum(axis=1) - examples[:, 1]
+        return np.concatenate([[counts.sum()], gaps, counts]) if counts.any() else None
 
     def total(self, metric: str, model: str) -> float:
         """Return the sum of a model's losses."""

@@ -16,7 +16,17 @@ import numpy.typing as npt
 
 from evalreport.data.engines import Engine
 from evalreport.data.label_sources import collected, whole_numbers
-from evalreport.data.predictions import LOSSES, RANK_SLOPES, Loss, ScoreSums, Values, by_bin, groups_of
+from evalreport.data.predictions import (
+    FORECAST_BINS,
+    LOSSES,
+    RANK_SLOPES,
+    Loss,
+    ScoreSums,
+    Values,
+    by_bin,
+    forecast_key,
+    groups_of,
+)
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -98,6 +108,8 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
             for k in range(len(cuts))
         ]
         products += _products(scored, whole, group, column, values, cuts, counted, engine)
+        for k in sorted(scored.with_probabilities):
+            products += _forecasts(scored, whole, group, column, values, k)
     return ScoreSums(pa.concat_tables(histograms), pa.Table.from_pylist(products, schema=_schema()))
 
 
@@ -305,6 +317,27 @@ def _products(
                     "slice": column, "value": values[row[group]], "metric": metric, "a": one, "b": other,
                     "positive": bool(row["y"]), "total": int(row[name]) / by,
                 }  # fmt: skip
+
+
+def _forecasts(
+    scored: Scored, frame: Frame, group: str, column: str | None, values: Sequence[str | None], k: int
+) -> Iterator[dict[str, object]]:
+    """Yield how many examples a model's probabilities put into each of ten bins, and the sums of the probabilities."""
+    import narwhals as nw
+
+    p, scale = nw.col(f"p{k}"), _power_below(2.0**BITS / scored.n)
+    place = (p * FORECAST_BINS).round(12).floor().clip(0, FORECAST_BINS - 1).cast(nw.Int64)
+    whole = frame.select(
+        group, "y", place.alias("bin"), (p * scale + 0.5).floor().cast(nw.Int64).alias("sum")
+    )
+    keys = [group, "y", "bin"]
+    table = collected(whole.group_by(*keys).agg(nw.len().alias("count"), nw.col("sum").sum()))
+    for row in table.sort_by([(key, "ascending") for key in keys]).to_pylist():
+        for name, total in (("examples", float(row["count"])), ("forecasts", int(row["sum"]) / scale)):
+            yield {
+                "slice": column, "value": values[row[group]], "metric": forecast_key(name, row["bin"]),
+                "a": scored.models[k], "b": None, "positive": bool(row["y"]), "total": total,
+            }  # fmt: skip
 
 
 def _log(column: nw.Expr) -> nw.Expr:

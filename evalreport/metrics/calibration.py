@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse, special
 
-from evalreport.data.predictions import Mask
+from evalreport.data.predictions import FORECAST_BINS, Mask
 from evalreport.engine.distributions import Array, dot, log, log1p, ratio
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.texts import Message
 
-BINS = 10
+BINS = FORECAST_BINS
 
 
 # --- calibration errors by bin --------------------------------------------------------------------------------------
@@ -51,6 +51,7 @@ def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
 
 BINNED: Fields = {
     "columns": _gaps_by_bin,
+    "of_gaps": True,
     "tasks": ("binary", "multiclass"),
     "needs": "probabilities",
     "greater_is_better": False,

@@ -186,6 +186,8 @@ class Metric:
     of_probability
         Means of losses of two classes: the loss from the positive class's probability, the truth (1 or 0) and a
         function that takes logarithms, so that engines can add it up (``data.predictions.LOSSES``).
+    of_gaps
+        Moments only: whether the columns are ones, and by bin of probabilities gaps and ones, which engines add up.
     source
         Paper, equation or page.
     """
@@ -244,6 +246,7 @@ class Metric:
     numbered: str = ""
     of_number: Function | None = None
     of_probability: Function | None = None
+    of_gaps: bool = False
     source: str = ""
 
     @property

@@ -327,6 +327,20 @@ def summed_estimates(
     found: dict[tuple[str, Quantity], Estimate] = {}
     if sums is None:
         return found
+    for quantity in (q for q in quantities if definition(q).of_gaps):
+        gaps = {model: sums.gaps(model) for model in sums.models}
+        found |= {
+            (model, quantity): Estimate(
+                model=model,
+                quantity=quantity,
+                value=float(definition(quantity).function(of_model)),
+                n=predictions.n_examples,
+                range=value_range(definition(quantity), predictions),
+                summed=sums.class_sizes,
+            )
+            for model, of_model in gaps.items()
+            if of_model is not None
+        }
     for quantity in quantities:
         scale = definition(quantity).affine_of
         base = definition(quantity) if scale is None else definition(Quantity(scale.of))

@@ -130,9 +130,23 @@ def test_replicates_are_normal_and_said_to_be(summed: Results, rows: Results) ->
 
 
 def test_what_needs_examples_is_left_out_with_the_reason(summed: Results) -> None:
-    """Calibration errors are no sums."""
+    """The calibration line is no sum, and a test that swaps examples has none to swap."""
     missing = {m.metric: str(m.reason) for m in summed.metrics if m.value is None and m.model == "a"}
-    assert "sums of the scores" in missing["ece"]
+    assert "sums of the scores" in missing["calibration_slope"]
+    rows = [row for row in summed.comparisons if row.metric == "ece" and row.slice is None and row.b]
+    assert rows
+    assert all(row.p_value is None and row.reason for row in rows)
+
+
+@pytest.mark.parametrize("metric", ["ece", "mce"])
+def test_calibration_errors_are_those_of_the_rows(metric: str, summed: Results, rows: Results) -> None:
+    """From sums of the probabilities by bin, on the whole and on every slice."""
+    found, own = (
+        {(m.model, m.slice): m.value for m in results.metrics if m.metric == metric}
+        for results in (summed, rows)
+    )
+    assert found == pytest.approx(own, rel=1e-9)
+    assert len([value for value in found.values() if value]) >= 8
 
 
 def test_curves_and_thresholds_are_those_of_the_histograms(summed: Results, rows: Results) -> None:
