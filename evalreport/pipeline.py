@@ -13,17 +13,12 @@ from evalreport.assembly import (
     threshold_fields,
     verdict_records,
 )
-from evalreport.comparisons.all_models import (
-    average_rank_records,
-    omnibus_records,
-    one_sample_records,
-)
+from evalreport.comparisons.all_models import average_rank_records, omnibus_records, one_sample_records
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.pairs import comparable, compare_all, records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
-from evalreport.data import load
-from evalreport.data.predictions import Predictions
+from evalreport.data import Predictions, load
 from evalreport.engine.draws import begun, mapped, working
 from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
@@ -50,9 +45,6 @@ from evalreport.stages import (
 
 DEFAULTS = Options()
 
-WORTH_THREADS = 20_000_000
-"""Draws of examples: where there are fewer, threads wait for each other longer than they work side by side."""
-
 
 def evaluate(
     source: Any,
@@ -71,7 +63,7 @@ def evaluate(
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
-    with working(jobs if whole.n * options.resamples >= WORTH_THREADS else 1):
+    with working(jobs, draws=whole.n * options.resamples):
         return _evaluated(whole, options, say)
 
 
@@ -81,13 +73,12 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     quantities = chosen(predictions, options.metrics, options.gates)
     divisions = divisions_asked(predictions, options)
     say("resampling", 0.1)
-    disagreeing = begun(partial(disagreements, predictions))
     samples = all_sampled(predictions, quantities, options)
     shared = options.join != "independent"
     say("comparing", 0.4)
-    by_threshold = begun(partial(threshold_fields, samples, options))
-    valued = begun(partial(all_metrics, samples, loaded, options))
-    distributions = begun(partial(distribution_fields, samples, options))
+    by_threshold = begun(threshold_fields, samples, options)
+    valued = begun(all_metrics, samples, loaded, options)
+    distributions = begun(distribution_fields, samples, options)
     tested = comparable(quantities, named=bool(options.metrics))
     compared = compare_all(samples, tested, options)
     family = [c for c in compared if c.quantity == quantities[0]]
@@ -117,7 +108,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
         **further,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
         agreement=agreement_records(family),
-        disagreements=disagreeing(),
+        disagreements=disagreements(predictions),
         unanimity=unanimity(predictions),
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
         second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),

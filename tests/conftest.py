@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from evalreport import pipeline
 from evalreport.data.unpacking import one_database
+from evalreport.engine import draws
 from evalreport.errors import forget
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
@@ -25,7 +25,7 @@ def interrupts_arrive() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def threads_for_little_work() -> None:
     """Use the threads that a test asks for, however few its draws are."""
-    pipeline.WORTH_THREADS = 0
+    draws.WORTH_THREADS = 0
 
 
 @pytest.fixture(scope="session", autouse=True)

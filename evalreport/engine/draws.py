@@ -530,9 +530,18 @@ _THREADS: ContextVar[_Threads | None] = ContextVar("threads", default=None)
 _DRAWN: ContextVar[_Drawn | None] = ContextVar("drawn", default=None)
 
 
+WORTH_THREADS = 20_000_000
+"""Draws of examples: where there are fewer, threads wait for each other longer than they work side by side."""
+
+
 @contextmanager
-def working(jobs: int) -> Iterator[None]:
-    """Let ``mapped`` use so many threads, and draw few rows once for all that ask for the same draws."""
+def working(jobs: int, *, draws: int | None = None) -> Iterator[None]:
+    """Let ``mapped`` use so many threads, and draw few rows once for all that ask for the same draws.
+
+    ``draws``: how many examples are drawn, if that is known; where they are few there is one thread.
+    """
+    if draws is not None and draws < WORTH_THREADS:
+        jobs = 1
     _keep_freed(1 << 28, arenas=1)
     threads = _Threads(jobs) if jobs > 1 else None
     token, drawn = _THREADS.set(threads), _DRAWN.set(_Drawn())
@@ -571,18 +580,19 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         yield threads.result(waiting.popleft(), waiting)
 
 
-def begun(function: Callable[[], R]) -> Callable[[], R]:
+def begun(function: Callable[..., R], *args: Any) -> Callable[[], R]:
     """Let some thread compute a value that is needed later, and return what waits for it.
 
     Examples
     --------
     >>> with working(2):
-    ...     value = begun(lambda: 6 * 7)
+    ...     value = begun(pow, 2, 5)
     ...     value()
-    42
+    32
     """
     threads = _THREADS.get()
+    make = partial(function, *args)
     if threads is None:
-        return cache(function)
-    call = threads.call(lambda make: make(), function)
+        return cache(make)
+    call = threads.call(lambda _: make(), None)
     return lambda: threads.result(call, ())

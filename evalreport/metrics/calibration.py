@@ -133,9 +133,6 @@ def _no_fit(logit: Floats, positive: Mask) -> Message | None:
 def calibration_line(state: Logits, weights: Floats) -> Floats:
     """Return (intercept, slope) of the weighted logistic fit of y on logit p, by Newton's method.
 
-    A step is halved until the score's size by the information before it does not grow (Deuflhard 1974, Numer Math
-    22:289).
-
     Parameters
     ----------
     state
@@ -146,19 +143,13 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
     if state.fitted and np.array_equal(state.fitted[0][0], weights):
         return state.fitted[0][1]
     line = np.array([0.0, 1.0])  # perfect calibration
-    p, score = _fitted(state, weights, line)
     for _ in range(100):
-        information = _information(state, weights, p)
-        step = information.solved(score)
-        decrement = dot(step, score)
-        while True:
-            p, score = _fitted(state, weights, line + step)
-            small = np.abs(step).max() <= 1e-13 * max(1.0, float(np.abs(line).max()))
-            if small or dot(information.solved(score), score) <= decrement:
-                break
+        p, score = _fitted(state, weights, line)
+        step = _information(state, weights, p).solved(score)
+        while _raises_deviance(state, weights, line, step):
             step = step / 2
         line = line + step
-        if small:
+        if np.abs(step).max() <= 1e-13 * max(1.0, float(np.abs(line).max())):
             break
     state.fitted[:] = [(weights, line)]
     return line
@@ -169,6 +160,24 @@ def _fitted(state: Logits, weights: Floats, line: Floats) -> tuple[Floats, Float
     p = special.expit(line[0] + line[1] * state.logit)
     left = weights * (state.y - p)
     return p, np.array([left.sum(), dot(state.logit, left)])
+
+
+def _raises_deviance(state: Logits, weights: Floats, line: Floats, step: Floats) -> bool:
+    """Say whether Newton's step goes too far.
+
+    Where it changes no log odds by more than 1 it does not: no variance p (1 - p) grows by more than e, and the
+    deviance falls by at least 0.28 of the decrement (Bach 2010, Electron J Stat 4:384, proposition 1).
+    """
+    ends = step[0] + step[1] * np.array([state.logit.min(), state.logit.max()])
+    if np.abs(ends).max() <= 1:
+        return False
+    before, after = (_deviance(state, weights, one) for one in (line, line + step))
+    return after > before * (1 + 1e-12) + 1e-12
+
+
+def _deviance(state: Logits, weights: Floats, line: Floats) -> float:
+    signed = np.where(state.y == 1, -1, 1) * (line[0] + line[1] * state.logit)
+    return dot(weights, np.logaddexp(0, signed))
 
 
 @dataclass(frozen=True, slots=True)

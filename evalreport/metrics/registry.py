@@ -183,11 +183,9 @@ class Metric:
     numbered, of_number
         Where it has a number k: how its spelling with k begins (``pass@`` of ``pass@5``), and the function that maps k
         to ``per_example``. The bare name stands for k = 1 and the smallest number of attempts.
-    of_probability
-        Means of losses of two classes: the loss from the positive class's probability, the truth (1 or 0) and a
-        function that takes logarithms, so that engines can add it up (``data.predictions.LOSSES``).
-    of_gaps
-        Moments only: whether the columns are ones, and by bin of probabilities gaps and ones, which engines add up.
+    of_probability, of_gaps
+        Two classes: a loss from the positive class's probability, the truth (1 or 0) and a function that takes
+        logarithms; whether the columns are ones and, by bin, gaps and ones. Engines can add these up.
     source
         Paper, equation or page.
     """

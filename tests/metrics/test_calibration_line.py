@@ -1,0 +1,36 @@
+"""The calibration line where Newton's full steps go too far: extreme log odds, weights of twelve magnitudes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from evalreport.metrics.calibration import Logits, _no_fit, calibration_line
+
+
+@pytest.mark.parametrize("spread", [0.01, 1.0, 10.0, 30.0])
+def test_the_line_has_the_least_deviance(spread: float) -> None:
+    """No start of a general minimiser finds a line with less deviance."""
+    random = np.random.default_rng(round(100 * spread))
+    fitted = 0
+    for _ in range(60):
+        n = int(random.integers(3, 200))
+        logit = random.normal(size=n) * spread + random.choice([0.0, -8.0, 8.0])
+        apart = 3 * random.normal() + 2 * random.normal() * (logit - logit.mean()) / logit.std()
+        y = (random.random(n) < 1 / (1 + np.exp(-apart))).astype(float)
+        if _no_fit(logit, y == 1):
+            continue
+        weights = 10 ** random.uniform(-6, 6, n) if fitted % 2 else np.ones(n)
+        scale = float(weights.sum())
+
+        def deviance(
+            line: np.ndarray, logit: np.ndarray = logit, y: np.ndarray = y, w: np.ndarray = weights / scale
+        ) -> float:
+            return float(w @ np.logaddexp(0, np.where(y == 1, -1, 1) * (line[0] + line[1] * logit)))
+
+        found = deviance(calibration_line(Logits(logit, y, None), weights))
+        best = min(minimize(deviance, start, method="Nelder-Mead").fun for start in ([0.0, 0.0], [0.0, 0.1]))
+        assert found <= best + 1e-9
+        fitted += 1
+    assert fitted > 20
