@@ -142,7 +142,9 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
     """
     if state.fitted and np.array_equal(state.fitted[0][0], weights):
         return state.fitted[0][1]
-    line = np.array([0.0, 1.0])  # perfect calibration
+    # From the share of positives, whatever the forecast: far from the truth p (1 - p) says nothing of the way there.
+    share = np.clip(dot(weights, state.y) / weights.sum(), 1e-12, 1 - 1e-12)
+    line = np.array([float(log(share) - log1p(-share)), 0.0])
     for _ in range(100):
         p, score = _fitted(state, weights, line)
         step = _information(state, weights, p).solved(score)
