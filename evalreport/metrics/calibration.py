@@ -148,6 +148,8 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
     for _ in range(100):
         p, score = _fitted(state, weights, line)
         step = _information(state, weights, p).solved(score)
+        if not np.isfinite(step).all():
+            break
         while _raises_deviance(state, weights, line, step):
             step = step / 2
         line = line + step

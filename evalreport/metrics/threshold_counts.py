@@ -438,9 +438,9 @@ def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
     values = np.full((len(found), len(fpr)), np.nan)
     usable = np.flatnonzero(replicate.usable)
     if len(usable):
-        # All polygons in one, one after the other.
-        first = usable[:, None] * np.ceil(2 * wrong[:, -1].max())
-        asked = fpr * wrong[usable, -1:] + first
+        # All polygons in one, one after the other; what rounding puts just below a step is at it.
+        first = usable[:, None] * (2 * wrong[:, -1].max())
+        asked = np.minimum(fpr * (1 + 1e-12), 1) * wrong[usable, -1:] + first
         found, wrong = found[usable], wrong[usable] + first
         values[usable] = np.interp(asked, wrong.ravel(), found.ravel()) / found[:, -1:]
     return values

@@ -379,6 +379,29 @@ def test_sums_of_many_swapped_units_are_those_of_fair_coins() -> None:
         assert stats.ks_2samp(of_one, of_coins).statistic < 0.028
 
 
+def test_sums_of_many_units_alike_take_the_values_of_coins() -> None:
+    """Changes of 1 or -1, as of losses of 0 and 1: the sum is a whole number, and a p-value holds all of an atom."""
+    table = np.ones((1_000, 1))
+    table[:300] = -1
+    sums = swapped_sums(sparse.csr_array(table), 2_000, 1)
+    np.testing.assert_array_equal(sums, np.round(sums))
+
+
+@pytest.mark.parametrize("largest", [1e-170, 1e160, np.inf])
+def test_sums_of_huge_and_tiny_units(largest: float) -> None:
+    """Squares that leave the range of doubles spoil no sum of another column, and stop nothing."""
+    random = np.random.default_rng(5)
+    table = random.normal(size=(2_000, 2)) * [1.0, min(largest, 1e160)]
+    if largest == np.inf:
+        table[5, 1] = np.inf
+    sums = swapped_sums(sparse.csr_array(table), 4_000, 1)
+    spread = np.sqrt((table[:, 0] ** 2).sum()) / 2
+    assert sums[:, 0].std() == pytest.approx(spread, rel=0.05)
+    if largest < np.inf:
+        size = np.sqrt(((table[:, 1] / largest) ** 2).sum()) / 2
+        assert (sums[:, 1] / largest).std() == pytest.approx(size, rel=0.05)
+
+
 def test_one_unit_that_makes_most_of_a_sum_is_tossed_by_itself() -> None:
     """3,000 units of which one is a hundred times as large: no sum lies in the middle, where the normal one is most."""
     table = np.ones((3_000, 1))
