@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from evalreport.algorithms.learning_curves import at_one_point
@@ -15,11 +14,11 @@ from evalreport.assembly import (
 )
 from evalreport.comparisons.all_models import average_rank_records, omnibus_records, one_sample_records
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
-from evalreport.comparisons.pairs import comparable, compare_all, records
+from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import Predictions, load
-from evalreport.engine.draws import begun, mapped, working
+from evalreport.engine.draws import begun, working
 from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
 from evalreport.results import Results
@@ -84,8 +83,8 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     family = [c for c in compared if c.quantity == quantities[0]]
     family_rows, decisions = decide(family, predictions, options)
     others = [c for c in compared if c.quantity != quantities[0]]
-    exploratory = (row for found in mapped(partial(records, options=options), others) for row in found)
-    rows = (*family_rows, *exploratory, *one_sample_records(samples, quantities[0], options))
+    explored = exploratory_records(others, options)
+    rows = (*family_rows, *explored, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
     thresholds = by_threshold()
     slices = all_sliced(divisions, predictions, samples, rows, options, say)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 import numpy as np
 
@@ -33,15 +33,42 @@ SWAPS_IN_TAIL = 40
 EXPLORATORY = Message("caution.exploratory")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Comparison:
-    """One pair on one quantity with everything computed: ``pair`` is None where a model lacks the quantity."""
+    """One pair on one quantity.
+
+    Attributes
+    ----------
+    set_up
+        Gives what the tests work on, or says why there is nothing to test, as where a model lacks the quantity.
+    untested
+        Why the leading test has no p-value, where that is known.
+    """
 
     a: str
     b: str
     quantity: Quantity
-    pair: Pair | None
-    reason: Text | None
+    set_up: Callable[[], Pair | Text]
+    untested: Text | None = None
+
+    @cached_property
+    def found(self) -> Pair | Text:
+        """What ``set_up`` gives: as long as the data, several times over."""
+        return self.set_up()
+
+    @property
+    def pair(self) -> Pair | None:
+        """What the tests work on; None where there is nothing to test."""
+        return self.found if isinstance(self.found, Pair) else None
+
+    @property
+    def reason(self) -> Text | None:
+        """Why there is nothing to test, or no p-value."""
+        return self.untested if isinstance(self.found, Pair) else self.found
+
+    def forget(self) -> None:
+        """Give up what the tests work on; who asks for it again sets it up again."""
+        self.__dict__.pop("found", None)
 
     @cached_property
     def recommended_test(self) -> str:
@@ -84,12 +111,11 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
         )
     ranking = once(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
 
-    def of_pair(asked: tuple[Quantity, tuple[str, str]]) -> Comparison:
-        quantity, models = asked
+    def of_pair(models: tuple[str, str], quantity: Quantity) -> Pair | Text:
         swapped = swaps.get((*models, quantity))
-        return _comparison(sample, models, quantity, swapped, partial(ranking, quantity), options)
+        return _pair(sample, models, quantity, swapped, partial(ranking, quantity), options)
 
-    return list(mapped(of_pair, product(quantities, pairs)))
+    return [Comparison(*pair, q, partial(of_pair, pair, q)) for q, pair in product(quantities, pairs)]
 
 
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
@@ -101,38 +127,37 @@ def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, .
     return tuple(q for q in directed if named or (q.label is None and definition(q).testable))
 
 
-def _comparison(
+def _pair(
     sample: Sample,
     models: tuple[str, str],
     quantity: Quantity,
     swapped: Distribution | None,
     ranking: Callable[[], Ranked | None],
     options: Options,
-) -> Comparison:
-    a, b = models
-    first, second = sample.estimates[a, quantity], sample.estimates[b, quantity]
+) -> Pair | Text:
+    first, second = (sample.estimates[name, quantity] for name in models)
     lacking = why_not(first, second)
     if lacking is not None:
-        return Comparison(a, b, quantity, None, lacking)
+        return lacking
     delta = difference(first, second)
     if first.judged is not None:
         found = judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
         if isinstance(found, Message):
-            return Comparison(a, b, quantity, None, found)
+            return found
         delta = found
     delta = replace(delta, value_of=of_tables(first, sample.predictions))
     # A mean over tasks is not the mean of the examples' losses.
-    examples = None if delta.tasks is not None else by_example(sample, (a, b), quantity)
+    examples = None if delta.tasks is not None else by_example(sample, models, quantity)
     if examples is not None and first.trials is not None and second.trials is not None:
         scale = first.metric.affine_of
         right = examples.values if scale is None else scale.back(examples.values)
         delta = replace(delta, agreement=agreement(right, examples.counts))
-    pair = Pair(
+    return Pair(
         a=first,
         b=second,
         difference=_paired(delta, examples),
         losses=None if examples is None else examples.values,
-        labels=sample.labels((a, b)) if first.metric.needs == "labels" else None,
+        labels=sample.labels(models) if first.metric.needs == "labels" else None,
         swapped=swapped,
         design=sample.predictions.design,
         ranking=ranking,
@@ -140,7 +165,6 @@ def _comparison(
         margin=options.margin,
         seed=options.seed,
     )
-    return Comparison(a, b, quantity, pair, None)
 
 
 def why_not(first: Estimate, second: Estimate) -> Message | None:
@@ -259,6 +283,17 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
     return [_record(comparison, name, options, leading=name == names[0]) for name in names]
 
 
+def exploratory_records(others: Sequence[Comparison], options: Options) -> Iterator[ComparisonRecord]:
+    """Run the tests of comparisons outside the family, of each of which nothing else is kept."""
+
+    def of_one(comparison: Comparison) -> list[ComparisonRecord]:
+        found = records(comparison, options)
+        comparison.forget()
+        return found
+
+    return chain.from_iterable(mapped(of_one, others))
+
+
 def leading_record(comparison: Comparison, options: Options) -> ComparisonRecord:
     """Run the recommended test of one comparison, and no other."""
     return _record(comparison, comparison.recommended_test, options, leading=True)
@@ -345,18 +380,22 @@ def compare_apart(
     """
     by_model = {sample.predictions.models[0].name: sample for sample in samples}
     pairs = model_pairs(list(by_model), options.baseline)
-    return [_independent_comparison(by_model, a, b, q, options) for q in quantities for a, b in pairs]
+    return [
+        Comparison(a, b, q, partial(_independent_pair, by_model, a, b, q, options))
+        for q in quantities
+        for a, b in pairs
+    ]
 
 
-def _independent_comparison(
+def _independent_pair(
     samples: Mapping[str, Sample], a: str, b: str, quantity: Quantity, options: Options
-) -> Comparison:
+) -> Pair | Text:
     first, second = samples[a].estimates[a, quantity], samples[b].estimates[b, quantity]
     lacking = why_not(first, second)
     if lacking is not None:
-        return Comparison(a, b, quantity, None, lacking)
+        return lacking
     independent = options.join == "independent"
-    pair = Pair(
+    return Pair(
         a=first,
         b=second,
         difference=unpaired_difference(first, second) if independent else difference(first, second),
@@ -366,7 +405,6 @@ def _independent_comparison(
         margin=options.margin,
         seed=options.seed,
     )
-    return Comparison(a, b, quantity, pair, None)
 
 
 def difference(a: Estimate, b: Estimate) -> Estimate:

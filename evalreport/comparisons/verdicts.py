@@ -71,10 +71,8 @@ def family_records(
     """
     by_pair = [records(comparison, options, primary=True) for comparison in family]
     # Where the leading test has no p-value, its reason is the verdict's.
-    family = [
-        replace(comparison, reason=comparison.reason or rows[0].reason)
-        for comparison, rows in zip(family, by_pair, strict=True)
-    ]
+    for comparison, rows in zip(family, by_pair, strict=True):
+        comparison.untested = rows[0].reason
     decisions = decisions_of(family, [rows[0].p_value for rows in by_pair], options)
     known = [decision.p_adjusted for decision in decisions if decision.p_adjusted is not None]
     written = []
@@ -108,7 +106,7 @@ def one_intervals(decisions: Sequence[Decision]) -> dict[tuple[str, str], Interv
 
 def withheld(decision: Decision, why: Message) -> Decision:
     """Return the decision on a pair of which nothing may be said, for a reason that is about all pairs."""
-    comparison = replace(decision.comparison, pair=None, reason=why)
+    comparison = replace(decision.comparison, set_up=lambda: why)
     return replace(decision, comparison=comparison, limits=None, decided=False, favours=0, family=0)
 
 

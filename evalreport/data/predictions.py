@@ -385,7 +385,7 @@ class ScoreSums:
         return (metric, model, model) in self._totals
 
     def gaps(self, model: str) -> Floats | None:
-        """Return examples (1), by bin forecasts minus outcomes (10) and examples (10); None where unknown."""
+        """Return by bin forecasts minus outcomes (10) and examples (10); None where unknown."""
         forecasts, examples = (
             np.stack(
                 [
@@ -397,7 +397,7 @@ class ScoreSums:
         )
         counts = examples.sum(axis=1)
         gaps = forecasts.sum(axis=1) - examples[:, 1]
-        return np.concatenate([[counts.sum()], gaps, counts]) if counts.any() else None
+        return np.concatenate([gaps, counts]) if counts.any() else None
 
     def total(self, metric: str, model: str) -> float:
         """Return the sum of a model's losses."""

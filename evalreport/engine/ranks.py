@@ -151,6 +151,9 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
     if weights is None:
         return order.counts
     g = len(order.thresholds)
+    if len(weights) == 1 and weights.ndim == 2:
+        positives, negatives = group_weights(weights[0], order)
+        return positives[:, None], negatives[:, None]
     if weights.ndim == 1:
         ranked = weights[order.rows]
         positives = np.where(order.found, ranked, 0.0)

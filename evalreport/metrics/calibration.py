@@ -41,12 +41,14 @@ def bin_of(p: Floats) -> Indices:
 
 
 def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
-    """Return (n, 1 + 2 * 10) columns: ones; forecast minus outcome in its bin; one in its bin."""
+    """Return (n, 2 * 10) columns: forecast minus outcome in its bin; one in its bin."""
     p, came_true = _forecast(view)
-    n, place = len(p), 1 + bin_of(p)
-    values = np.column_stack([np.ones(n), p - came_true, np.ones(n)])
-    column = np.column_stack([np.zeros(n), place, place + BINS]).astype(np.int32)
-    return sparse.csr_array((values.ravel(), column.ravel(), np.arange(n + 1) * 3), shape=(n, 1 + 2 * BINS))
+    n, place = len(p), bin_of(p).astype(np.int32)
+    values = np.column_stack([p - came_true, np.broadcast_to(1.0, n)])
+    column = np.column_stack([place, place + np.int32(BINS)])
+    # Places of one kind of number: scipy would widen the others.
+    ends = 2 * np.arange(n + 1, dtype=np.int32 if 2 * n < 2**31 else np.int64)
+    return sparse.csr_array((values.ravel(), column.ravel(), ends), shape=(n, 2 * BINS))
 
 
 BINNED: Fields = {
@@ -74,7 +76,7 @@ def ece(sums: Array) -> Array:
     Two classes: the positive class's probability; several: the largest one, and whether that class is the true
     one. Its value depends on the bins and on n: a perfectly calibrated model has more than 0.
     """
-    return ratio(np.abs(sums[..., 1 : 1 + BINS]).sum(-1), sums[..., 0])
+    return ratio(np.abs(sums[..., :BINS]).sum(-1), sums[..., BINS:].sum(-1))
 
 
 @moments(
@@ -88,9 +90,9 @@ def mce(sums: Array) -> Array:
 
     One bin with few examples can decide it.
     """
-    gaps, counts = np.abs(sums[..., 1 : 1 + BINS]), sums[..., 1 + BINS :]
+    gaps, counts = np.abs(sums[..., :BINS]), sums[..., BINS:]
     # Weights are 0 or more, and an empty bin has no gap; what subtraction leaves of an empty bin is not a count.
-    held = counts > 1e-9 * sums[..., :1]
+    held = counts > 1e-9 * counts.sum(-1, keepdims=True)
     return np.asarray(np.where(held, gaps / np.where(held, counts, 1), 0).max(-1))
 
 

@@ -259,10 +259,10 @@ def reliability(given: Forecasts) -> Points:
 
     Two classes: the positive class's probability; several: the largest one, and whether that class is the true one.
     """
-    place = bin_of(given.p)
+    place, weight = bin_of(given.p), 1.0 if given.weights is None else given.weights
     count, forecast, true = (
-        np.bincount(place, weights=given.weights * values, minlength=BINS).astype(np.float64)
-        for values in (np.ones(len(given.p)), given.p, given.came_true)
+        np.bincount(place, weights=weight * values, minlength=BINS).astype(np.float64)
+        for values in (np.broadcast_to(1.0, len(given.p)), given.p, given.came_true)
     )
     held = count > 0
     count, forecast, true = count[held], forecast[held], true[held]

@@ -272,12 +272,16 @@ class Estimate:
         """The registered metric."""
         return definition(self.quantity)
 
-    @cached_property
+    @property
     def of_base(self) -> Estimate:
         """The same on the scale of the metric that this one's is another scale of (``affine_of``), else itself."""
+        # What holds itself is not freed when the last of its users goes.
+        return self if self.metric.affine_of is None else self._rescaled
+
+    @cached_property
+    def _rescaled(self) -> Estimate:
         scale = self.metric.affine_of
-        if scale is None:
-            return self
+        assert scale is not None
         if self.is_difference:
             scale = replace(scale, offset=0.0)
         low, high = (scale.back(limit) for limit in self.range)

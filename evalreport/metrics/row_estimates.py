@@ -532,7 +532,7 @@ def _places(parts: Parts) -> Sequence[Indices | slice]:
 def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | None) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
     values, derivative = np.empty(len(states)), np.zeros(predictions.n)
-    for j, (rows, state) in enumerate(zip(data.layout.ranked.rows(), states, strict=True)):
+    for j, (rows, state) in enumerate(zip(_places(data.layout.ranked), states, strict=True)):
         weights = data.units.base[rows]
         values[j] = metric.function(state, weights[None, :])[0]
         if metric.derivative is not None and np.isfinite(values[j]):

@@ -15,7 +15,7 @@ from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import running_sums
 from evalreport.engine.draws import blocks, stream
-from evalreport.engine.ranks import Order, descending_order, running_weights
+from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.estimate import Floats, Indices, view
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
@@ -170,7 +170,7 @@ def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:
         return tuple(one for one in _of_sums(predictions.scores) if one.positives > 0 and one.negatives > 0)
     if rows.layout.ranked.count > 1 or predictions.y_true is None:
         return ()
-    weights = rows.units.base
+    weights = rows.units.heavy
     found = []
     for outputs in predictions.models:
         if outputs.present is not None:
@@ -211,50 +211,47 @@ class Forecasts:
     confidence, right
         (n,) probability that the model gives to its own answer, and whether the answer is right; None without one.
     weights
-        (n,) example weights.
+        (n,) example weights; None: every example weighs 1.
     """
 
     model: str
     p: Floats
-    came_true: Floats
+    came_true: Mask
     confidence: Floats | None
-    right: Floats | None
-    weights: Floats
+    right: Mask | None
+    weights: Floats | None
 
     @cached_property
     def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
         """Distinct confidences, greatest first, and the weight kept, and right, at or above each: (m,) each."""
         assert self.confidence is not None
         assert self.right is not None
-        distinct, group = np.unique(-self.confidence, return_inverse=True)
-        kept, right = (
-            np.cumsum(np.bincount(group, weights=weights)).astype(np.float64)
-            for weights in (self.weights, self.weights * self.right)
-        )
+        order = descending_order(self.confidence, self.right)
+        rights, wrongs = group_weights(self.weights, order)
         # Examples of weight 0 are no step along the curve.
-        held = np.diff(kept, prepend=0.0) > 0
-        return -distinct[held], kept[held], right[held]
+        held = rights + wrongs > 0
+        right, wrong = np.cumsum(rights[held]), np.cumsum(wrongs[held])
+        return order.thresholds[held], right + wrong, right
 
 
-def forecasts(sample: Sample) -> tuple[Forecasts, ...]:
-    """Return the forecasts of every model that gives probabilities of all classes."""
+def forecasts(sample: Sample) -> Iterator[Forecasts]:
+    """Yield the forecasts of every model that gives probabilities of all classes."""
     predictions = sample.predictions
-    found = [] if predictions.scores is None else list(_of_histograms(predictions.scores))
+    if predictions.scores is not None:
+        yield from _of_histograms(predictions.scores)
     for outputs in predictions.models:
         seen = view(predictions, outputs)
         if seen.proba is None or seen.true is None or outputs.present is not None or not predictions.classes:
             continue
         code = seen.positive_code
         p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
-        said = seen.proba.argmax(axis=1) if code is None else np.full(len(p), code)
+        said = seen.proba.argmax(axis=1) if code is None else code
         confidence = right = None
         if seen.y_pred is not None and (seen.y_pred >= 0).all():
             answer = seen.y_pred.astype(np.intp)
             confidence = np.take_along_axis(seen.proba, answer[:, None], axis=1)[:, 0]
-            right = (answer == seen.true).astype(np.float64)
-        came_true = (said == seen.true).astype(np.float64)
-        found.append(Forecasts(outputs.name, p, came_true, confidence, right, sample.units.base))
-    return tuple(found)
+            right = answer == seen.true
+        yield Forecasts(outputs.name, p, np.asarray(said == seen.true), confidence, right, sample.units.heavy)
 
 
 def _of_histograms(sums: ScoreSums) -> Iterator[Forecasts]:
@@ -262,7 +259,7 @@ def _of_histograms(sums: ScoreSums) -> Iterator[Forecasts]:
     for model, bins in sums.bins.items():
         if bins.probability:
             p, weights = np.tile(bins.middle, 2), np.concatenate([bins.positives, bins.negatives])
-            came_true = np.repeat([1.0, 0.0], len(bins.middle))
+            came_true = np.repeat([True, False], len(bins.middle))
             held = weights > 0
             yield Forecasts(model, p[held], came_true[held], None, None, weights[held])
 

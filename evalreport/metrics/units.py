@@ -152,10 +152,10 @@ class Units:
     @property
     def base(self) -> Floats:
         """Weights (n,) of the data themselves."""
-        return np.ones(self.n) if self._heavy is None else self._heavy
+        return np.ones(self.n) if self.heavy is None else self.heavy
 
     @property
-    def _heavy(self) -> Floats | None:
+    def heavy(self) -> Floats | None:
         """What each row counts as, (n,); None where each counts as one."""
         return self.weight if self.times is None else self.times
 
@@ -164,7 +164,7 @@ class Units:
         """Summed weights (count,) of each cluster's examples; None where every example is a unit of its own."""
         if self.cluster is None:
             return None
-        return np.bincount(self.cluster, weights=self._heavy, minlength=self.count).astype(np.float64)
+        return np.bincount(self.cluster, weights=self.heavy, minlength=self.count).astype(np.float64)
 
     @cached_property
     def tasks(self) -> Indices | None:
@@ -243,7 +243,7 @@ class Units:
     def expand(self, multiplicities: Floats) -> Floats:
         """Turn multiplicities of units (b, count) into weights of rows (b, n)."""
         by_row = multiplicities if self.cluster is None else multiplicities[:, self.cluster]
-        return by_row if self._heavy is None else by_row * self._heavy
+        return by_row if self.heavy is None else by_row * self.heavy
 
     def by_part(self, derivative: Floats, part: Indices, n_parts: int) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity in one part.
@@ -258,7 +258,7 @@ class Units:
         numpy.ndarray
             (count, n_parts).
         """
-        weighted = derivative if self._heavy is None else derivative * self._heavy
+        weighted = derivative if self.heavy is None else derivative * self.heavy
         unit = np.arange(self.n) if self.cluster is None else self.cluster
         flat = np.bincount(unit * n_parts + part, weights=weighted, minlength=self.count * n_parts)
         return flat.astype(np.float64).reshape(self.count, n_parts)
@@ -267,7 +267,7 @@ class Units:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity, (count,)."""
         if self.strata is not None:
             return within(derivative, np.ones(self.n), self.strata)
-        weighted = derivative if self._heavy is None else derivative * self._heavy
+        weighted = derivative if self.heavy is None else derivative * self.heavy
         if self.cluster is None:
             return self.centred(weighted)
         by_unit = np.bincount(self.cluster, weights=weighted, minlength=self.count).astype(np.float64)

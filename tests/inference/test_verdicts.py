@@ -33,9 +33,8 @@ def decision(metric: str, low: float, high: float, *, decided: bool, sign: int =
         counts=np.ones(200),
     )
     estimate = dataclasses.replace(estimate, is_difference=True)
-    comparison = Comparison(
-        "a", "b", Quantity(metric), Pair(a=estimate, b=estimate, difference=estimate), None
-    )
+    pair = Pair(a=estimate, b=estimate, difference=estimate)
+    comparison = Comparison("a", "b", Quantity(metric), lambda: pair)
     one = agreeing(Interval(method="t", level=0.95, low=limits[0], high=limits[1]), d, decided=decided)
     return Decision(comparison, 0.01 if decided else 0.4, one, decided, sign, 1)
 
