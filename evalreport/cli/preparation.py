@@ -194,7 +194,7 @@ def template_files() -> dict[str, bytes]:
     from evalreport.report.html import template_folder
 
     root = template_folder()
-    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    paths = sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc")
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     return files | {"texts.en.toml": shipped_as_toml()}
 

@@ -18,7 +18,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
-import jinja2
+import jinja2.compiler
 from jinja2.bccache import Bucket
 from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -40,6 +40,7 @@ from evalreport.report.naming import visible, without_missing_glyphs
 from evalreport.report.sections import Described
 from evalreport.report.view import View
 from evalreport.texts import Message, group_of, in_words, say
+from evalreport.version import compiled
 
 PART = re.compile(
     r'<section id="(?P<section>[\w-]+)"'
@@ -353,6 +354,18 @@ class Sandbox(ImmutableSandboxedEnvironment):
             # Here they are only defined; the page calls them by name.
             source = source.replace(SECTION_BLOCKS, f"{{% if false %}}{blocks}{{% endif %}}")
         return super().preprocess(source, name, filename)
+
+    def compile(self, source: Any, name: str | None = None, filename: str | None = None, *given: Any) -> Any:
+        """Compile a template; what becomes of a shipped one is kept, until it or what compiles it changes."""
+
+        def anew() -> Any:
+            return super(Sandbox, self).compile(source, name, filename, *given)
+
+        if given or filename is None or not Path(filename).is_relative_to(template_folder()):
+            return anew()
+        by = [Path(file).stat() for file in (jinja2.compiler.__file__, __file__)]
+        text = (name, self.autoescape, self.preprocess(source, name, filename), [at.st_mtime_ns for at in by])
+        return compiled(Path(filename), repr(text).encode(), anew)
 
 
 class Compiled(jinja2.BytecodeCache):

@@ -16,6 +16,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.numbers import count
+from evalreport.version import compiled
 
 ENGLISH = Path(__file__).with_name("en")
 """The folder of the shipped catalogue; its files are one catalogue, divided by who says what."""
@@ -294,13 +295,19 @@ def english() -> Catalogue:
     ValueError
         When two of its files have the same key.
     """
-    import tomllib  # only where something is said: `--help` does without
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(ENGLISH.glob("*.toml"))}
+    return compiled(ENGLISH / "catalogue.toml", repr(texts).encode(), lambda: _together(texts))
+
+
+def _together(files: Mapping[str, str]) -> dict[str, Entry]:
+    """Read TOML files, by name, as one catalogue."""
+    import tomllib  # only where it has to be read anew
 
     found: dict[str, Entry] = {}
-    for path in sorted(ENGLISH.glob("*.toml")):
-        entries = dict(flat(tomllib.loads(path.read_text(encoding="utf-8"))))
+    for name, text in files.items():
+        entries = dict(flat(tomllib.loads(text)))
         if twice := found.keys() & entries.keys():
-            raise ValueError(f"{path.name}: {min(twice)} is also in another file")
+            raise ValueError(f"{name}: {min(twice)} is also in another file")
         found |= entries
     return found
 
