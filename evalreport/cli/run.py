@@ -142,7 +142,6 @@ def check_output(options: OutputOptions) -> None:
 def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
     """Run the analysis, decide the gates, and say what was found."""
     from evalreport import pipeline
-    from evalreport.audit.gates import judge
 
     check_names(settings.options)
     with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
@@ -153,7 +152,11 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
             memory_limit=memory_bytes(settings.output.memory_limit),
             progress=progress,
         )
-        results = cleared(judge(results, settings.options.gates))
+        if settings.options.gates:
+            from evalreport.audit.gates import judge
+
+            results = judge(results, settings.options.gates)
+        results = cleared(results)
     if not settings.output.quiet:
         say_read(results, settings.output)
     return results
@@ -231,9 +234,12 @@ def _write_report(
     results: Results, output: OutputOptions, state: State, *, within: bool
 ) -> OutputError | None:
     from evalreport import report
-    from evalreport.audit.gates import junit_xml
 
-    beside = {output.junit.name: junit_xml(results)} if within and output.junit is not None else {}
+    beside = {}
+    if within and output.junit is not None:
+        from evalreport.audit.gates import junit_xml
+
+        beside[output.junit.name] = junit_xml(results)
 
     def done() -> None:
         state["written"] = output.output

@@ -56,16 +56,16 @@ class Order:
         """Positive and negative examples of each group, (g,) each."""
         # Whole numbers add up several times as fast as floating-point ones.
         running = np.cumsum(self.found, dtype=np.int32)
-        ends = np.append(self.starts[1:], len(self.rows))
         if len(self.starts) == len(self.rows):
-            positives = self.found.astype(np.float64)
-            negatives = 1 - positives
+            positives, negatives = self.found.astype(np.float64), (~self.found).astype(np.float64)
+            ends = (self.starts + 1).astype(np.float64)
         else:
-            running = running[ends - 1]
+            last = np.append(self.starts[1:] - 1, len(self.rows) - 1)
+            running, ends = running[last], (last + 1).astype(np.float64)
             positives = np.diff(running, prepend=0).astype(np.float64)
             negatives = self.sizes - positives
-        found = keep_running_sum(positives, running.astype(np.float64))
-        keep_running_sum(negatives, ends - found)
+        ends -= keep_running_sum(positives, running.astype(np.float64))
+        keep_running_sum(negatives, ends)
         return positives, negatives
 
     @property
@@ -106,40 +106,58 @@ class Order:
 
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     """Sort scores once and group their ties."""
-    rows = _descending_rows(score)
-    ranked = score[rows]
+    numbers = np.arange(len(score))
+    rows, ranked = _descending_rows(score, numbers)
     changes = ranked[1:] != ranked[:-1]
     if changes.all():
-        return Order(ranked, rows, np.arange(len(rows)), positive)
+        return Order(ranked, rows, numbers, positive)
     starts = np.flatnonzero(np.concatenate([[True], changes]))
     return Order(ranked[starts], rows, starts, positive)
 
 
-def _descending_rows(score: Floats) -> npt.NDArray[np.intp]:
-    """Return the rows, highest score first.
+_AT_ONCE = 1 << 14
+"""So many keys are made at once: what comes between stays in the processor's cache."""
+
+
+def _descending_rows(score: Floats, numbers: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return the rows, highest score first, and their scores; ``numbers`` are those of the rows in order.
 
     Whole numbers made of a score's leading bits and its row sort in a third of the time of ``argsort``. Rows whose
     scores differ in the other bits alone are then put in order.
     """
     row_bits = len(score).bit_length()
-    # The bits of a floating-point number count upwards with it; those of a negative one downwards.
-    keys = (0.0 - score).view(np.int64)
-    sign = keys >> 63
-    sign &= np.int64(2**63 - 1)
-    keys ^= sign
-    keys >>= row_bits
-    keys <<= row_bits
-    keys |= np.arange(len(score))
+    signed = float(score.min(initial=0.0)) < 0
+    keys = np.empty(len(score), dtype=np.int64)
+    for start in range(0, len(score), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        np.bitwise_or(_leading_bits(score[some], row_bits, signed), numbers[some], out=keys[some])
     keys.sort()
-    rows = keys & ((1 << row_bits) - 1)
+    keys &= (1 << row_bits) - 1
+    rows = keys.astype(np.intp, copy=False)
     ranked = score[rows]
     wrong = np.flatnonzero(ranked[1:] > ranked[:-1])
     if len(wrong):
-        alike = np.unique(keys[wrong] >> row_bits)
-        first, last = (np.searchsorted(keys, (alike + end) << row_bits) for end in (0, 1))
+        keys = _leading_bits(ranked, row_bits, signed)
+        alike = np.unique(keys[wrong])
+        first, last = np.searchsorted(keys, alike), np.searchsorted(keys, alike, side="right")
         among = np.repeat(last - np.cumsum(last - first), last - first) + np.arange((last - first).sum())
-        rows[among] = rows[among][np.lexsort((-ranked[among], keys[among] >> row_bits))]
-    return rows.astype(np.intp, copy=False)
+        rows[among] = rows[among][np.lexsort((-ranked[among], keys[among]))]
+        ranked[among] = score[rows[among]]
+    return rows, ranked
+
+
+def _leading_bits(score: Floats, row_bits: int, signed: bool) -> npt.NDArray[np.int64]:
+    """Return whole numbers that rise where scores fall, their last bits 0; ``signed``: some scores are below 0."""
+    # The bits of a floating-point number count upwards with it; those of a negative one downwards.
+    keys = (0.0 - score).view(np.int64)
+    if signed:
+        sign = keys >> 63
+        sign &= np.int64(2**63 - 1)
+        keys ^= sign
+    else:
+        keys ^= np.int64(2**63 - 1)
+    keys &= np.int64(-1 << row_bits)
+    return keys
 
 
 def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:

@@ -211,13 +211,16 @@ NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
 
 def lacks(method: IntervalMethod, estimate: Estimate) -> Text | None:
     """Say why a method is not honest for an estimate; None if it is."""
-    for name in NEEDS_OF_KIND[method.kind]:
-        if not NEEDS[name](method, estimate):
-            return _missing(name, estimate)
-    return None
+    missing = _missing(method, estimate)
+    return None if missing is None else _said(missing, estimate)
 
 
-def _missing(need: str, estimate: Estimate) -> Text:
+def _missing(method: IntervalMethod, estimate: Estimate) -> str | None:
+    """Return the first that a method needs of an estimate and does not find; None if it is honest."""
+    return next((name for name in NEEDS_OF_KIND[method.kind] if not NEEDS[name](method, estimate)), None)
+
+
+def _said(need: str, estimate: Estimate) -> Text:
     if need == "some_interval":
         return estimate.metric.no_interval
     if need == "enough_of_a_class":
@@ -229,23 +232,25 @@ def _missing(need: str, estimate: Estimate) -> Text:
 def recommended(estimate: Estimate) -> str:
     """Return the name of the interval that leads (docs/intervals.md; for differences: the metric's own)."""
     metric = estimate.metric
-    over_fits = next((n for n in ("corrected_t", "seeds_t") if lacks(INTERVALS[n], estimate) is None), None)
+    over_fits = next(
+        (n for n in ("corrected_t", "seeds_t") if _missing(INTERVALS[n], estimate) is None), None
+    )
     if over_fits is not None:
         return over_fits
     if (
         estimate.is_difference
         and estimate.over_datasets
-        and lacks(INTERVALS["hodges_lehmann"], estimate) is None
+        and _missing(INTERVALS["hodges_lehmann"], estimate) is None
     ):
         return "hodges_lehmann"
     if estimate.independent is not None:
         return "newcombe_independent"
     if estimate.weighted and estimate.trials_effective is not None:
         return "wilson"
-    unlike = next((m for m in INTERVALS.values() if m.kind in UNLIKE and lacks(m, estimate) is None), None)
+    unlike = next((m for m in INTERVALS.values() if m.kind in UNLIKE and _missing(m, estimate) is None), None)
     if unlike is not None:
         return unlike.name
-    if estimate.over_datasets and lacks(INTERVALS["t"], estimate) is None:
+    if estimate.over_datasets and _missing(INTERVALS["t"], estimate) is None:
         return "t"
     unlike_units = estimate.clusters is not None or estimate.tasks is not None or estimate.weighted
     if estimate.is_unpaired or unlike_units:
@@ -265,7 +270,7 @@ def recommended(estimate: Estimate) -> str:
         )
     if estimate.trials is not None:
         return "wilson"
-    honest = (m for n in metric.intervals if lacks(m := INTERVALS[n], estimate) is None)
+    honest = (m for n in metric.intervals if _missing(m := INTERVALS[n], estimate) is None)
     others = (m.name for m in honest if m.kind != "weighted_proportion")
     return next(others, _whatever_the_units(metric))
 
@@ -308,10 +313,11 @@ def resolved(estimate: Estimate, name: str, level: float) -> Interval:
     """Compute one interval; bootstrap limits with fewer than ten draws beyond them are bootstrap normal ones."""
     if INTERVALS[name].kind == "bootstrap" and estimate.replicates is not None:
         beyond = (1 - level) / 2 * len(estimate.replicates_used)
-        instead = limits(estimate, "bootstrap_normal", level)
         # A tenth of a draw is rounding: 0.025 of 400 are ten.
-        if beyond < LEAST_BEYOND - 0.1 and instead.low is not None:
-            return instead
+        if beyond < LEAST_BEYOND - 0.1:
+            instead = limits(estimate, "bootstrap_normal", level)
+            if instead.low is not None:
+                return instead
     return limits(estimate, name, level)
 
 

@@ -48,11 +48,13 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     found = running_sum(positives)
     p, n = found[-1], running_sum(negatives)[-1]
     # In place, for a million groups: half of the time is fresh memory.
-    beaten, above = _negatives_beaten(negatives), positives / 2
+    beaten = _negatives_beaten(negatives)
     beaten /= n
-    auc = (positives * beaten).sum() / p
+    above = positives * beaten
+    auc = above.sum() / p
     beaten -= auc
     beaten /= p
+    np.divide(positives, 2, out=above)
     np.subtract(found, above, out=above)
     above /= p
     above -= auc
@@ -76,7 +78,9 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
 )
 def roc_auc(positives: Array, negatives: Array) -> Array:
     """Probability that a positive example is scored above a negative one, ties counting one half."""
-    won = (positives * _negatives_beaten(negatives)).sum(0)
+    won = _negatives_beaten(negatives)
+    won *= positives
+    won = won.sum(0)
     return ratio(won, positives.sum(0) * negatives.sum(0))
 
 

@@ -16,6 +16,9 @@ SCORES = {
     "huge, tiny and infinite": np.concatenate(
         [RNG.normal(size=500) * 1e300, RNG.normal(size=500) * 5e-324, [np.inf, -np.inf, 0.0, -0.0]]
     ),
+    "from 0 on, in the last bits": np.concatenate(
+        [[0.0, -0.0, np.inf], 5e-324 * np.arange(40), 0.5 + NEIGHBOURS * RNG.integers(0, 400, size=40_000)]
+    ),
     "one": np.array([0.5]),
 }
 
