@@ -126,24 +126,24 @@ def _descending_rows(score: Floats, numbers: npt.NDArray[np.intp]) -> tuple[npt.
     scores differ in the other bits alone are then put in order.
     """
     row_bits = len(score).bit_length()
+    row = (1 << row_bits) - 1
+    blocks = [slice(start, start + _AT_ONCE) for start in range(0, len(score), _AT_ONCE)]
     signed = float(score.min(initial=0.0)) < 0
-    keys = np.empty(len(score), dtype=np.int64)
-    for start in range(0, len(score), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
+    keys, ranked = np.empty(len(score), dtype=np.int64), np.empty(len(score))
+    for some in blocks:
         np.bitwise_or(_leading_bits(score[some], row_bits, signed), numbers[some], out=keys[some])
     keys.sort()
-    keys &= (1 << row_bits) - 1
-    rows = keys.astype(np.intp, copy=False)
-    ranked = score[rows]
+    for some in blocks:
+        ranked[some] = score[keys[some] & row]
     wrong = np.flatnonzero(ranked[1:] > ranked[:-1])
     if len(wrong):
-        keys = _leading_bits(ranked, row_bits, signed)
-        alike = np.unique(keys[wrong])
-        first, last = np.searchsorted(keys, alike), np.searchsorted(keys, alike, side="right")
+        alike = np.unique(keys[wrong] >> row_bits)
+        first, last = (np.searchsorted(keys, (alike + end) << row_bits) for end in (0, 1))
         among = np.repeat(last - np.cumsum(last - first), last - first) + np.arange((last - first).sum())
-        rows[among] = rows[among][np.lexsort((-ranked[among], keys[among]))]
-        ranked[among] = score[rows[among]]
-    return rows, ranked
+        keys[among] = keys[among][np.lexsort((-ranked[among], keys[among] >> row_bits))]
+        ranked[among] = score[keys[among] & row]
+    keys &= row
+    return keys.astype(np.intp, copy=False), ranked
 
 
 def _leading_bits(score: Floats, row_bits: int, signed: bool) -> npt.NDArray[np.int64]:
