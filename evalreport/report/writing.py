@@ -143,6 +143,7 @@ def serve() -> None:
     os.dup2(2, 1)  # what a library prints is no reply
     ways, arguments, names, seconds = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
     documents = ways(*arguments)
+    sys.dont_write_bytecode = True  # it writes no file
     _limit_memory()
     _reply(replies, _READY, b"")
     for name in names:
