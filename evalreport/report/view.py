@@ -201,6 +201,11 @@ def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None
     return view.overall.get((model, key))
 
 
+def records_of(view: View, key: MetricKey) -> dict[str, MetricRecord]:
+    """Give every model's record of one number over all examples, by model."""
+    return {m: view.overall[m, key] for m in sorted(view.results.models) if (m, key) in view.overall}
+
+
 def value_of(view: View, model: Model, key: MetricKey) -> float | None:
     """Give one model's value of one number over all examples."""
     record = view.overall.get((model.id, key))
@@ -237,8 +242,7 @@ def metric_decimals(view: View, key: MetricKey) -> int:
     """Give the decimals of one metric's values, the same for all models."""
     return decimals_of(
         record.standard_error or lookups.quarter(*lookups.with_limits(record)[1:])
-        for record in view.results.metrics
-        if key_of(record) == key and record.slice is None
+        for record in records_of(view, key).values()
     )
 
 

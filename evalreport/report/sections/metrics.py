@@ -33,6 +33,7 @@ from evalreport.report.view import (
     key_of,
     metric_decimals,
     overall_keys,
+    records_of,
     text_of,
 )
 from evalreport.texts import coded, has, joined, named, say
@@ -141,11 +142,15 @@ def _families(view: View, keys: list[MetricKey], rules: tuple[str, ...]) -> tupl
         known = entry("metric", key.metric)
         name = "other" if known is None else str(known.heading)
         found.setdefault(name if has(f"metrics.family.{name}") else "other", []).append(key)
+    shown_first = key_metrics(view)
     return tuple(
         Family(
             say(f"metrics.family.{name}"),
             say(f"metrics.family_note.{name}"),
-            tuple(_row(view, key, rules) for key in sorted(own, key=lambda key: not _is_headline(key))),
+            tuple(
+                _row(view, key, rules, is_key=key in shown_first)
+                for key in sorted(own, key=lambda key: not _is_headline(key))
+            ),
         )
         for name, own in found.items()
     )
@@ -179,11 +184,11 @@ def _rules(view: View) -> str:
     return say("metrics.rules", rules="; ".join(said)) if said else ""
 
 
-def _row(view: View, key: MetricKey, rules: tuple[str, ...]) -> MetricRow:
+def _row(view: View, key: MetricKey, rules: tuple[str, ...], *, is_key: bool = False) -> MetricRow:
     known = entry("metric", key.metric)
     decimals = metric_decimals(view, key)
     label = metric_label(key)
-    by_model = {r.model: r for r in view.results.metrics if key_of(r) == key and r.slice is None}
+    by_model = records_of(view, key)
     of_rule = {
         r.name: r.value for r in view.results.baselines if MetricKey(r.metric, r.average, r.label) == key
     }
@@ -197,7 +202,7 @@ def _row(view: View, key: MetricKey, rules: tuple[str, ...]) -> MetricRow:
         about=" ".join(filter(None, definition)),
         cells=tuple(_cell(view, label, by_model.get(model.id), decimals) for model in view.models),
         rules=tuple(numbers.number(of_rule.get(name), decimals) for name in rules),
-        is_key=key in key_metrics(view),
+        is_key=is_key,
     )
 
 
