@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from evalreport.metrics import calibration
 from evalreport.metrics.calibration import Logits, _no_fit, calibration_line
 
 
@@ -34,3 +35,26 @@ def test_the_line_has_the_least_deviance(spread: float) -> None:
         assert found <= best + 1e-9
         fitted += 1
     assert fitted > 20
+
+
+@pytest.mark.parametrize(
+    "case", ["plain", "classes in order", "every 16th weighs nothing", "far from the truth"]
+)
+def test_the_line_of_many_examples_does_not_hang_on_where_the_search_begins(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beginning with the line of every 16th example, where there is one, finds the line that no slope leads to."""
+    random, n = np.random.default_rng(3), 20_000
+    logit = random.normal(size=n) * (0.001 if case == "far from the truth" else 1)
+    y = (random.random(n) < 1 / (1 + np.exp(-0.7 * logit + 2))).astype(np.float64)
+    if case == "classes in order":
+        order = np.argsort(y, kind="stable")
+        logit, y = logit[order], y[order]
+    if case == "far from the truth":
+        logit += 30
+    weights = random.uniform(0.5, 2, n)
+    if case == "every 16th weighs nothing":
+        weights[::16] = 0
+    found = calibration_line(Logits(logit, y, None), weights)
+    monkeypatch.setattr(calibration, "_MANY", n + 1)
+    np.testing.assert_allclose(found, calibration_line(Logits(logit, y, None), weights), rtol=1e-9)
