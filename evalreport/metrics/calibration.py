@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -147,7 +148,7 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
     """
     if state.fitted and np.array_equal(state.fitted[0][0], weights):
         return state.fitted[0][1]
-    line = _begin(state, weights)
+    line, before = _begin(state, weights), math.inf
     for _ in range(100):
         p, score = _fitted(state, weights, line)
         step = _information(state, weights, p).solved(score)
@@ -156,8 +157,11 @@ def calibration_line(state: Logits, weights: Floats) -> Floats:
         while _raises_deviance(state, weights, line, step):
             step = step / 2
         line = line + step
-        if np.abs(step).max() <= 1e-13 * max(1.0, float(np.abs(line).max())):
+        size = float(np.abs(step).max()) / max(1.0, float(np.abs(line).max()))
+        # Near its end each step has about the square of the one before: one that is no smaller is rounding.
+        if size <= 1e-13 or before <= size <= 1e-6:
             break
+        before = size
     state.fitted[:] = [(weights, line)]
     return line
 
