@@ -13,12 +13,13 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
+from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
-import jinja2.compiler
+import jinja2
 from jinja2.bccache import Bucket
 from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -363,9 +364,15 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
         if given or filename is None or not Path(filename).is_relative_to(template_folder()):
             return anew()
-        by = [Path(file).stat() for file in (jinja2.compiler.__file__, __file__)]
-        text = (name, self.autoescape, self.preprocess(source, name, filename), [at.st_mtime_ns for at in by])
+        text = (name, self.autoescape, self.preprocess(source, name, filename), _compilers())
         return compiled(Path(filename), repr(text).encode(), anew)
+
+
+@cache
+def _compilers() -> tuple[object, ...]:
+    """Return what tells the code that compiles templates from that of other releases: Jinja's and this module."""
+    own = Path(__file__).stat()
+    return metadata.version("jinja2"), own.st_mtime_ns, own.st_size
 
 
 class Compiled(jinja2.BytecodeCache):
