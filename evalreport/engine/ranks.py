@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -106,13 +107,25 @@ class Order:
 
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     """Sort scores once and group their ties."""
-    numbers = np.arange(len(score))
+    numbers = _row_numbers(len(score))
     rows, ranked = _descending_rows(score, numbers)
     changes = ranked[1:] != ranked[:-1]
     if changes.all():
         return Order(ranked, rows, numbers, positive)
     starts = np.flatnonzero(np.concatenate([[True], changes]))
     return Order(ranked[starts], rows, starts, positive)
+
+
+_ROW_NUMBERS: WeakValueDictionary[int, npt.NDArray[np.intp]] = WeakValueDictionary()
+
+
+def _row_numbers(n: int) -> npt.NDArray[np.intp]:
+    """Return the numbers from 0 on (n,), which are the same memory for all models and cannot be written to."""
+    found = _ROW_NUMBERS.get(n)
+    if found is None:
+        found = _ROW_NUMBERS[n] = np.arange(n)
+        found.flags.writeable = False
+    return found
 
 
 _AT_ONCE = 1 << 14
