@@ -17,10 +17,9 @@ from functools import cache, lru_cache
 from html import escape
 from importlib import metadata
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import jinja2
-from jinja2.bccache import Bucket
 from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
@@ -357,15 +356,25 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().preprocess(source, name, filename)
 
     def compile(self, source: Any, name: str | None = None, filename: str | None = None, *given: Any) -> Any:
-        """Compile a template; what becomes of a shipped one is kept, until it or what compiles it changes."""
+        """Compile a template once in this process: the page, the PDF and several reports render the same ones.
+
+        What becomes of a shipped one is kept on disk, until it or what compiles it changes.
+        """
 
         def anew() -> Any:
             return super(Sandbox, self).compile(source, name, filename, *given)
 
-        if given or filename is None or not Path(filename).is_relative_to(template_folder()):
+        if given or filename is None:
             return anew()
-        text = (name, self.autoescape, self.preprocess(source, name, filename), _compilers())
-        return compiled(Path(filename), repr(text).encode(), anew)
+        key = (name, filename, self.autoescape, self.preprocess(source, name, filename))
+        if key not in _COMPILED:
+            shipped = Path(filename).is_relative_to(template_folder())
+            text = repr((key, _compilers())).encode() if shipped else b""
+            _COMPILED[key] = compiled(Path(filename), text, anew) if shipped else anew()
+        return _COMPILED[key]
+
+
+_COMPILED: dict[tuple[object, ...], object] = {}
 
 
 @cache
@@ -373,22 +382,6 @@ def _compilers() -> tuple[object, ...]:
     """Return what tells the code that compiles templates from that of other releases: Jinja's and this module."""
     own = Path(__file__).stat()
     return metadata.version("jinja2"), own.st_mtime_ns, own.st_size
-
-
-class Compiled(jinja2.BytecodeCache):
-    """What was compiled in this process: the page, the PDF and several reports render the same templates."""
-
-    _known: ClassVar[dict[str, bytes]] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill in what is known of a template with this text."""
-        known = self._known.get(bucket.key + bucket.checksum)
-        if known is not None:
-            bucket.bytecode_from_string(known)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        self._known[bucket.key + bucket.checksum] = bucket.bytecode_to_string()
 
 
 class OwnFolder(jinja2.FileSystemLoader):
@@ -448,7 +441,6 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
         loaders.insert(0, OwnFolder(user_folder))
     made = Sandbox(
         loader=jinja2.ChoiceLoader(loaders),
-        bytecode_cache=Compiled(),
         autoescape=finalize is None,
         finalize=finalize or _visible,
         undefined=jinja2.StrictUndefined,
