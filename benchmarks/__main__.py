@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 # One thread each, before any library reads it.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
-# Pages of the usual size, for us and for peers: on a virtual machine the first touch of a huge one can wait for the
-# host, up to seven times as long a megabyte, which differs from run to run and is no program's doing.
-os.environ["NUMPY_MADVISE_HUGEPAGE"] = "0"
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -17,6 +18,7 @@ from evalreport.engine.distributions import normal_tail, ratio, running_sums, we
 from evalreport.engine.draws import keep_running_sum
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Order:
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     """Sort scores once and group their ties."""
     numbers = _row_numbers(len(score))
-    rows, ranked = _descending_rows(score, numbers)
+    rows, ranked = _descending_rows(score)
     changes = ranked[1:] != ranked[:-1]
     if changes.all():
         return Order(ranked, rows, numbers, positive)
@@ -128,49 +130,51 @@ def _row_numbers(n: int) -> npt.NDArray[np.intp]:
     return found
 
 
-_AT_ONCE = 1 << 14
-"""So many keys are made at once: what comes between stays in the processor's cache."""
+def _descending_rows(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return the rows, highest score first and equal ones by their number, and the scores in that order.
 
-
-def _descending_rows(score: Floats, numbers: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return the rows, highest score first, and their scores; ``numbers`` are those of the rows in order.
-
-    Whole numbers made of a score's leading bits and its row sort in a third of the time of ``argsort``. Rows whose
-    scores differ in the other bits alone are then put in order.
+    Distances from the highest score become whole numbers of 32 bits, or of 48 where many are alike, which are sorted
+    16 bits at a time: there numpy's stable sort is a radix sort, and twice to three times as fast as one that compares.
+    Rows that share a number are put in order afterwards.
     """
-    row_bits = len(score).bit_length()
-    row = (1 << row_bits) - 1
-    blocks = [slice(start, start + _AT_ONCE) for start in range(0, len(score), _AT_ONCE)]
-    signed = float(score.min(initial=0.0)) < 0
-    keys, ranked = np.empty(len(score), dtype=np.int64), np.empty(len(score))
-    for some in blocks:
-        np.bitwise_or(_leading_bits(score[some], row_bits, signed), numbers[some], out=keys[some])
-    keys.sort()
-    for some in blocks:
-        ranked[some] = score[keys[some] & row]
-    wrong = np.flatnonzero(ranked[1:] > ranked[:-1])
-    if len(wrong):
-        alike = np.unique(keys[wrong] >> row_bits)
-        first, last = (np.searchsorted(keys, (alike + end) << row_bits) for end in (0, 1))
-        among = np.repeat(last - np.cumsum(last - first), last - first) + np.arange((last - first).sum())
-        keys[among] = keys[among][np.lexsort((-ranked[among], keys[among] >> row_bits))]
-        ranked[among] = score[keys[among] & row]
-    keys &= row
-    return keys.astype(np.intp, copy=False), ranked
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        highest = score.max(initial=-np.inf)
+        span = highest - score.min(initial=np.inf)
+        for digits in (2, 3):
+            step = (2.0 ** (16 * digits) - 1) / span
+            if not 0 < step < np.inf:
+                break
+            keys = ((highest - score) * step).astype(np.uint32 if digits == 2 else np.uint64)
+            rows = _rows_by_digits(keys, digits)
+            ranked = score[rows]
+            wrong = np.flatnonzero(ranked[1:] > ranked[:-1])
+            if len(wrong) <= len(score) >> 4:
+                if len(wrong):
+                    _put_right(rows, ranked, keys[rows], wrong)
+                return rows, ranked
+    rows = np.argsort(-score, kind="stable")
+    return rows, score[rows]
 
 
-def _leading_bits(score: Floats, row_bits: int, signed: bool) -> npt.NDArray[np.int64]:
-    """Return whole numbers that rise where scores fall, their last bits 0; ``signed``: some scores are below 0."""
-    # The bits of a floating-point number count upwards with it; those of a negative one downwards.
-    keys = (0.0 - score).view(np.int64)
-    if signed:
-        sign = keys >> 63
-        sign &= np.int64(2**63 - 1)
-        keys ^= sign
-    else:
-        keys ^= np.int64(2**63 - 1)
-    keys &= np.int64(-1 << row_bits)
-    return keys
+def _rows_by_digits(keys: npt.NDArray[np.unsignedinteger[Any]], digits: int) -> npt.NDArray[np.intp]:
+    """Return the rows in the order of their keys, (n,) of so many digits of 16 bits, equal ones by their number."""
+    rows: npt.NDArray[np.intp] | None = None
+    for place in range(digits):
+        digit = (keys >> (16 * place) & 0xFFFF).astype(np.uint16)
+        rows = digit.argsort(kind="stable") if rows is None else rows[digit[rows].argsort(kind="stable")]
+    assert rows is not None
+    return rows
+
+
+def _put_right(
+    rows: Indices, ranked: Floats, keys: npt.NDArray[np.unsignedinteger[Any]], wrong: Indices
+) -> None:
+    """Order the rows that share a key, where their scores ascend; ``wrong``: in which places the next is higher."""
+    alike = np.unique(keys[wrong])
+    first, last = (np.searchsorted(keys, alike, side) for side in ("left", "right"))
+    among = np.repeat(last - np.cumsum(last - first), last - first) + np.arange((last - first).sum())
+    order = among[np.lexsort((-ranked[among], keys[among]))]
+    rows[among], ranked[among] = rows[order], ranked[order]
 
 
 def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
@@ -228,9 +232,6 @@ def mid_ranks_of_rows(values: Floats) -> Floats:
     for column in values.T:
         ranks += (values > column[:, None]) + (values == column[:, None]) / 2
     return ranks
-
-
-Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -342,6 +342,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
             first = value[0] if isinstance(value, tuple) and value else value
             if callable(first):
                 return False
+            if not isinstance(obj, type):
+                # Asked some thousand times a page: Jinja would go through every kind of function and collection.
+                return not attr.startswith("_")
         return super().is_safe_attribute(obj, attr, value)
 
     def preprocess(self, source: str, name: str | None = None, filename: str | None = None) -> str:
