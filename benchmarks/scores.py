@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from benchmarks.data import binary_models, probabilities, truth
 from benchmarks.labels import all_intervals
-from benchmarks.timing import Row, Timed, best_of, scaled
+from benchmarks.timing import Row, Timed, best_of, in_turn, scaled
 from evalreport.comparisons.pairs import difference
 from evalreport.data.predictions import Predictions
 from evalreport.engine.draws import working
@@ -29,11 +29,15 @@ def resampling(*, quick: bool) -> Iterator[Row]:
     n, replicates = (20_000, 64) if quick else (1_000_000, 1024)
     predictions = binary_models(n)
     true, p, random = truth(predictions), probabilities(predictions), np.random.default_rng(1)
+    ours, theirs = in_turn(
+        lambda: best_of(lambda: all_intervals(predictions, METRICS, replicates), 1),
+        lambda: scaled(lambda: scikit_learn(true, p, random), 2, replicates),
+    )
     yield Row(
         f"AUC + AP + log loss + Brier and all paired differences, 5 models, n = {n:,}, B = {replicates:,}",
         "scikit-learn resampling loop",
-        best_of(lambda: all_intervals(predictions, METRICS, replicates)),
-        scaled(lambda: scikit_learn(true, p, random), 2, replicates),
+        ours,
+        theirs,
         least_ratio=1000,
         remark="sorting included",
     )
@@ -56,16 +60,14 @@ def delong(*, quick: bool) -> Iterator[Row]:
     every = binary_models(n)
     two = replace(every, models=every.models[:2])
     true, (a, b) = truth(two), probabilities(two)
-    theirs: Timed | None = None
-    peer = "MLstatkit is not installed"
+    ours: Callable[[], Timed] = lambda: best_of(lambda: our_delong(two), 2)  # noqa: E731
     try:
         package = importlib.import_module("MLstatkit")
     except ImportError:
-        pass
-    else:
-        peer = "MLstatkit 0.1.91"
-        theirs = best_of(lambda: package.Delong_test(true, a, b), 2)
-    yield Row(f"DeLong test, n = {n:,}", peer, best_of(lambda: our_delong(two)), theirs, least_ratio=30)
+        yield Row(f"DeLong test, n = {n:,}", "MLstatkit is not installed", ours(), None, least_ratio=30)
+        return
+    mine, theirs = in_turn(ours, lambda: best_of(lambda: package.Delong_test(true, a, b), 1))
+    yield Row(f"DeLong test, n = {n:,}", "MLstatkit 0.1.91", mine, theirs, least_ratio=30)
 
 
 def our_delong(predictions: Predictions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,18 @@ def best_of(work: Callable[[], object], times: int = 3) -> Timed:
     found = [seconds, *(_seconds(work, repeats) for _ in range(times - 1))]
     remark = f"best of {times}" + (f", each the mean of {repeats}" if repeats > 1 else "")
     return Timed(min(found) / repeats, remark if times > 1 else "")
+
+
+def in_turn(*works: Callable[[], Timed], rounds: int = 3) -> list[Timed]:
+    """Time several works one after the other, some rounds of all, and return the shortest time of each.
+
+    A machine that others use is slower for minutes on end; so what is compared meets the same of that.
+    """
+    found = [[work() for work in works] for _ in range(rounds)]
+    best = (min(times, key=lambda timed: timed.seconds) for times in zip(*found, strict=True))
+    return [
+        replace(one, note="; ".join(filter(None, (f"best of {rounds} in turn", one.note)))) for one in best
+    ]
 
 
 LEAST_SECONDS = 0.2
