@@ -127,7 +127,7 @@ class Units:
         (n,) code of each example's task in a suite, 0 to T - 1: units are drawn within their task. None: no suite.
     times
         (n,) how many examples each row stands for, of a table of counts: such units are drawn by distinct cell, or
-        where each row lies in a cluster, as clusters; and have no weights. None: one.
+        where each row lies in a cluster, as clusters. None: one.
     """
 
     n: int
@@ -140,7 +140,12 @@ class Units:
     @property
     def plain(self) -> bool:
         """Whether examples are independent, of one kind and weigh the same: binomial arithmetic holds."""
-        return self.cluster is None and self.weight is None and self.task is None
+        return self.single and self.weight is None
+
+    @property
+    def single(self) -> bool:
+        """Whether examples are drawn one by one, from all of them."""
+        return self.cluster is None and self.task is None
 
     @property
     def count(self) -> int:
@@ -157,7 +162,9 @@ class Units:
     @property
     def heavy(self) -> Floats | None:
         """What each row counts as, (n,); None where each counts as one."""
-        return self.weight if self.times is None else self.times
+        if self.weight is None or self.times is None:
+            return self.weight if self.times is None else self.times
+        return self.weight * self.times
 
     @cached_property
     def sizes(self) -> Floats | None:
@@ -176,7 +183,7 @@ class Units:
     @cached_property
     def n_effective(self) -> float | None:
         """Kish's effective number of examples; None where they weigh the same."""
-        return None if self.weight is None else kish(self.weight)
+        return None if self.weight is None else kish(self.weight, 1.0 if self.times is None else self.times)
 
     @cached_property
     def clusters_effective(self) -> float | None:
@@ -188,11 +195,11 @@ class Units:
         """How many trials count where every example is one: Kish's number, with clusters G*; None where all do."""
         if self.plain or self.task is not None:
             return None
-        return self.effective(self.base if self.sizes is None else self.sizes)
+        return self.n_effective if self.sizes is None else effective_clusters(self.sizes)
 
-    def effective(self, sizes: Floats) -> float:
-        """Return how many units of these sizes (count,) count: Kish's number, with clusters G*."""
-        return kish(sizes) if self.cluster is None else effective_clusters(sizes)
+    def effective(self, sizes: Floats, times: Floats) -> float:
+        """Return how many units of these sizes (u,) count, so many of each: Kish's number, with clusters G*."""
+        return kish(sizes, times) if self.cluster is None else effective_clusters(sizes)
 
     def freedom(self, sizes: Floats) -> Freedom | None:
         """Return how squares of the units' derivatives become a variance; None for fewer than two units.
@@ -212,7 +219,7 @@ class Units:
     @cached_property
     def factors(self) -> Floats | float:
         """What squares of the units' derivatives are multiplied by to make a variance; 1 for a single unit."""
-        if self.plain:
+        if self.single:
             found = freedom(self.count)
         else:
             found = self.freedom(np.ones(self.count) if self.sizes is None else self.sizes)
