@@ -5,8 +5,9 @@ the difference after each swap is divided by its own standard error (Janssen 199
 Romano 2013, Ann Stat 41:484): that tests equal metrics. Plain means over examples need no division.
 
 Labels: only the discordant cells matter, and the number of their rows that change sides is binomial, so small
-problems are enumerated exactly; rows of unlike weights are cells of their own. Everything else: units (rows or clusters) move their columns from one model's sums
-to the other's. Ranks: the within-model mid-ranks are swapped, since raw scores of two models have no common scale.
+problems are enumerated exactly; under weights the rows of a cell weigh alike. Everything else: units (rows or clusters)
+move their columns from one model's sums to the other's. Ranks: the within-model mid-ranks are swapped, since raw scores
+of two models have no common scale.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine import Kept, once
-from evalreport.engine.counts import class_places, margin_columns
+from evalreport.engine.counts import class_places, few_a_cell, margin_columns
 from evalreport.engine.distributions import Array, dot, fair_binomial, slopes_at, zero_where_undefined
-from evalreport.engine.draws import few_a_cell, mapped, random_bytes, stream
+from evalreport.engine.draws import mapped, random_bytes, stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
@@ -134,15 +135,15 @@ class _CellSwaps:
 def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: int) -> _CellSwaps:
     assert tables is not None
     assert tables.cells is not None
-    cells, k = tables.cells, tables.n_classes
+    cells, k, true = tables.cells, tables.n_classes, tables.cells.true.astype(np.int64)
     weight = np.ones(len(cells.counts)) if cells.weight is None else cells.weight
-    one, other = (cells.predicted[tables.models.index(name)] for name in (a, b))
+    one, other = (cells.predicted[tables.models.index(name)].astype(np.int64) for name in (a, b))
     same, apart = one == other, (one != other) & (weight > 0)
-    kept = margin_columns(cells.true[same], one[same], k).T @ cells.weighed[same]
+    kept = margin_columns(true[same], one[same], k).T @ cells.weighed[same]
     # Kinds in the canonical order of their classes: what these are called moves no draw.
     place = class_places(cells)
     labels = np.sort(np.stack([place[one[apart]], place[other[apart]]]), axis=0)
-    classes = np.stack([place[cells.true[apart]], *labels])
+    classes = np.stack([place[true[apart]], *labels])
     group, inverse = _distinct(*classes, weight[apart])
     sizes = np.bincount(inverse, weights=cells.counts[apart], minlength=len(group)).astype(np.int64)
     first_of_kind, kind = _distinct(*classes[:, group])
@@ -150,15 +151,15 @@ def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: 
     own = weight[apart][group]
     with_low, weights = _swapped_weights(sizes, own, kind, n_swaps, seed)
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
-    totals = [np.bincount(kind, weights=sizes * values, minlength=kinds.shape[1]) for values in (own, own**2)]
+    totals = [np.bincount(kind, sizes * values, kinds.shape[1]).astype(float) for values in (own, own**2)]
     with_high = totals[0] - with_low[0]
     first = kept + with_low[0] @ columns_low + with_high @ columns_high
     second = kept + with_low[0] @ columns_high + with_high @ columns_low
-    some, inverse = _distinct(cells.true[same], one[same])
-    squares = np.bincount(inverse, weights=cells.counts[same] * weight[same] ** 2, minlength=len(some))
+    some, inverse = _distinct(true[same], one[same])
+    squares = np.bincount(inverse, cells.counts[same] * weight[same] ** 2, len(some)).astype(float)
     return _CellSwaps(
-        (cells.true[same][some].astype(np.int64), one[same][some].astype(np.int64), squares.astype(np.float64)),
-        kinds.astype(np.int64),
+        (true[same][some], one[same][some], squares),
+        kinds,
         totals[1],
         with_low[1],
         weights,
@@ -262,8 +263,6 @@ def _swapped_weights(
 
 def _by_kind(numbers: Array, values: Floats, starts: Indices) -> tuple[Floats, Floats]:
     """Add up numbers (m, g) times two columns of values (g, 2) by kind, of which each begins at a start, (m, k)."""
-    if not len(starts):
-        return np.zeros((len(numbers), 0)), np.zeros((len(numbers), 0))
     one, other = (np.add.reduceat(numbers * column, starts, axis=1) for column in values.T)
     return one, other
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,15 @@ class Cells:
         return self.counts if self.weight is None else self.counts * self.weight
 
 
+EXAMPLES_A_CELL = 8
+"""Up to so many examples a cell, drawing examples is faster than drawing cells."""
+
+
+def few_a_cell(counts: npt.NDArray[Any]) -> bool:
+    """Say whether cells are so small that their examples are drawn one by one: rows and counts of them decide alike."""
+    return bool(counts.sum() <= EXAMPLES_A_CELL * len(counts))
+
+
 def distinct_cells(
     true: Codes, predicted: Sequence[Codes], times: Floats | None = None, weight: Floats | None = None
 ) -> Cells:
@@ -76,7 +85,7 @@ def distinct_cells(
         (n,) what each example weighs: rows of unlike weights are distinct. None: all weigh 1.
     """
     packed, size = true.astype(np.int64), int(true.max(initial=0)) + 1
-    weights = [] if weight is None else [np.unique(weight, return_inverse=True)[1]]
+    weights = () if weight is None else (np.unique(weight, return_inverse=True)[1].astype(np.int32),)
     for column in (*predicted, *weights):
         base = int(column.max(initial=0)) + 1
         if size * base > MOST_CODES:

@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, special
+from scipy import special
 
 from evalreport.engine import Kept
 from evalreport.engine.distributions import exp
@@ -276,30 +276,6 @@ def bootstrap_cells(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[
     for block, size in blocks(n_resamples, len(counts)):
         draws = stream(seed, "bootstrap cells", block).multinomial(n, probabilities, size=size)
         yield draws.astype(np.float64)
-
-
-EXAMPLES_A_CELL = 8
-"""Up to so many examples a cell, drawing examples is faster than drawing cells."""
-
-
-def few_a_cell(counts: Floats) -> bool:
-    """Say whether cells are so small that their examples are drawn one by one."""
-    return bool(counts.sum() <= EXAMPLES_A_CELL * len(counts))
-
-
-def bootstrap_small_cells(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-    """Yield what ``bootstrap_cells`` does, as fast where cells are about as many as examples.
-
-    Their examples are then drawn in the order of the cells, and counted.
-    """
-    if not few_a_cell(counts):
-        yield from bootstrap_cells(counts, n_resamples, seed=seed)
-        return
-    n = round(float(counts.sum()))
-    cell = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
-    adder = sparse.csr_array((np.ones(n), cell, np.arange(n + 1)), shape=(n, len(counts)))
-    for weights in bootstrap_rows(n, n_resamples, seed=seed):
-        yield weights if n == len(counts) else np.asarray(weights @ adder)
 
 
 def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:

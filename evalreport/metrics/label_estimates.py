@@ -15,12 +15,13 @@ from evalreport.engine.counts import (
     Codes,
     Counts,
     distinct_cells,
+    few_a_cell,
     margin_columns,
     margins_of,
     one_vs_rest,
 )
 from evalreport.engine.distributions import Array, gradient, ratio, slopes_at, zero_where_undefined
-from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_small_cells
+from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, Floats, value_range
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.units import Parts, Units, within
@@ -87,7 +88,8 @@ class LabelTables:
         if self.cells is not None and self.units.strata is not None:
             return bootstrap_cells_within(self.cells.counts, self.cells.true, n_resamples, seed=seed)
         if self.cells is not None:
-            draw = bootstrap_cells if self.cells.weight is None else bootstrap_small_cells
+            few = self.cells.weight is not None and few_a_cell(self.cells.counts)
+            draw = _bootstrap_examples if few else bootstrap_cells
             return draw(self.cells.counts, n_resamples, seed=seed)
         return self.units.unit_draws(n_resamples, seed=seed)
 
@@ -119,6 +121,15 @@ class LabelTables:
             for j, slope in enumerate(slopes)
         ]
         return np.stack(own, axis=1)
+
+
+def _bootstrap_examples(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield what ``bootstrap_cells`` does, by drawing examples, in the order of their cells, and adding them up."""
+    n = round(float(counts.sum()))
+    cell = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    adder = sparse.csr_array((np.ones(n), cell, np.arange(n + 1)), shape=(n, len(counts)))
+    for weights in bootstrap_rows(n, n_resamples, seed=seed):
+        yield weights if n == len(counts) else np.asarray(weights @ adder)
 
 
 def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> Floats:
@@ -292,8 +303,8 @@ def _proportion(
         return {}
     if counts_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
         return {}
-    trials = tables.influence(model, _slopes(lambda margins: counts_of(margins)[1], point))
-    return {"trials_effective": units.effective(*trials)}
+    by_unit, times = tables.influence(model, _slopes(lambda margins: counts_of(margins)[1], point))
+    return {"trials_effective": units.effective(by_unit, times)}
 
 
 def _counts(margins: Floats, code: int) -> Counts:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.config import Average
+from evalreport.data.joined_files import no_weight
 from evalreport.data.predictions import TASK, Floats, Indices, Predictions
 from evalreport.engine import cached_property
 from evalreport.engine.counts import (
@@ -22,6 +23,7 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError
+from evalreport.texts import quoted
 
 POOLED_BY = {
     "test-set": (),
@@ -316,6 +318,8 @@ def units_of(
 
     Raises
     ------
+    InputError
+        Where the weight of an example is empty.
     UsageError
         Where class counts are declared as fixed and there are no classes, or units are not single examples.
     """
@@ -333,7 +337,7 @@ def units_of(
             codes = np.unique(task * (int(codes.max()) + 1) + codes.ravel(), return_inverse=True)[1].astype(
                 np.int64
             )
-    weights = None if weight is None else np.asarray(predictions.metadata[weight].values, dtype=np.float64)
+    weights = None if weight is None else _weights(predictions, weight)
     strata = None
     if fixed_class_counts:
         if predictions.y_true is None or not predictions.classes:
@@ -346,3 +350,12 @@ def units_of(
         strata = predictions.y_true.astype(np.int64)
     times = None if predictions.multiplicity is None else predictions.multiplicity.astype(np.float64)
     return Units(predictions.n, codes, weights, strata, task, times)
+
+
+def _weights(predictions: Predictions, column: str) -> Floats:
+    weights = np.asarray(predictions.metadata[column].values, dtype=np.float64)
+    empty = np.flatnonzero(np.isnan(weights))
+    if len(empty):
+        example = quoted(str(predictions.ids[predictions.example[empty[0]]]))
+        raise no_weight(column, f"the id {example}" if predictions.multiplicity is None else "a line")
+    return weights

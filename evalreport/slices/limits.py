@@ -313,7 +313,9 @@ def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[
     weight, times = units.weight[rows], np.ones(len(rows)) if units.times is None else units.times[rows]
     true, predicted = (codes[rows] for codes in _labels(whole, estimate))
     n = int(times[weight > 0].sum())
-    return counted(true, predicted, times * weight**2, len(estimate.table)), freedom(n, kish(weight, times) - 1)
+    return counted(true, predicted, times * weight**2, len(estimate.table)), freedom(
+        n, kish(weight, times) - 1
+    )
 
 
 NO_SPREAD = Message("disparity.nothing_varies")
