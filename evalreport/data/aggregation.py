@@ -230,7 +230,7 @@ def _check_agreement(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> N
         agreed, option = codes.agreed(name), columns.get(name)
         empty = predicted & (agreed == 0)
         if option == "weight" and empty.any():
-            raise no_weight(name, f"the id {_example(codes, plan, empty)}", file=plan.files[0])
+            raise no_weight(name, f"the id {quoted(_example(codes, plan, empty))}", file=plan.files[0])
         differ = predicted & (agreed < 0)
         if not differ.any():
             continue

@@ -177,7 +177,8 @@ def test_missing_answers_are_settled_as_in_rows(missing: Any) -> None:
     frame = examples(SEVERAL, 2, gaps=True)
     counts = counts_of(frame, ("sex", "age"))
     one, other = (
-        er.evaluate(source, resamples=50, missing=missing, weight="age") for source in (rows_of(frame), counts)
+        er.evaluate(source, resamples=50, missing=missing, weight="age")
+        for source in (rows_of(frame), counts)
     )
     assert_close(one, other)
     one, other = (
@@ -341,7 +342,10 @@ def test_bad_counts_are_one_message(tmp_path: Path, was: str, now: str, said: st
 
 @pytest.mark.parametrize(
     ("cell", "said"),
-    [("-1", r"line 3, column 'site': '-1' is not a finite number"), ("", r"column 'site': a line has no weight")],
+    [
+        ("-1", r"line 3, column 'site': '-1' is not a finite number"),
+        ("", r"column 'site': a line has no weight"),
+    ],
 )
 def test_a_line_without_a_weight_is_refused(tmp_path: Path, cell: str, said: str) -> None:
     """Weights of lines are checked as those of rows; an empty one is none."""

@@ -60,7 +60,12 @@ def test_weighted_cells_are_drawn_as_their_examples(largest: int) -> None:
     random, resamples = np.random.default_rng(5), 20_000
     times = random.integers(1, largest, 12).astype(float)
     predictions = load(
-        {"y_true": np.resize(["a", "b"], 12), "y_pred.m": ["a"] * 12, "w": np.arange(12) + 0.5, "count": times},
+        {
+            "y_true": np.resize(["a", "b"], 12),
+            "y_pred.m": ["a"] * 12,
+            "w": np.arange(12) + 0.5,
+            "count": times,
+        },
         options=Options(weight="w"),
     )
     units = units_of(predictions, cluster=None, weight="w")

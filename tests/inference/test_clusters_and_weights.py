@@ -168,7 +168,7 @@ def test_reference_values_of_weighted_proportions(record: Mapping[str, Any]) -> 
     inputs, value = record["inputs"], record["value"]
     columns = outcomes(a=inputs["y"])
     columns["a"] |= {"w": inputs["w"], "g": ids(len(inputs["y"]))}
-    # The same in counts: answers to a question whose answer is always yes (which the last line says).
+    # The same in counts: yes is right of every example.
     said = ["yes" if y else "no" for y in inputs["y"]]
     counts = {"y_true": ["yes"] * len(said), "y_pred.a": said, "w": inputs["w"], "g": ids(len(said))}
     counts["count"] = [1] * len(said)

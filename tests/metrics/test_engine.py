@@ -130,7 +130,7 @@ def test_replicates_equal_a_naive_loop(task: str) -> None:
     rows, n, replicates = ROWS[task](seed=5, n=30), 30, 6
     if task != "regression":
         rows = by_cell(predictions_of(task, rows), rows)
-    # Weights of one, given as weights: up to 8 rows a cell are drawn one by one, of label metrics in the order of cells.
+    # Given as weights, ones let up to 8 rows a cell be drawn one by one, of label metrics in the order of the cells.
     sample = weighted(predictions_of(task, rows), np.ones(n), resamples=replicates)
     drawn = np.concatenate(list(sample.units.unit_draws(replicates, seed=0)))
     compared = 0
