@@ -5,8 +5,9 @@ the difference after each swap is divided by its own standard error (Janssen 199
 Romano 2013, Ann Stat 41:484): that tests equal metrics. Plain means over examples need no division.
 
 Labels: only the discordant cells matter, and the number of their rows that change sides is binomial, so small
-problems are enumerated exactly. Everything else: units (rows or clusters) move their columns from one model's sums
-to the other's. Ranks: the within-model mid-ranks are swapped, since raw scores of two models have no common scale.
+problems are enumerated exactly; under weights the rows of a cell weigh alike. Everything else: units (rows or clusters)
+move their columns from one model's sums to the other's. Ranks: the within-model mid-ranks are swapped, since raw scores
+of two models have no common scale.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
 from evalreport.engine import Kept, once
-from evalreport.engine.counts import class_places, margin_columns
+from evalreport.engine.counts import class_places, few_a_cell, margin_columns
 from evalreport.engine.distributions import Array, dot, fair_binomial, slopes_at, zero_where_undefined
 from evalreport.engine.draws import mapped, random_bytes, stream
 from evalreport.engine.ranks import mid_ranks
@@ -108,20 +109,25 @@ class _CellSwaps:
     Attributes
     ----------
     same
-        Three (s,) arrays: truth, prediction and number of the rows that both models label alike.
+        Three (s,) arrays: truth, prediction and summed squares of the weights of the rows that both models label alike.
     kinds
-        (3, k): truth, lower and higher class of each kind of discordant row; ``sizes`` (k,) how many rows.
+        (3, k): truth, lower and higher class of each kind of discordant row; ``squares`` (k,) the same sums of theirs.
     with_low
-        (m, k) rows of each kind that get the lower class from the first model, and the swaps' probabilities.
+        (m, k) as much of these as the rows have that get the lower class from the first model.
+    weights
+        The swaps' probabilities; None where they are drawn.
+    discordant
+        How many rows the models label differently.
     first, second
         (m, 3, K) both models' margins after each swap.
     """
 
     same: tuple[Indices, Indices, Floats]
     kinds: Indices
-    sizes: Floats
+    squares: Floats
     with_low: Floats
     weights: Floats | None
+    discordant: int
     first: Floats
     second: Floats
 
@@ -129,32 +135,50 @@ class _CellSwaps:
 def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: int) -> _CellSwaps:
     assert tables is not None
     assert tables.cells is not None
-    cells, k = tables.cells, tables.n_classes
-    one, other = (cells.predicted[tables.models.index(name)] for name in (a, b))
-    same = one == other
-    kept = margin_columns(cells.true[same], one[same], k).T @ cells.counts[same]
+    cells, k, true = tables.cells, tables.n_classes, tables.cells.true.astype(np.int64)
+    weight = np.ones(len(cells.counts)) if cells.weight is None else cells.weight
+    one, other = (cells.predicted[tables.models.index(name)].astype(np.int64) for name in (a, b))
+    same, apart = one == other, (one != other) & (weight > 0)
+    kept = margin_columns(true[same], one[same], k).T @ cells.weighed[same]
     # Kinds in the canonical order of their classes: what these are called moves no draw.
     place = class_places(cells)
-    one_place, other_place = place[one[~same]], place[other[~same]]
-    low, high = np.minimum(one_place, other_place), np.maximum(one_place, other_place)
-    kinds, inverse = np.unique(np.stack([place[cells.true[~same]], low, high]), axis=1, return_inverse=True)
-    kinds = np.argsort(place)[kinds]
-    sizes = np.bincount(inverse, weights=cells.counts[~same], minlength=kinds.shape[1]).astype(np.int64)
-    with_low, weights = _numbers_swapped(sizes, n_swaps, seed)
+    labels = np.sort(np.stack([place[one[apart]], place[other[apart]]]), axis=0)
+    classes = np.stack([place[true[apart]], *labels])
+    group, inverse = _distinct(*classes, weight[apart])
+    sizes = np.bincount(inverse, weights=cells.counts[apart], minlength=len(group)).astype(np.int64)
+    first_of_kind, kind = _distinct(*classes[:, group])
+    kinds = np.argsort(place)[classes[:, group[first_of_kind]]]
+    own = weight[apart][group]
+    with_low, weights = _swapped_weights(sizes, own, kind, n_swaps, seed)
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
-    first = kept + with_low @ columns_low + (sizes - with_low) @ columns_high
-    second = kept + with_low @ columns_high + (sizes - with_low) @ columns_low
-    alike, inverse = np.unique(np.stack([cells.true[same], one[same]]), axis=1, return_inverse=True)
-    numbers = np.bincount(inverse, weights=cells.counts[same], minlength=alike.shape[1])
+    totals = [np.bincount(kind, sizes * values, kinds.shape[1]).astype(float) for values in (own, own**2)]
+    with_high = totals[0] - with_low[0]
+    first = kept + with_low[0] @ columns_low + with_high @ columns_high
+    second = kept + with_low[0] @ columns_high + with_high @ columns_low
+    some, inverse = _distinct(true[same], one[same])
+    squares = np.bincount(inverse, cells.counts[same] * weight[same] ** 2, len(some)).astype(float)
     return _CellSwaps(
-        (alike[0].astype(np.int64), alike[1].astype(np.int64), numbers.astype(np.float64)),
-        kinds.astype(np.int64),
-        sizes.astype(np.float64),
-        with_low,
+        (true[same][some], one[same][some], squares),
+        kinds,
+        totals[1],
+        with_low[1],
         weights,
+        int(sizes.sum()),
         np.asarray(first).reshape(-1, 3, k),
         np.asarray(second).reshape(-1, 3, k),
     )
+
+
+def _distinct(*columns: Array) -> tuple[Indices, Indices]:
+    """Return a place of each distinct row of columns (n,), in their order, and which of them each row is."""
+    order = np.lexsort(columns[::-1])
+    changes = np.zeros(len(order), dtype=np.bool_)
+    for column in columns:
+        changes[1:] |= column[order][1:] != column[order][:-1]
+    changes[:1] = True
+    which = np.empty(len(order), dtype=np.int64)
+    which[order] = np.cumsum(changes) - 1
+    return order[changes], which
 
 
 def _of_cells(
@@ -167,11 +191,11 @@ def _of_cells(
 ) -> Swapped:
     swaps, function = cells(a, b, n_swaps), table_function(quantity, sample.predictions)
     values = [zero_where_undefined(function(margins)) for margins in (swaps.first, swaps.second)]
-    differences, discordant = values[0] - values[1], int(swaps.sizes.sum())
+    differences = values[0] - values[1]
     if is_plain_mean(quantity) or not definition(quantity).smooth:
-        return Swapped(differences, None, swaps.weights, discordant)
+        return Swapped(differences, None, swaps.weights, swaps.discordant)
     slopes = table_slopes(quantity, sample.predictions)
-    step = max(1, _AT_ONCE // (len(swaps.same[0]) + 2 * len(swaps.sizes) + 1))
+    step = max(1, _AT_ONCE // (len(swaps.same[0]) + 2 * len(swaps.squares) + 1))
     # All outcomes in order are their own mirror image: swapping every row turns the sign and leaves the error.
     m, exact = len(differences), swaps.weights is not None
     half = (m + 1) // 2 if exact else m
@@ -179,36 +203,68 @@ def _of_cells(
     squares = np.concatenate(parts)
     squares = np.concatenate([squares, squares[: m - half][::-1]])
     errors = np.sqrt(sample.units.factors * squares)
-    return Swapped(differences, errors, swaps.weights, discordant)
+    return Swapped(differences, errors, swaps.weights, swaps.discordant)
 
 
 def _squares(swaps: _CellSwaps, slopes: Callable[[Floats], Floats], some: slice) -> Floats:
     """Return the sums (m,) of squared derivatives of the difference over all rows, cell by cell."""
     one, other = slopes(swaps.first[some]), slopes(swaps.second[some])
-    true, labels, counts = swaps.same
+    true, labels, of_same = swaps.same
     alike = _of_rows(one, true, labels) - _of_rows(other, true, labels)
-    squares = (alike * alike * counts).sum(axis=1)
+    squares = (alike * alike * of_same).sum(axis=1)
     truth, low, high = swaps.kinds
     with_low = swaps.with_low[some]
     apart = _of_rows(one, truth, low) - _of_rows(other, truth, high)
     squares += (apart * apart * with_low).sum(axis=1)
     apart = _of_rows(one, truth, high) - _of_rows(other, truth, low)
-    return np.asarray(squares + (apart * apart * (swaps.sizes - with_low)).sum(axis=1))
+    return np.asarray(squares + (apart * apart * (swaps.squares - with_low)).sum(axis=1))
 
 
 def _of_rows(slopes: Floats, true: Indices, predicted: Indices) -> Floats:
-    """Return the derivative (m, r) by the multiplicity of rows with a truth and a prediction, from slopes (m, 3, K)."""
+    """Return the derivative (m, r) by the weight of rows with a truth and a prediction, from slopes (m, 3, K)."""
     return np.asarray(slopes[:, 0, true] * (true == predicted) + slopes[:, 1, true] + slopes[:, 2, predicted])
 
 
-def _numbers_swapped(sizes: Indices, n_swaps: int, seed: int) -> tuple[Floats, Floats | None]:
-    """Return how many rows of each kind get the lower class from the first model: all outcomes, or draws."""
-    if np.prod(sizes + 1.0) <= max(MOST_ENUMERATED, n_swaps + 1):
+def _swapped_weights(
+    sizes: Indices, weight: Floats, kind: Indices, n_swaps: int, seed: int
+) -> tuple[tuple[Floats, Floats], Floats | None]:
+    """Return the summed weights (m, k), and their squares, of the rows that get the lower class from the first model.
+
+    Parameters
+    ----------
+    sizes, weight, kind
+        (g,) how many rows of one weight and kind there are, in the order of the kinds.
+
+    Returns
+    -------
+    sums, probabilities
+        Of all outcomes with their probabilities, or of draws (None).
+    """
+    both = np.stack([weight, weight**2], axis=1)
+    starts = np.flatnonzero(np.diff(kind, prepend=-1))
+    if len(sizes) < 60 and np.prod(sizes + 1.0) <= max(MOST_ENUMERATED, n_swaps + 1):
         axes = np.meshgrid(*(np.arange(m + 1.0) for m in sizes), indexing="ij")
         outcomes = np.stack([axis.ravel() for axis in axes], axis=1) if len(sizes) else np.zeros((1, 0))
-        return outcomes, fair_binomial(outcomes, sizes).prod(axis=1)
-    draws = stream(seed, "swap cells", 0).binomial(sizes, 0.5, size=(n_swaps, len(sizes)))
-    return draws.astype(np.float64), None
+        return _by_kind(outcomes, both, starts), fair_binomial(outcomes, sizes).prod(axis=1)
+    found = np.zeros((2, n_swaps, len(starts)))
+    if len(sizes) > len(starts) and few_a_cell(sizes):
+        rows = np.add.reduceat(sizes, starts)
+        for own, sums in _looked_up(np.repeat(both, sizes, axis=0), rows, n_swaps, seed):
+            found[:, :, own] += sums.T
+        return (found[0], found[1]), None
+    generator = stream(seed, "swap cells", 0)
+    step = max(1, _AT_ONCE // len(sizes))
+    for start in range(0, n_swaps, step):
+        some = found[:, start : start + step]
+        draws = generator.binomial(sizes, 0.5, size=(some.shape[1], len(sizes)))
+        some[...] = _by_kind(draws, both, starts)
+    return (found[0], found[1]), None
+
+
+def _by_kind(numbers: Array, values: Floats, starts: Indices) -> tuple[Floats, Floats]:
+    """Add up numbers (m, g) times two columns of values (g, 2) by kind, of which each begins at a start, (m, k)."""
+    one, other = (np.add.reduceat(numbers * column, starts, axis=1) for column in values.T)
+    return one, other
 
 
 # --- sums, by unit --------------------------------------------------------------------------------------------------

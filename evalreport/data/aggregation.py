@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from evalreport.config import Options
 from evalreport.data.aggregation_plan import Plan, planned
 from evalreport.data.engines import Engine
+from evalreport.data.joined_files import no_weight
 from evalreport.data.label_sources import (
     COUNT,
     PREDICTION,
@@ -25,9 +26,9 @@ from evalreport.data.label_sources import (
     OpenedSource,
     Source,
     collected,
+    counted_columns,
     labelled,
     open_source,
-    sliced_columns,
     unserved,
     whole_numbers,
 )
@@ -55,8 +56,8 @@ class Counted:
     Attributes
     ----------
     table
-        A column ``count``, ``y_true``, one ``y_pred.<model>`` a model and the slices' columns, as text (null where
-        empty); rows in canonical order.
+        A column ``count``, ``y_true``, one ``y_pred.<model>`` a model and those of slices, clusters and weights, as
+        text (null where empty); rows in canonical order.
     models
         The models of each source, in the order of the sources.
     rows
@@ -94,19 +95,20 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
         with together(errors):
             opened.append(open_source(source, options))
     refuse_all(errors)
-    columns = sliced_columns(opened, options)
+    columns = counted_columns(opened, options)
     coded = [labelled(one, columns) for one in opened]
     plan = planned(coded, columns, options, engine)
     cells = collected(plan.cells.head(MOST_CELLS + 1))
     if cells.num_rows > MOST_CELLS:
         raise UsageError(
-            f"there are more than {MOST_CELLS:,} different examples (truth, every model's answer, slices), too many to"
-            " count: name fewer slices, or columns of fewer values"
+            f"there are more than {MOST_CELLS:,} different examples (truth, every model's answer, and the columns of"
+            " slices, clusters and weights), too many to count: name fewer columns, or columns of fewer values;"
+            " weights of any size make as many as there are examples"
         )
     codes = _Codes(plan, {name: whole_numbers(cells, name) for name in cells.column_names})
-    _check(codes, plan)
-    # Of clusters the labels alone are counted: what scores add up to is of single examples.
-    summed = {} if options.cluster is not None else plan.graded
+    _check(codes, plan, columns)
+    # With clusters or weights the labels alone are counted: what scores add up to is of examples that count the same.
+    summed = plan.graded if options.cluster is None and options.weight is None else {}
     used = {header for one in summed.values() for header in one.headers}
     return Counted(
         table=_table(codes, plan),
@@ -152,7 +154,7 @@ class _Codes:
         return np.where(low == high, high, -1)
 
 
-def _check(codes: _Codes, plan: Plan) -> None:
+def _check(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> None:
     """Refuse what a run refuses.
 
     Raises
@@ -185,7 +187,7 @@ def _check(codes: _Codes, plan: Plan) -> None:
         raise InputError(
             "no model predicts an example", expected="the same ids in every file", remedy="see the ids"
         )
-    _check_agreement(codes, plan)
+    _check_agreement(codes, plan, columns)
 
 
 def _stands_twice(codes: _Codes, plan: Plan, twice: npt.NDArray[np.bool_]) -> InputError:
@@ -220,18 +222,23 @@ def _lacks_ids(codes: _Codes, plan: Plan, giver: int, lost: npt.NDArray[np.bool_
     )
 
 
-def _check_agreement(codes: _Codes, plan: Plan) -> None:
+def _check_agreement(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> None:
+    predicted = codes.given[~codes.is_truth].any(axis=0)
     for name in plan.digits:
         if name == PREDICTION:
             continue
-        differ = (codes.agreed(name) < 0) & codes.given[~codes.is_truth].any(axis=0)
+        agreed, option = codes.agreed(name), columns.get(name)
+        empty = predicted & (agreed == 0)
+        if option == "weight" and empty.any():
+            raise no_weight(name, f"the id {quoted(_example(codes, plan, empty))}", file=plan.files[0])
+        differ = predicted & (agreed < 0)
         if not differ.any():
             continue
         example = quoted(_example(codes, plan, differ))
         if name != TRUTH:
             raise UsageError(
-                f"--slice {name}: the models have different values of {name!r} for the same example, {example}"
-                f"{_of(codes, differ)}: a slice would not be the same examples for all"
+                f"--{option} {name}: the models have different values of {name!r} for the same example, {example}"
+                f"{_of(codes, differ)}: it must be the same for all"
             )
         raise InputError(
             f"the true values of the id {example} disagree{_of(codes, differ)}",

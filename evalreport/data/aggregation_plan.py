@@ -8,12 +8,9 @@ grouped by these, what is left is as many rows as there are different examples.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Options
 from evalreport.data.columns import in_order
@@ -40,10 +37,6 @@ if TYPE_CHECKING:
 
     from evalreport.data.engines import Frame
 
-Numbers = npt.NDArray[np.int64]
-
-MOST_CELLS = 5_000_000
-"""So many different examples fit into memory; more are hardly fewer than the rows themselves."""
 _ABSENT = -1
 """In the place of a model's number: no row."""
 
@@ -63,7 +56,7 @@ class Plan:
     models
         Whoever gives rows: the models by name, then each file of true values (None).
     digits
-        The texts of each digit: the prediction, the true label, each slice.
+        The texts of each digit: the prediction, the true label, each slice, the cluster, the weight.
     graded
         By place among ``models``: what ranks its examples. ``rows`` then has ``s<k>`` and ``p<k>`` of each, and
         ``by_id`` their largest.
@@ -90,7 +83,7 @@ class Plan:
 
 
 def planned(
-    coded: Sequence[LabelledSource], columns: Sequence[str], options: Options, engine: Engine
+    coded: Sequence[LabelledSource], columns: Iterable[str], options: Options, engine: Engine
 ) -> Plan:
     """Lay out the two group-bys; nothing is counted yet.
 
@@ -99,7 +92,7 @@ def planned(
     InputError
         Where two sources hold the same model.
     UsageError
-        Where the slices have too many values to be digits of one number.
+        Where the columns have too many values to be digits of one number.
     """
     import narwhals as nw
 
@@ -114,7 +107,7 @@ def planned(
     ranked = _ranked(coded, digits[TRUTH], options)
     blank = math.prod(len(texts) + 1 for texts in digits.values())
     if blank >= 2**62:
-        raise UsageError("the slices have too many values together to be counted: name fewer")
+        raise UsageError("the columns have too many values together to be counted: name fewer")
     models = tuple(model for model, _ in givers)
     long = nw.concat([_numbered(one, digits, models, engine, blank, ranked) for one in coded], how="vertical")
     # Made wide where the rows of an id are together: what moves is the id, its giver, one number and its scores.

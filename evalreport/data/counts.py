@@ -83,7 +83,8 @@ def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Rol
     used = {stripped["count"], stripped[truth], *answers.values()}
     unused = {h: Message("unused.of_counts") for name, h in stripped.items() if name in _NOT_OF_COUNTS}
     metadata = tuple(h for h in stripped.values() if h not in used and h not in unused)
-    said = (*options.slices, *options.gates, *([options.cluster] if options.cluster is not None else []))
+    named = (name for name in (options.cluster, options.weight) if name is not None)
+    said = (*options.slices, *options.gates, *named)
     asked = frozenset(h for h in metadata if any(h.strip() in text for text in said))
     columns = {"y_true": stripped[truth], "count": stripped["count"]}
     return Roles(columns, {}, metadata, unused, asked, answers=answers)
@@ -141,7 +142,6 @@ def refuse_options(name: str | None, options: Options) -> None:
         With the option, and what it needs.
     """
     asked = {
-        "--weight": options.weight,
         "--outcome": options.outcome,
         "--value": options.value,
         "--same-input": options.same_input,

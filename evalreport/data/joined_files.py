@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PARTS = ("test", "train", "validation")
+A_WEIGHT = "a finite number (a weight: 0 or more)"
+"""What messages expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,19 @@ def _refuse_wrong(rows: Rows, name: str, wrong: Mask) -> None:
         rows,
         name,
         "{cell} is not a finite number that this column can hold",
-        expected="a finite number (a weight: 0 or more)",
+        expected=A_WEIGHT,
         remedy="correct the value, or leave the cell empty",
+    )
+
+
+def no_weight(column: str, whose: str, *, file: str | None = None) -> InputError:
+    """Return the error of an example whose weight is not known."""
+    return InputError(
+        f"{whose} has no weight",
+        file=file,
+        column=column,
+        expected=A_WEIGHT,
+        remedy="fill in the cell, or leave the example out for every model",
     )
 
 

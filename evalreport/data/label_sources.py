@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from evalreport.data.columns import (
     MOST_CLASSES,
     Roles,
     about_truth,
+    as_numbers,
+    floats,
     is_number,
     is_whole,
     keep,
@@ -26,11 +28,13 @@ from evalreport.data.columns import (
     whole,
 )
 from evalreport.data.counts import ANSWERS
+from evalreport.data.joined_files import A_WEIGHT
 from evalreport.data.reading import MOST_TEXTS, empty_file
 from evalreport.data.slicing import read_slicing
 from evalreport.data.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
 from evalreport.errors import InputError, UsageError
 from evalreport.registry import unknown_name
+from evalreport.texts import quoted
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -65,11 +69,6 @@ _TASKS = (None, "binary", "multiclass")
 
 def unserved(options: Options) -> str | None:
     """Say which option joint counts of labels cannot serve, and why; None: there is none."""
-    if options.weight is not None:
-        return (
-            f"--weight {options.weight}: joint counts do not say what examples weigh, so this is not aggregated yet;"
-            " run on the files themselves"
-        )
     if options.task not in _TASKS:
         return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
     if options.join != "error" or options.same_input is not None:
@@ -204,30 +203,33 @@ def _refuse_other_designs(roles: Roles, name: str) -> None:
         )
 
 
-def sliced_columns(opened: Sequence[OpenedSource], options: Options) -> tuple[str, ...]:
-    """Return the columns that the slices are cut from, and that of the clusters.
+def counted_columns(opened: Sequence[OpenedSource], options: Options) -> dict[str, str]:
+    """Return the columns that the slices are cut from, that of the clusters and that of the weights: by option.
 
     Raises
     ------
     UsageError
-        A column that is not there, or that is called as one of the counts'.
+        A column that is not there, that is called as one of the counts', or that is the weight and something else.
     """
     known = {header.strip() for one in opened for header in one.roles.metadata}
     columns = {part.column: "slice" for text in options.slices for part in read_slicing(text, known)}
-    if options.cluster is not None:
-        column = options.cluster.strip()
-        if column not in known:
-            raise UsageError(f"--cluster {column}: {unknown_name('column', column, sorted(known))}")
-        columns[column] = "cluster"
+    for option, named in (("cluster", options.cluster), ("weight", options.weight)):
+        column = (named or "").strip()
+        if named is not None and column not in known:
+            raise UsageError(f"--{option} {column}: {unknown_name('column', column, sorted(known))}")
+        if option == "weight" and column in columns:
+            raise UsageError(f"--{columns[column]} {column}: the column is the weight; it cannot be both")
+        if named is not None:
+            columns[column] = option
     for column, option in columns.items():
         if column == COUNT or column.startswith(PREDICTION):
             raise UsageError(f"--{option} {column}: a table of counts has a column of this name; rename it")
-    return tuple(sorted(columns))
+    return dict(sorted(columns.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledSource:
-    """A source with its models and, by column (``TRUTH``, ``PREDICTION`` or a slice), what its texts stand for."""
+    """A source with its models and, by column (``TRUTH``, ``PREDICTION``, a slice ...), what its texts stand for."""
 
     opened: OpenedSource
     models: tuple[str, ...]
@@ -236,7 +238,7 @@ class LabelledSource:
     """Text, as the engine writes it, to text, as the reader of files does."""
 
 
-def headers_of(one: OpenedSource, columns: Sequence[str]) -> dict[str, str]:
+def headers_of(one: OpenedSource, columns: Iterable[str]) -> dict[str, str]:
     """Return the source's own header of each column that it has."""
     metadata = {header.strip(): header for header in one.roles.metadata}
     headers = {name: metadata[name] for name in columns if name in metadata}
@@ -246,15 +248,15 @@ def headers_of(one: OpenedSource, columns: Sequence[str]) -> dict[str, str]:
     return headers
 
 
-def labelled(one: OpenedSource, columns: Sequence[str]) -> LabelledSource:
+def labelled(one: OpenedSource, columns: Mapping[str, str]) -> LabelledSource:
     """Look at the distinct values of each column: a scan of that column alone.
 
     Raises
     ------
     InputError
-        No row, a column of neither text nor numbers, a model without a name, or too many labels.
+        No row, a column of neither text nor numbers, a weight that is none, a model without a name, or too many labels.
     UsageError
-        Too many values of a slice.
+        Too many values of a column.
     """
     import narwhals as nw
 
@@ -263,13 +265,13 @@ def labelled(one: OpenedSource, columns: Sequence[str]) -> LabelledSource:
     if rows == 0:
         raise empty_file(name)
     values = {
-        column: _distinct(one, header, is_label=column in (TRUTH, PREDICTION))
+        column: _distinct(one, header, option=columns.get(column))
         for column, header in headers_of(one, columns).items()
     }
     models: tuple[str, ...] = (one.source.model,)
     if "model" in one.roles.columns and not one.source.is_truth:
         header = one.roles.columns["model"]
-        named = _distinct(one, header, is_label=True)
+        named = _distinct(one, header)
         models = tuple(sorted(set(named.values())))
         text = as_text(one, header)
         empty = (
@@ -311,11 +313,15 @@ def as_text(one: OpenedSource, header: str) -> nw.Expr:
     )
 
 
-def _distinct(one: OpenedSource, header: str, *, is_label: bool) -> dict[str, str]:
-    """Return the texts of a column as the engine writes them, and each as the readers of files do; none is empty."""
+def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> dict[str, str]:
+    """Return the texts of a column as the engine writes them, and each as the readers of files do; none is empty.
+
+    ``option`` says what a column is that holds no labels. Equal weights are one text.
+    """
     import narwhals as nw
     import pyarrow as pa
 
+    is_label = option is None
     most = MOST_SPELLINGS if is_label else MOST_TEXTS
     texts = one.source.frame.select(as_text(one, header).alias("text"))
     found = (
@@ -331,7 +337,10 @@ def _distinct(one: OpenedSource, header: str, *, is_label: bool) -> dict[str, st
             remedy="run on the files themselves if these are numbers to be predicted",
         )
     if len(array) > most:
-        raise UsageError(f"--slice {header}: the column has more than {most:,} values, too many to count")
+        why = " (weights of any size make as many counts as examples)" if option == "weight" else ""
+        raise UsageError(
+            f"--{option} {header}: the column has more than {most:,} values, too many to count{why}"
+        )
     kind = one.schema[header]
     # Engines write a true and a 1.0 each in its own way.
     typed = array
@@ -343,7 +352,25 @@ def _distinct(one: OpenedSource, header: str, *, is_label: bool) -> dict[str, st
     spelled = kept.to_pylist()
     if kind.is_float():
         spelled = [None if text is None or math.isnan(float(text)) else text for text in spelled]
-    return {own: text for own, text in zip(array.to_pylist(), spelled, strict=True) if text is not None}
+    given = {own: text for own, text in zip(array.to_pylist(), spelled, strict=True) if text is not None}
+    return _as_weights(given, name=one.source.name, header=header) if option == "weight" else given
+
+
+def _as_weights(texts: dict[str, str], *, name: str, header: str) -> dict[str, str]:
+    """Spell equal weights alike, and refuse what a run refuses."""
+    import pyarrow as pa
+
+    numbers = floats(as_numbers(pa.array(texts.values(), pa.string())))
+    for text, number in zip(texts.values(), numbers.tolist(), strict=True):
+        if not 0 <= number < math.inf:
+            raise InputError(
+                f"{quoted(text)} is not a finite number that this column can hold",
+                file=name,
+                column=header,
+                expected=A_WEIGHT,
+                remedy="correct the value",
+            )
+    return {own: repr(number + 0.0) for own, number in zip(texts, numbers.tolist(), strict=True)}
 
 
 def collected(frame: Frame) -> pa.Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,14 +44,33 @@ class Cells:
         (u,) int32 class codes.
     predicted
         (models, u) int32 class codes.
+    weight
+        (u,) what each example of a cell weighs, which is then part of the combination; None: all weigh 1.
     """
 
     counts: Floats
     true: Codes
     predicted: Codes
+    weight: Floats | None = None
+
+    @property
+    def weighed(self) -> Floats:
+        """Summed weights of the examples in each cell, (u,)."""
+        return self.counts if self.weight is None else self.counts * self.weight
 
 
-def distinct_cells(true: Codes, predicted: Sequence[Codes], times: Floats | None = None) -> Cells:
+EXAMPLES_A_CELL = 8
+"""Up to so many examples a cell, drawing examples is faster than drawing cells."""
+
+
+def few_a_cell(counts: npt.NDArray[Any]) -> bool:
+    """Say whether cells are so small that their examples are drawn one by one: rows and counts of them decide alike."""
+    return bool(counts.sum() <= EXAMPLES_A_CELL * len(counts))
+
+
+def distinct_cells(
+    true: Codes, predicted: Sequence[Codes], times: Floats | None = None, weight: Floats | None = None
+) -> Cells:
     """Count the distinct rows of (true, predictions of every model), in an order that the counts alone decide.
 
     Columns are packed into one integer, made dense again whenever it would outgrow ``MOST_CODES``: so no number of
@@ -62,9 +81,12 @@ def distinct_cells(true: Codes, predicted: Sequence[Codes], times: Floats | None
     ----------
     times
         (n,) how many examples each row stands for, whole numbers; None: one.
+    weight
+        (n,) what each example weighs: rows of unlike weights are distinct. None: all weigh 1.
     """
     packed, size = true.astype(np.int64), int(true.max(initial=0)) + 1
-    for column in predicted:
+    weights = () if weight is None else (np.unique(weight, return_inverse=True)[1].astype(np.int32),)
+    for column in (*predicted, *weights):
         base = int(column.max(initial=0)) + 1
         if size * base > MOST_CODES:
             distinct, packed = np.unique(packed, return_inverse=True)
@@ -72,7 +94,8 @@ def distinct_cells(true: Codes, predicted: Sequence[Codes], times: Floats | None
         packed, size = packed * base + column, size * base
     row, counts = _row_and_counts(packed, size, times)
     stacked = np.stack([c[row] for c in predicted]) if predicted else np.empty((0, len(row)), np.int32)
-    return _in_order(Cells(counts.astype(np.float64), true[row], stacked))
+    own = None if weight is None else weight[row]
+    return _in_order(Cells(counts.astype(np.float64), true[row], stacked, own))
 
 
 def _row_and_counts(
@@ -90,7 +113,7 @@ def _row_and_counts(
 
 
 def _in_order(cells: Cells) -> Cells:
-    """Sort cells by class and model, those in the order of their own counts.
+    """Sort cells by class and model, those in the order of their own counts, and by weight.
 
     So neither ids and the order of rows nor the names of classes and models move a draw: names settle ties alone.
     """
@@ -103,8 +126,10 @@ def _in_order(cells: Cells) -> Cells:
         return -float(np.trace(table.reshape(k, k))), hashlib.sha256(table.tobytes()).digest()
 
     by_model = sorted(said, key=key)
-    order = np.lexsort([*by_model[::-1], place[cells.true]])
-    return Cells(cells.counts[order], cells.true[order], cells.predicted[:, order])
+    weight = cells.weight
+    order = np.lexsort([*([] if weight is None else [weight]), *by_model[::-1], place[cells.true]])
+    own = None if weight is None else weight[order]
+    return Cells(cells.counts[order], cells.true[order], cells.predicted[:, order], own)
 
 
 def class_places(cells: Cells) -> npt.NDArray[np.int64]:
@@ -130,6 +155,7 @@ def margin_columns(
     *,
     part: npt.NDArray[np.int64] | None = None,
     n_parts: int = 1,
+    weight: Floats | None = None,
 ) -> sparse.csr_array:
     """Say which margins one example of each row (or cell) adds to.
 
@@ -137,20 +163,21 @@ def margin_columns(
     ----------
     part
         (u,) which of ``n_parts`` evaluations each row belongs to.
+    weight
+        (u,) what an example adds; None: one.
 
     Returns
     -------
     (u, n_parts 3 K) sparse
-        In the row's part: one at [0, true] where the prediction is right, at [1, true] and at [2, predicted].
+        In the row's part: its weight at [0, true] where the prediction is right, at [1, true] and at [2, predicted].
     """
     u = len(true)
     rows, start = np.arange(u), np.zeros(u, np.int64) if part is None else part * (3 * n_classes)
     right = true == predicted
     row = np.concatenate([rows[right], rows, rows])
     place = [(start + true)[right], start + n_classes + true, start + 2 * n_classes + predicted]
-    return sparse.csr_array(
-        (np.ones(len(row)), (row, np.concatenate(place))), shape=(u, n_parts * 3 * n_classes)
-    )
+    data = np.ones(len(row)) if weight is None else weight[row]
+    return sparse.csr_array((data, (row, np.concatenate(place))), shape=(u, n_parts * 3 * n_classes))
 
 
 def margins_of(table: Floats) -> Floats:
@@ -303,8 +330,13 @@ def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = Non
     return Freedom(factors, float(v.sum()) ** 2 / spread if spread > 0 else float(d.sum()))
 
 
-def kish(weights: Floats) -> float:
+def kish(weights: Floats, times: Floats | float = 1.0) -> float:
     """Return how many examples of equal weight would vary as much: (sum w)^2 / sum w^2; 0 where nothing weighs.
+
+    Parameters
+    ----------
+    times
+        (n,) how many examples have each weight.
 
     References
     ----------
@@ -315,8 +347,8 @@ def kish(weights: Floats) -> float:
     >>> kish(np.array([1.0, 1.0, 2.0]))
     2.6666666666666665
     """
-    squares = float((weights**2).sum())
-    return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
+    squares = float((times * weights**2).sum())
+    return float((times * weights).sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def effective_clusters(sizes: Floats) -> float:

@@ -15,12 +15,13 @@ from evalreport.engine.counts import (
     Codes,
     Counts,
     distinct_cells,
+    few_a_cell,
     margin_columns,
     margins_of,
     one_vs_rest,
 )
 from evalreport.engine.distributions import Array, gradient, ratio, slopes_at, zero_where_undefined
-from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within
+from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, Floats, value_range
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.units import Parts, Units, within
@@ -39,11 +40,11 @@ class LabelTables:
     parts
         How many evaluations (repeats, replicates ...) the value is a mean over.
     cells
-        Distinct combinations of truth and labels; None with parts, clusters or weights, where units are drawn.
+        Distinct combinations of truth, labels and weight; None with parts, clusters or tasks, where units are drawn.
     columns
-        By model, (atoms, parts 3 K): which margins one draw of each atom (cell or unit) adds to.
+        By model, (atoms, parts 3 K): what one draw of each atom (cell or unit) adds to which margins.
     tables
-        By model, the K x K counts over all rows.
+        By model, the K x K counts over all rows, each with its weight.
     """
 
     models: tuple[str, ...]
@@ -63,10 +64,12 @@ class LabelTables:
         true, predicted = predictions.y_true, [np.asarray(m.y_pred) for m in given]
         # A prediction that is missing, and counted as wrong, is one class more, which no example belongs to.
         k = len(predictions.classes) + predictions.outside
-        if units.plain and parts.count == 1:
-            cells = distinct_cells(true, predicted, units.times)
-            columns = tuple(margin_columns(cells.true, labels, k) for labels in cells.predicted)
-            tables = tuple(counted(cells.true, labels, cells.counts, k) for labels in cells.predicted)
+        if units.single and parts.count == 1:
+            cells = distinct_cells(true, predicted, units.times, units.weight)
+            columns = tuple(
+                margin_columns(cells.true, labels, k, weight=cells.weight) for labels in cells.predicted
+            )
+            tables = tuple(counted(cells.true, labels, cells.weighed, k) for labels in cells.predicted)
             return cls(names, units, 1, cells, columns, tables)
         columns = tuple(
             units.gather(margin_columns(true, labels, k, part=parts.codes, n_parts=parts.count))
@@ -85,7 +88,9 @@ class LabelTables:
         if self.cells is not None and self.units.strata is not None:
             return bootstrap_cells_within(self.cells.counts, self.cells.true, n_resamples, seed=seed)
         if self.cells is not None:
-            return bootstrap_cells(self.cells.counts, n_resamples, seed=seed)
+            few = self.cells.weight is not None and few_a_cell(self.cells.counts)
+            draw = _bootstrap_examples if few else bootstrap_cells
+            return draw(self.cells.counts, n_resamples, seed=seed)
         return self.units.unit_draws(n_resamples, seed=seed)
 
     def margins(self, model: int, multiplicities: Floats) -> Floats:
@@ -116,6 +121,15 @@ class LabelTables:
             for j, slope in enumerate(slopes)
         ]
         return np.stack(own, axis=1)
+
+
+def _bootstrap_examples(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield what ``bootstrap_cells`` does, by drawing examples, in the order of their cells, and adding them up."""
+    n = round(float(counts.sum()))
+    cell = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    adder = sparse.csr_array((np.ones(n), cell, np.arange(n + 1)), shape=(n, len(counts)))
+    for weights in bootstrap_rows(n, n_resamples, seed=seed):
+        yield weights if n == len(counts) else np.asarray(weights @ adder)
 
 
 def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> Floats:
@@ -289,8 +303,8 @@ def _proportion(
         return {}
     if counts_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
         return {}
-    by_unit, _ = tables.influence(model, _slopes(lambda margins: counts_of(margins)[1], point))
-    return {"trials_effective": units.effective(by_unit)}
+    by_unit, times = tables.influence(model, _slopes(lambda margins: counts_of(margins)[1], point))
+    return {"trials_effective": units.effective(by_unit, times)}
 
 
 def _counts(margins: Floats, code: int) -> Counts:

@@ -95,8 +95,8 @@ class Sample:
     @property
     def n_effective(self) -> float | None:
         """Kish's effective number of examples, however often each is predicted; None where they weigh the same."""
-        rows = self.units.n_effective
-        return None if rows is None else rows * self.predictions.n_examples / self.predictions.n
+        rows, once = self.units.n_effective, self.units.times is not None
+        return rows if rows is None or once else rows * self.predictions.n_examples / self.predictions.n
 
     def by_example(self, models: Sequence[str], quantity: Quantity) -> Examples | None:
         """Return the numbers whose means the models' values are; None where they are no such means."""
@@ -116,13 +116,13 @@ class Sample:
             else metric.per_example(view(self.predictions, outputs[name]))
             for name in models
         ]
-        return Examples(np.column_stack(by_row))
+        return Examples(np.column_stack(by_row), self.units.times)
 
     def labels(self, models: Sequence[str]) -> Cells | None:
         """Count what these models said of each class; None where examples are not alike and independent."""
-        if self.tables is None or self.tables.cells is None:
+        cells = None if self.tables is None else self.tables.cells
+        if self.tables is None or cells is None or cells.weight is not None:
             return None
-        cells = self.tables.cells
         return replace(cells, predicted=cells.predicted[[self.tables.models.index(name) for name in models]])
 
     @property

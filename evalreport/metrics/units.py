@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.config import Average
+from evalreport.data.joined_files import no_weight
 from evalreport.data.predictions import TASK, Floats, Indices, Predictions
 from evalreport.engine import cached_property
 from evalreport.engine.counts import (
@@ -22,6 +23,7 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError
+from evalreport.texts import quoted
 
 POOLED_BY = {
     "test-set": (),
@@ -127,7 +129,7 @@ class Units:
         (n,) code of each example's task in a suite, 0 to T - 1: units are drawn within their task. None: no suite.
     times
         (n,) how many examples each row stands for, of a table of counts: such units are drawn by distinct cell, or
-        where each row lies in a cluster, as clusters; and have no weights. None: one.
+        where each row lies in a cluster, as clusters. None: one.
     """
 
     n: int
@@ -140,7 +142,12 @@ class Units:
     @property
     def plain(self) -> bool:
         """Whether examples are independent, of one kind and weigh the same: binomial arithmetic holds."""
-        return self.cluster is None and self.weight is None and self.task is None
+        return self.single and self.weight is None
+
+    @property
+    def single(self) -> bool:
+        """Whether examples are drawn one by one, from all of them."""
+        return self.cluster is None and self.task is None
 
     @property
     def count(self) -> int:
@@ -157,7 +164,9 @@ class Units:
     @property
     def heavy(self) -> Floats | None:
         """What each row counts as, (n,); None where each counts as one."""
-        return self.weight if self.times is None else self.times
+        if self.weight is None or self.times is None:
+            return self.weight if self.times is None else self.times
+        return self.weight * self.times
 
     @cached_property
     def sizes(self) -> Floats | None:
@@ -176,7 +185,7 @@ class Units:
     @cached_property
     def n_effective(self) -> float | None:
         """Kish's effective number of examples; None where they weigh the same."""
-        return None if self.weight is None else kish(self.weight)
+        return None if self.weight is None else kish(self.weight, 1.0 if self.times is None else self.times)
 
     @cached_property
     def clusters_effective(self) -> float | None:
@@ -188,11 +197,11 @@ class Units:
         """How many trials count where every example is one: Kish's number, with clusters G*; None where all do."""
         if self.plain or self.task is not None:
             return None
-        return self.effective(self.base if self.sizes is None else self.sizes)
+        return self.n_effective if self.sizes is None else effective_clusters(self.sizes)
 
-    def effective(self, sizes: Floats) -> float:
-        """Return how many units of these sizes (count,) count: Kish's number, with clusters G*."""
-        return kish(sizes) if self.cluster is None else effective_clusters(sizes)
+    def effective(self, sizes: Floats, times: Floats) -> float:
+        """Return how many units of these sizes (u,) count, so many of each: Kish's number, with clusters G*."""
+        return kish(sizes, times) if self.cluster is None else effective_clusters(sizes)
 
     def freedom(self, sizes: Floats) -> Freedom | None:
         """Return how squares of the units' derivatives become a variance; None for fewer than two units.
@@ -212,7 +221,7 @@ class Units:
     @cached_property
     def factors(self) -> Floats | float:
         """What squares of the units' derivatives are multiplied by to make a variance; 1 for a single unit."""
-        if self.plain:
+        if self.single:
             found = freedom(self.count)
         else:
             found = self.freedom(np.ones(self.count) if self.sizes is None else self.sizes)
@@ -309,6 +318,8 @@ def units_of(
 
     Raises
     ------
+    InputError
+        Where the weight of an example is empty.
     UsageError
         Where class counts are declared as fixed and there are no classes, or units are not single examples.
     """
@@ -326,7 +337,7 @@ def units_of(
             codes = np.unique(task * (int(codes.max()) + 1) + codes.ravel(), return_inverse=True)[1].astype(
                 np.int64
             )
-    weights = None if weight is None else np.asarray(predictions.metadata[weight].values, dtype=np.float64)
+    weights = None if weight is None else _weights(predictions, weight)
     strata = None
     if fixed_class_counts:
         if predictions.y_true is None or not predictions.classes:
@@ -339,3 +350,12 @@ def units_of(
         strata = predictions.y_true.astype(np.int64)
     times = None if predictions.multiplicity is None else predictions.multiplicity.astype(np.float64)
     return Units(predictions.n, codes, weights, strata, task, times)
+
+
+def _weights(predictions: Predictions, column: str) -> Floats:
+    weights = np.asarray(predictions.metadata[column].values, dtype=np.float64)
+    empty = np.flatnonzero(np.isnan(weights))
+    if len(empty):
+        example = quoted(str(predictions.ids[predictions.example[empty[0]]]))
+        raise no_weight(column, f"the id {example}" if predictions.multiplicity is None else "a line")
+    return weights

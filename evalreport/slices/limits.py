@@ -15,10 +15,12 @@ from scipy import special
 
 from evalreport.comparisons.registry import probability
 from evalreport.data.predictions import Mask
+from evalreport.engine.counts import Codes, Freedom, freedom, kish
 from evalreport.engine.distributions import Array, dot, exp, log_choose
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import INTERVALS, difference_limits, quantile, wilson_limits
 from evalreport.metrics.estimate import Estimate, Floats, Indices
+from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
@@ -124,7 +126,7 @@ def shares_of_whole(
     if own.derivative is None or other.derivative is None or own.summed is not None:
         return None
     if _by_cells(part, own) and _by_cells(whole, other):
-        return _of_tables(part, whole, model, quantity, within=True)
+        return _of_tables((part, whole), (own, other), whole, places)
     units, n_units = unit_codes(whole, other)
     mine = _in_units(part, own, units[places], n_units)
     reference = by_row(whole, other) if _by_cells(whole, other) else other.derivative
@@ -151,7 +153,7 @@ def shares_of_rest(
         return None
     of_all = whole.estimates[model, quantity]
     if _by_cells(part, own) and _by_cells(rest, other):
-        return _of_tables(part, rest, model, quantity, within=False)
+        return _of_tables((part, rest), (own, other), whole, *places)
     units, n_units = unit_codes(whole, of_all)
     mine = _in_units(part, own, units[places[0]], n_units)
     theirs = _in_units(rest, other, units[places[1]], n_units)
@@ -233,10 +235,16 @@ def _in_units(part: Sample, estimate: Estimate, units: Indices, n_units: int) ->
 
 def by_row(sample: Sample, estimate: Estimate) -> Floats:
     """Return the derivatives of a label metric by row, (n,): rows of one true and predicted class share theirs."""
+    slopes = _matrix(sample, estimate)[_labels(sample, estimate)]
+    return np.asarray(slopes if sample.units.weight is None else slopes * sample.units.weight)
+
+
+def _labels(sample: Sample, estimate: Estimate) -> tuple[Codes, Codes]:
+    """Return the true and the predicted class of each row, (n,)."""
     model = next(m for m in sample.predictions.models if m.name == estimate.model)
     assert sample.predictions.y_true is not None
     assert model.y_pred is not None
-    return np.asarray(_matrix(sample, estimate)[sample.predictions.y_true, model.y_pred])
+    return sample.predictions.y_true, model.y_pred
 
 
 def _by_cells(sample: Sample, estimate: Estimate) -> bool:
@@ -245,35 +253,68 @@ def _by_cells(sample: Sample, estimate: Estimate) -> bool:
 
 
 def _matrix(sample: Sample, estimate: Estimate) -> Floats:
-    """Return the derivatives by (true, predicted), (K, K); 0 where no example is."""
+    """Return the derivatives by an example's weight, by (true, predicted), (K, K); 0 where nothing weighs."""
     tables = sample.tables
     assert tables is not None
     assert tables.cells is not None
     assert estimate.derivative is not None
-    found = np.zeros((tables.n_classes, tables.n_classes))
-    predicted = tables.cells.predicted[tables.models.index(estimate.model)]
-    found[tables.cells.true, predicted] = estimate.derivative
+    cells, found = tables.cells, np.zeros((tables.n_classes, tables.n_classes))
+    predicted = cells.predicted[tables.models.index(estimate.model)]
+    weight = np.ones(len(cells.true)) if cells.weight is None else cells.weight
+    some = weight > 0
+    found[cells.true[some], predicted[some]] = estimate.derivative[some] / weight[some]
     return found
 
 
-def _of_tables(part: Sample, other: Sample, model: str, quantity: Quantity, *, within: bool) -> Shares:
-    """Sum over the cells of two tables: of a slice and of the rest, or of all examples, the slice ``within`` them."""
-    own, reference = part.estimates[model, quantity], other.estimates[model, quantity]
-    mine, theirs = _matrix(part, own), _matrix(other, reference)
-    assert own.table is not None
-    assert reference.table is not None
-    shared = own.table if within else np.zeros_like(own.table)
-    n = part.predictions.n_examples
-    others = other.predictions.n_examples - (n if within else 0)
-    factor, factor_outside = (u / (u - 1) if u > 1 else 1.0 for u in (n, others))
+def _of_tables(
+    samples: tuple[Sample, Sample],
+    estimates: tuple[Estimate, Estimate],
+    whole: Sample,
+    inside: Indices,
+    outside: Indices | None = None,
+) -> Shares:
+    """Sum over the cells of two tables: of a slice and of the rest, or of all examples.
+
+    Parameters
+    ----------
+    inside, outside
+        The rows of both in ``whole``; None: the second are all examples, the slice within them.
+    """
+    (part, other), (of_part, of_other) = samples, estimates
+    mine, theirs, within = _matrix(part, of_part), _matrix(other, of_other), outside is None
+    assert of_part.table is not None
+    assert of_other.table is not None
+    if whole.units.weight is None:
+        own, rest = of_part.table, of_other.table - (of_part.table if within else 0)
+        n = part.predictions.n_examples
+        own_df, rest_df = freedom(n), freedom(other.predictions.n_examples - (n if within else 0))
+    else:
+        others = np.delete(np.arange(whole.predictions.n), inside) if outside is None else outside
+        own, own_df = _squared_weights(whole, of_part, inside)
+        rest, rest_df = _squared_weights(whole, of_part, others)
+    factor, factor_outside = (1.0 if found is None else found.factors for found in (own_df, rest_df))
+    shared = own if within else np.zeros_like(own)
     return Shares(
-        own=factor * float((own.table * mine * mine).sum()),
-        shared=factor * float((shared * mine * theirs).sum()),
-        inside=factor * float((shared * theirs * theirs).sum()),
-        outside=factor_outside * float(((reference.table - shared) * theirs * theirs).sum()),
-        df=n - 1 if n > 1 else None,
-        df_outside=others - 1 if others > 1 else None,
+        own=float(factor * (own * mine * mine).sum()),
+        shared=float(factor * (shared * mine * theirs).sum()),
+        inside=float(factor * (shared * theirs * theirs).sum()),
+        outside=float(factor_outside * (rest * theirs * theirs).sum()),
+        df=None if own_df is None else own_df.df,
+        df_outside=None if rest_df is None else rest_df.df,
         apart=True,
+    )
+
+
+def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[Floats, Freedom | None]:
+    """Return the summed squares of some examples' weights by (true, predicted), and what makes variances of them."""
+    units = whole.units
+    assert units.weight is not None
+    assert estimate.table is not None
+    weight, times = units.weight[rows], np.ones(len(rows)) if units.times is None else units.times[rows]
+    true, predicted = (codes[rows] for codes in _labels(whole, estimate))
+    n = int(times[weight > 0].sum())
+    return counted(true, predicted, times * weight**2, len(estimate.table)), freedom(
+        n, kish(weight, times) - 1
     )
 
 

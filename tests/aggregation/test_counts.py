@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,77 @@ def test_clusters_are_counted_apart(
     assert (found.scores, found.left_out) == (None, ("p_1",))
     with pytest.raises(UsageError, match="--cluster plaice: unknown column 'plaice'; did you mean place"):
         counts_of(folder, Options(cluster="plaice"), engine=engine)
+
+
+WEIGHTS = [0.1, 1 / 3, 2.0, 1e-7, 1e22]
+"""Numbers whose texts differ between programs."""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_weights_are_counted_apart(engine: str, frames: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    """The weight is a column of the counts that is read as the same number, however spelled; scores are left out.
+
+    The second model's files hold text.
+    """
+    order = frames["forest"].sort_values("id").index
+    weight = pd.Series(np.resize(WEIGHTS, N), order)
+    for model, frame in frames.items():
+        own = weight if model == "forest" else weight.map(lambda w: "2" if w == 2 else repr(w))
+        frame.assign(w=own).to_parquet(tmp_path / f"{model}.parquet", index=False)
+    numbers = {model: frame.assign(w=weight) for model, frame in frames.items()}
+    found, _ = counts_of(tmp_path, Options(weight="w", slices=("place",)), engine=engine)
+    table = found.table.set_column(
+        found.table.column_names.index("w"), "w", pa.array([float(w.as_py()) for w in found.table["w"]])
+    )
+    assert counted(table) == by_hand(numbers, "place", "w")
+    (tmp_path / "scored").mkdir()
+    ids: list[object] = ["a", "b", "c"]
+    scored: dict[str, list[object]] = {"id": ids, "y_true": [0, 1, 0], "y_pred": [0, 1, 1], "w": [1, 2, 2]}
+    write(tmp_path / "scored", **scored, p_1=[0.1, 0.6, 0.9])
+    found, _ = counts_of(tmp_path / "scored", Options(weight="w"), engine=engine)
+    assert (found.scores, found.left_out) == (None, ("p_1",))
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "said"),
+    [
+        ([1, -1], {}, r"tree\.csv, column 'w': '-1' is not a finite number that this column can hold"),
+        ([1, "inf"], {}, "'inf' is not a finite number"),
+        ([1, "much"], {}, "'much' is not a finite number"),
+        ([1, None], {}, "column 'w': the id 'b' has no weight"),
+        ([1, 3], {}, "--weight w: the models have different values of 'w' for the same example, 'b'"),
+        ([1, 2], {"slices": ("w",)}, "--slice w: the column is the weight; it cannot be both"),
+        ([1, 2], {"cluster": "w"}, "--cluster w: the column is the weight; it cannot be both"),
+        ([1, 2], {"weight": "v"}, "--weight v: unknown column 'v'"),
+    ],
+)
+def test_what_is_no_weight_is_refused(
+    weights: list[object], options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    """As a run refuses it, but for the line; the same weight of an example in all files."""
+    answers: dict[str, list[object]] = {"id": ["a", "b"], "y_true": [0, 1], "y_pred": [0, 1]}
+    pd.DataFrame({**answers, "w": weights}).to_csv(tmp_path / "tree.csv", index=False)
+    other = None if None in weights else 2
+    pd.DataFrame({**answers, "w": [1, other]}).to_csv(tmp_path / "other.csv", index=False)
+    with pytest.raises((InputError, UsageError), match=said):
+        counts_of(tmp_path, Options(**{"weight": "w", **options}))
+
+
+def test_more_weights_than_can_be_counted_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says why weights make so many."""
+    n = 50
+    columns: dict[str, list[object]] = {"id": list(range(n)), "y_true": [0, 1] * 25, "y_pred": [0, 1] * 25}
+    write(tmp_path, **columns, w=[1 + i / 7 for i in range(n)])
+    monkeypatch.setattr("evalreport.data.aggregation.MOST_CELLS", 40)
+    with pytest.raises(UsageError, match="more than 40 different examples.*weights of any size make as many"):
+        counts_of(tmp_path, Options(weight="w"))
+    monkeypatch.setattr("evalreport.data.label_sources.MOST_TEXTS", 40)
+    with pytest.raises(
+        UsageError, match="--weight w: the column has more than 40 values.*weights of any size"
+    ):
+        counts_of(tmp_path, Options(weight="w"))
 
 
 def test_engines_give_the_same_table(folder: Path) -> None:
@@ -275,12 +347,12 @@ def test_probabilities_of_several_classes_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [Options(weight="place"), Options(threshold=0.4), Options(task="regression")],
+    [Options(same_input="place"), Options(threshold=0.4), Options(task="regression")],
     ids=str,
 )
 def test_options_that_counts_cannot_serve_are_refused(options: Options, folder: Path) -> None:
-    """Weights and numbers need more than counts of labels; a threshold something to cut."""
-    with pytest.raises(UsageError, match="aggregated yet|nothing to cut"):
+    """Single examples and numbers need more than counts of labels; a threshold something to cut."""
+    with pytest.raises(UsageError, match="aggregated yet|need single examples|nothing to cut"):
         counts_of(folder, options)
 
 

@@ -93,6 +93,45 @@ def test_lazy_frames_of_labels_are_counted_and_not_collected(
         er.evaluate(several, **OPTIONS)
 
 
+@pytest.mark.parametrize("cluster", [None, "ward"])
+def test_weights_of_an_aggregate_are_those_of_the_rows(
+    folder: Path, cluster: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the folder, on an engine and of lazy frames, to 1e-10; verified from the counts and from the originals.
+
+    The run takes the weight from the manifest, and is told how to aggregate for another.
+    """
+    (tmp_path / "models").mkdir()
+    frames = {}
+    for path in sorted((folder / "models").iterdir()):
+        frame = pd.read_parquet(path).assign(w=np.resize([0.1, 1 / 3, 2.0], N), ward=np.arange(N) // 7)
+        frame.to_parquet(tmp_path / "models" / path.name, index=False)
+        frames[path.stem] = dd.from_pandas(frame, npartitions=2)
+    options: dict[str, Any] = OPTIONS | {"weight": "w", "cluster": cluster}
+    er.aggregate(tmp_path / "models", output=tmp_path / "counts", slices="sex", weight="w", cluster=cluster)
+    expected = lists(er.evaluate(tmp_path / "models", **options))
+    for found in (
+        er.evaluate(tmp_path / "counts", **OPTIONS),
+        er.evaluate(tmp_path / "models", engine="dask", **options),
+        er.evaluate(frames, **options),
+    ):
+        assert numbers(lists(found)) == pytest.approx(numbers(expected), rel=1e-10, abs=1e-12)
+    out = tmp_path / "out"
+    assert main(["run", str(tmp_path / "counts"), "-o", str(out), "-f", "json", "--resamples", "50"]) == 0
+    assert main(["verify", str(out), "--inputs", str(tmp_path)]) == 0
+    assert "the counts follow from the files" in capsys.readouterr().out
+    assert main(["run", str(tmp_path / "counts"), "--weight", "place", "-o", str(out)]) == 2
+    assert "--weight place" in " ".join(capsys.readouterr().err.split())
+
+
+def numbers(value: object) -> list[float]:
+    """Return the numbers in lists and dictionaries, in order."""
+    if isinstance(value, (list, dict)):
+        parts = value.values() if isinstance(value, dict) else value
+        return [number for part in parts for number in numbers(part)]
+    return [float(value)] if isinstance(value, (int, float)) else []
+
+
 def test_numbers_of_a_lazy_frame_are_collected() -> None:
     """A regression cannot be counted, and is analysed as ever."""
     rng = np.random.default_rng(1)
@@ -122,7 +161,7 @@ def test_probabilities_are_no_silent_loss_on_an_engine(
     assert "hold scores or probabilities (p_1)" in " ".join(capsys.readouterr().err.split())
     assert main(["aggregate", str(tmp_path / "tree.parquet"), "-o", str(tmp_path / "c")]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "added up of two classes only, and not by cluster; left out: p_1" in said
+    assert "added up of two classes only, and not with --cluster or --weight; left out: p_1" in said
 
 
 def test_missing_predictions_are_settled_by_the_run(tmp_path: Path) -> None:

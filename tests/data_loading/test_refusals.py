@@ -435,6 +435,16 @@ def test_a_negative_weight_is_refused(refused: Callable[..., InputError]) -> Non
     assert (error.line, error.column) == (3, "w")
 
 
+def test_an_empty_weight_is_refused(tmp_path: Path) -> None:
+    """An example of unknown weight made every value 0; a weight that another file gives is known."""
+    (tmp_path / "m.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,\n")
+    with pytest.raises(InputError, match="column 'w': the id 'b' has no weight"):
+        evaluate(tmp_path, options=Options(weight="w", resamples=20))
+    (tmp_path / "n.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n")
+    results = evaluate(tmp_path, options=Options(weight="w", resamples=20))
+    assert results.metrics[0].value == pytest.approx(2 / 3, rel=1e-12)
+
+
 def test_scores_on_data_sets_are_not_joined_independently(tmp_path):
     """Values on different data sets have no common scale: without pairs by data set nothing can be said."""
     file = tmp_path / "scores.csv"

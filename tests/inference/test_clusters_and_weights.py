@@ -168,20 +168,25 @@ def test_reference_values_of_weighted_proportions(record: Mapping[str, Any]) -> 
     inputs, value = record["inputs"], record["value"]
     columns = outcomes(a=inputs["y"])
     columns["a"] |= {"w": inputs["w"], "g": ids(len(inputs["y"]))}
-    (alone,) = run(columns, weight="w").metrics
-    assert agrees(alone.value, value["p"])
-    assert agrees(alone.standard_error, value["se"])
-    assert agrees(alone.n_effective, value["neff_kish"])
-    assert alone.clusters_effective is None
-    assert alone.intervals[0].method == "wilson"
-    assert agrees(alone.intervals[0].low, value["wilson_kish_z"][0])
-    assert agrees(alone.intervals[0].high, value["wilson_kish_z"][1])
-    (clustered,) = run(columns, weight="w", cluster="g").metrics
-    assert agrees(clustered.standard_error, value["se"])
-    assert agrees(clustered.n_effective, value["neff_kish"])
-    assert clustered.intervals[0].method == "wilson"
-    assert agrees(clustered.intervals[0].low, value["wilson_kg_t"][0])
-    assert agrees(clustered.intervals[0].high, value["wilson_kg_t"][1])
+    # The same in counts: yes is right of every example.
+    said = ["yes" if y else "no" for y in inputs["y"]]
+    counts = {"y_true": ["yes"] * len(said), "y_pred.a": said, "w": inputs["w"], "g": ids(len(said))}
+    counts["count"] = [1] * len(said)
+    for source, options in ((columns, {}), (counts, {"metrics": ("accuracy",), "task": "binary"})):
+        (alone,) = run(source, weight="w", **options).metrics
+        assert agrees(alone.value, value["p"])
+        assert agrees(alone.standard_error, value["se"])
+        assert agrees(alone.n_effective, value["neff_kish"])
+        assert alone.clusters_effective is None
+        assert alone.intervals[0].method == "wilson"
+        assert agrees(alone.intervals[0].low, value["wilson_kish_z"][0])
+        assert agrees(alone.intervals[0].high, value["wilson_kish_z"][1])
+        (clustered,) = run(source, weight="w", cluster="g", **options).metrics
+        assert agrees(clustered.standard_error, value["se"])
+        assert agrees(clustered.n_effective, value["neff_kish"])
+        assert clustered.intervals[0].method == "wilson"
+        assert agrees(clustered.intervals[0].low, value["wilson_kg_t"][0])
+        assert agrees(clustered.intervals[0].high, value["wilson_kg_t"][1])
 
 
 def test_weighted_means_have_students_t_on_kishs_effective_n() -> None:

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from sklearn import metrics as sk
 
 import evalreport
-from evalreport.comparisons.permutation import swapped_sums
+from evalreport.comparisons.permutation import _swapped_weights, swapped_sums
 from tests.reference.second_round import agrees, each
 
 from .sources import Source, labels, row, run, scores, values
@@ -23,14 +23,22 @@ Value = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
 def enumerated(
-    truth: np.ndarray, a: np.ndarray, b: np.ndarray, value: Value, unit: np.ndarray, *, mean: bool = False
+    truth: np.ndarray,
+    a: np.ndarray,
+    b: np.ndarray,
+    value: Value,
+    unit: np.ndarray,
+    *,
+    mean: bool = False,
+    weight: np.ndarray | float = 1.0,
 ) -> float:
     """Return the share of all 2^units swaps whose studentised difference is as large as the observed one.
 
     The standard error of each swap comes from numerical derivatives by the weights of the units, each square over one
     less the unit's share of the examples (CR2); of a mean over examples (``mean``) the differences are compared.
+    ``weight``: of each example.
     """
-    units, ones = int(unit.max()) + 1, np.ones(len(truth))
+    units, ones = int(unit.max()) + 1, weight * np.ones(len(truth))
     rest = 1 - np.bincount(unit) / len(truth)
 
     def statistic(first: np.ndarray, second: np.ndarray) -> float:
@@ -41,7 +49,7 @@ def enumerated(
             return delta(ones)
         step = 1e-5
         slopes = [
-            (delta(ones + step * (unit == u)) - delta(ones - step * (unit == u))) / (2 * step)
+            (delta(ones * (1 + step * (unit == u))) - delta(ones * (1 - step * (unit == u)))) / (2 * step)
             for u in range(units)
         ]
         error = np.sqrt(np.sum(np.square(slopes) / rest))
@@ -149,6 +157,45 @@ def test_several_classes(average: str) -> None:
 
     expected = enumerated(truth, a, b, value, np.arange(9))
     assert found.p_value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", sorted(LABELS))
+@pytest.mark.parametrize("weights", [[0.5, 2.0, 2.0], [0.3, 0.7, 1.1, 1.3, 1.9, 2.3, 2.9, 3.1, 3.7]])
+@pytest.mark.parametrize("counted", [False, True])
+def test_weighted_labels(metric: str, weights: list[float], counted: bool) -> None:
+    """Binary label metrics of 9 weighted examples, in rows and in counts: p is that of all 512 swaps, to rounding."""
+    random = np.random.default_rng(4)
+    truth, weight = np.tile([0, 1, 1], 3), np.resize(weights, 9)
+    a, b = (np.where(random.random(9) < q, 1 - truth, truth) for q in (0.2, 0.5))
+    source: Any = {name: {**model, "w": weight.tolist()} for name, model in labels(truth, a=a, b=b).items()}
+    if counted:
+        source = {"y_true": truth, "y_pred.a": a, "y_pred.b": b, "w": weight, "count": [1] * 9}
+    found = row(run(source, metrics=(metric,), tests=("permutation",), weight="w"), "permutation")
+    expected = enumerated(truth, a, b, LABELS[metric], np.arange(9), weight=weight)
+    assert found.p_value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("largest", [3, 60])
+def test_sums_of_swapped_weights_have_the_moments_of_fair_coins(largest: int) -> None:
+    """Of c rows of weight w each changes sides with probability 1/2, drawn one by one or as numbers of a cell.
+
+    By kind the sums of w and of w^2 have means sum c w / 2, variances sum c w^2 / 4 and so on; within 5 Monte Carlo
+    errors of 40,000 swaps.
+    """
+    random, n = np.random.default_rng(5), 40_000
+    sizes, kind = random.integers(1, largest, 30), np.repeat([0, 1, 2], 10)
+    weight = random.lognormal(0, 0.5, 30)
+    sums, probabilities = _swapped_weights(sizes, weight, kind, n, 0)
+    assert probabilities is None
+    for k in range(3):
+        own, times = weight[kind == k], sizes[kind == k]
+        drawn = np.stack([part[:, k] for part in sums])
+        powers = np.stack([own, own**2])
+        covariance = np.einsum("ai,bi,i->ab", powers, powers, times) / 4
+        error = np.sqrt(np.diag(covariance) / n)
+        assert (np.abs(drawn.mean(axis=1) - (powers * times).sum(axis=1) / 2) < 5 * error).all()
+        assert np.cov(drawn) == pytest.approx(covariance, rel=5 * np.sqrt(2 / n))
+    assert abs(np.corrcoef(sums[0][:, 0], sums[0][:, 1])[0, 1]) < 5 / np.sqrt(n)
 
 
 @pytest.mark.parametrize("metric", ["mae", "rmse", "r2"])
