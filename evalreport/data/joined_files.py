@@ -133,7 +133,7 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
     if name == options.weight:
         values = dictionary_numbers(array)
         given = dictionary_codes(array) >= 0
-        _refuse_wrong(rows, name, (given & ~np.isfinite(values)) | (values < 0))
+        _refuse_wrong(rows, name, (given & ~np.isfinite(values)) | (values < 0), may_be_empty=False)
         return Column(values)
     array = used_only(array)
     if name == options.cluster:
@@ -145,14 +145,14 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
     return Column(dictionary_numbers(array)) if all_numbers(array) else category_column(array)
 
 
-def _refuse_wrong(rows: Rows, name: str, wrong: Mask) -> None:
+def _refuse_wrong(rows: Rows, name: str, wrong: Mask, *, may_be_empty: bool = True) -> None:
     refuse_where(
         wrong,
         rows,
         name,
         "{cell} is not a finite number that this column can hold",
         expected=A_WEIGHT,
-        remedy="correct the value, or leave the cell empty",
+        remedy="correct the value" + (", or leave the cell empty" if may_be_empty else ""),
     )
 
 
@@ -195,6 +195,11 @@ def _check_named(options: Options, columns: dict[str, Column], differing: set[st
     for option, name in named:
         if name is None:
             continue
+        if name in differing:
+            raise UsageError(
+                f"{option} {name}: the models have different values of {name!r} for the same example:"
+                " it must be the same for all"
+            )
         if name not in columns:
             raise UsageError(f"{option}: {unknown_name('column', name, list(columns))}")
         if option == "--weight" and name in KEY_COLUMNS:

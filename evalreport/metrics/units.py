@@ -357,5 +357,7 @@ def _weights(predictions: Predictions, column: str) -> Floats:
     empty = np.flatnonzero(np.isnan(weights))
     if len(empty):
         example = quoted(str(predictions.ids[predictions.example[empty[0]]]))
-        raise no_weight(column, f"the id {example}" if predictions.multiplicity is None else "a line")
+        whose = f"the id {example}" if predictions.multiplicity is None else "a line"
+        files = {record.path for record in predictions.inputs}
+        raise no_weight(column, whose, file=files.pop() if len(files) == 1 else None)
     return weights

@@ -429,16 +429,27 @@ def test_an_unknown_column_is_refused(write: Callable[[str, str], Path], option:
         load(path, options=Options(**{option: ("gruop",) if option == "slices" else "gruop"}))
 
 
+@pytest.mark.parametrize("option", ["cluster", "weight", "same_input"])
+def test_a_column_in_which_models_differ_is_refused(write: Callable[[str, str], Path], option: str) -> None:
+    """What groups or weighs examples must be the same for all models; the column is not called unknown."""
+    folder = write("m.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n").parent
+    write("n.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,3\n")
+    with pytest.raises(
+        UsageError, match=f"--{option.replace('_', '-')} w: the models have different values of 'w'"
+    ):
+        load(folder, options=Options(**{option: "w"}))
+
+
 def test_a_negative_weight_is_refused(refused: Callable[..., InputError]) -> None:
     """Weights are 0 or more."""
     error = refused("m.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,-1\n", weight="w")
-    assert (error.line, error.column) == (3, "w")
+    assert (error.line, error.column, error.remedy) == (3, "w", "correct the value")
 
 
 def test_an_empty_weight_is_refused(tmp_path: Path) -> None:
     """An example of unknown weight made every value 0; a weight that another file gives is known."""
     (tmp_path / "m.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,\n")
-    with pytest.raises(InputError, match="column 'w': the id 'b' has no weight"):
+    with pytest.raises(InputError, match=r"m\.csv, column 'w': the id 'b' has no weight"):
         evaluate(tmp_path, options=Options(weight="w", resamples=20))
     (tmp_path / "n.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n")
     results = evaluate(tmp_path, options=Options(weight="w", resamples=20))
