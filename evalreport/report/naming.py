@@ -186,12 +186,15 @@ def visible(text: Text) -> str:
     'aU+202EbU+0000'
     """
     text = str(text)
-    if text.isascii() and text.isprintable() and len(text) <= LONGEST_RUN:
-        return text
-    shown = "".join(
-        c if unicodedata.category(c) not in SHAPELESS or _joins(text, i) else code_point(c)
-        for i, c in enumerate(text)
-    )
+    if text.isprintable():  # so none of its characters lacks a shape
+        if len(text) <= LONGEST_RUN:
+            return text
+        shown = text
+    else:
+        shown = "".join(
+            c if unicodedata.category(c) not in SHAPELESS or _joins(text, i) else code_point(c)
+            for i, c in enumerate(text)
+        )
     return " ".join(shorten(word, LONGEST_RUN) for word in shown.split(" "))
 
 
