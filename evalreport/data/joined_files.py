@@ -73,7 +73,7 @@ def covariates(
     UsageError
         Where ``--slice``, ``--cluster`` or ``--weight`` names a column that is not there.
     InputError
-        Where a part is none of test, train, validation, or a number column holds no finite number.
+        Where a part is none of test, train, validation, a number column holds no finite number, or every weight is 0.
     """
     _check_parts(rows)
     own: list[dict[str, Column]] = [{} for _ in models]
@@ -89,6 +89,13 @@ def covariates(
         if name not in metadata:
             warnings.append(warning("column_differs_between_models", about=(name,), column=name))
     _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
+    if options.weight in metadata and not (metadata[options.weight].values > 0).any():
+        raise InputError(
+            "every example weighs 0",
+            column=options.weight,
+            expected="weights above 0",
+            remedy="name another column",
+        )
     owners = tuple(
         dataclasses.replace(model, columns=columns) if columns else model
         for model, columns in zip(models, own, strict=True)

@@ -160,6 +160,10 @@ def estimate_all(
         Otherwise, up to so many rows.
     """
     layout = layout_of(predictions, average=average)
+    if units.weight is not None and not units.weight.any():
+        keys = product((m.name for m in predictions.models), quantities)
+        lost = {key: undefined(predictions, key, Message("undefined.weightless")) for key in keys}
+        return Sample(predictions, tuple(quantities), lost, None, RowData(units, layout, {}, {}, {}))
     single = [q for q in quantities if definition(q).family in ("ranking", "rows")] if _of_one(layout) else []
     missing = {(m.name, q): ONE_EXAMPLE for m in predictions.models for q in single}
     summed = summed_estimates(predictions, quantities, n_resamples=n_resamples, seed=seed)

@@ -248,11 +248,13 @@ def _of_proportions(both: by.Successes, reference: Reference, level: float) -> t
 
 
 def _of_influences(side: Side, shares: Shares | None, value: float, level: float) -> tuple[Limits, Limits]:
+    if math.isnan(value):
+        return _nothing(by.NO_OTHERS)
     if shares is None:
         of_sums = side.estimate is not None and side.estimate.summed is not None
         return _nothing(Message("disparity.of_sums") if of_sums else by.NOT_SMOOTH)
     contrast = shares.contrast()
-    if contrast is None or math.isnan(value):
+    if contrast is None:
         return _nothing(by.NO_OTHERS)
     difference = by.influence_difference(side.value - value, contrast, level)
     if not (side.value > 0 and value > 0 and has_ratio(side)):

@@ -456,6 +456,12 @@ def test_an_empty_weight_is_refused(tmp_path: Path) -> None:
     assert results.metrics[0].value == pytest.approx(2 / 3, rel=1e-12)
 
 
+def test_weights_that_are_all_0_are_refused(refused: Callable[..., InputError]) -> None:
+    """Of examples that weigh nothing no value follows; it ended as a defect."""
+    error = refused("m.csv", "id,y_true,y_pred,w\na,1,1,0\nb,0,1,0\n", weight="w")
+    assert (error.column, "every example weighs 0" in str(error)) == ("w", True)
+
+
 def test_scores_on_data_sets_are_not_joined_independently(tmp_path):
     """Values on different data sets have no common scale: without pairs by data set nothing can be said."""
     file = tmp_path / "scores.csv"
