@@ -161,16 +161,15 @@ def estimate_all(
     """
     layout = layout_of(predictions, average=average)
     if units.weight is not None and not units.weight.any():
-        keys = product((m.name for m in predictions.models), quantities)
-        lost = {key: undefined(predictions, key, Message("undefined.weightless")) for key in keys}
+        keys, why = product((m.name for m in predictions.models), quantities), Message("undefined.weightless")
+        lost = {key: undefined(predictions, key, why) for key in keys}
         return Sample(predictions, tuple(quantities), lost, None, RowData(units, layout, {}, {}, {}))
     single = [q for q in quantities if definition(q).family in ("ranking", "rows")] if _of_one(layout) else []
     missing = {(m.name, q): ONE_EXAMPLE for m in predictions.models for q in single}
     summed = summed_estimates(predictions, quantities, n_resamples=n_resamples, seed=seed)
     missing |= {
         (m.name, q): reason
-        for m in predictions.models
-        for q in quantities
+        for m, q in product(predictions.models, quantities)
         if (m.name, q) not in summed and (reason := lacks(m, q, predictions.scores))
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
