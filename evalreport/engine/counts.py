@@ -189,7 +189,30 @@ def one_vs_rest(m: Array) -> Counts:
     """Return the counts of each class against the rest, each (..., K), from margins (..., 3, K)."""
     right, true, predicted = m[..., 0, :], m[..., 1, :], m[..., 2, :]
     n = true.sum(-1)[..., None]
-    return Counts(right, predicted - right, true - right, n - true - predicted + right)
+    parts = predicted - right, true - right, n - true - predicted + right
+    return Counts(right, *(parts if are_whole(m) else (without_rounding(part, n) for part in parts)))
+
+
+def are_whole(margins: Array) -> bool:
+    """Say whether margins are those of examples, which are exact; sums of weights leave rounding where they cancel."""
+    sizes = margins.real
+    return bool(sizes.max(initial=0) <= _WHOLE and (sizes == np.rint(sizes)).all())
+
+
+_WHOLE = 2.0**53
+"""Up to here floating-point numbers are exact for every whole number."""
+
+ROUNDING = 1e-12
+"""What is left where sums of weights cancel is a smaller share of them."""
+
+
+def without_rounding(part: Array, whole: Array | float) -> Array:
+    """Set to 0 what is a tiny share of the whole; its derivative by the complex step stays.
+
+    Else 0/0 would have a value: that of what rounding left of both.
+    """
+    residue = np.abs(part.real) < ROUNDING * np.asarray(whole).real
+    return np.where(residue, part - part.real, part) if residue.any() else part
 
 
 @dataclass(frozen=True, slots=True)

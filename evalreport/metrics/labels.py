@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evalreport.engine.counts import Counts
+from evalreport.engine.counts import Counts, are_whole, without_rounding
 from evalreport.engine.distributions import Array, ratio
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Fields, binary_table, table
@@ -139,15 +139,18 @@ def mcc(margins: Array) -> Array:
     """Matthews correlation: the correlation of true and predicted class."""
     right, true, predicted = margins[..., 0, :].sum(-1), margins[..., 1, :], margins[..., 2, :]
     n = true.sum(-1)
-    spread_true, spread_predicted = n**2 - (true**2).sum(-1), n**2 - (predicted**2).sum(-1)
-    product = spread_true * spread_predicted
+    spreads = [n**2 - (margin**2).sum(-1) for margin in (true, predicted)]
+    if not are_whole(margins):
+        spreads = [without_rounding(spread, n**2) for spread in spreads]
+    product = spreads[0] * spreads[1]
     # A spread of exactly 0 is undefined; rounding may leave a tiny negative one, so it is cut there first.
     root = np.sqrt(np.where(product.real > 0, product, 1))
     return ratio(right * n - (true * predicted).sum(-1), np.where(product.real > 0, root, 0))
 
 
-def _chance_corrected(agreement: Array, chance: Array) -> Array:
-    return ratio(agreement - chance, 1 - chance)
+def _chance_corrected(margins: Array, chance: Array) -> Array:
+    rest = 1 - chance
+    return ratio(accuracy(margins) - chance, rest if are_whole(margins) else without_rounding(rest, 1.0))
 
 
 @table(
@@ -161,7 +164,7 @@ def cohen_kappa(margins: Array) -> Array:
     """Agreement beyond what the two margins would give by chance."""
     n = margins[..., 1, :].sum(-1)
     chance = ratio((margins[..., 1, :] * margins[..., 2, :]).sum(-1), n**2)
-    return _chance_corrected(accuracy(margins), chance)
+    return _chance_corrected(margins, chance)
 
 
 @table(
@@ -175,7 +178,7 @@ def scott_pi(margins: Array) -> Array:
     """Agreement beyond chance, with chance from the pooled margins."""
     n = margins[..., 1, :].sum(-1)
     chance = ratio(((margins[..., 1, :] + margins[..., 2, :]) ** 2).sum(-1), (2 * n) ** 2)
-    return _chance_corrected(accuracy(margins), chance)
+    return _chance_corrected(margins, chance)
 
 
 Parts = tuple[Array, Array]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,8 +20,6 @@ FEW_EXAMPLES = settings(
 
 def test_every_registered_metric_is_reached() -> None:
     """The invariances below see every metric of the tasks that they draw."""
-    import numpy as np
-
     random = np.random.default_rng(0)
     truth = random.integers(0, 2, 40)
     binary = {"m": {"y_true": [str(t) for t in truth], "p_1": random.random(40).tolist()}}
@@ -116,6 +115,31 @@ def test_weights_are_repetitions(task: str, data: st.DataObject) -> None:
     assert one.keys() == other.keys()
     for name, value in one.items():
         assert same(value, other[name]), name
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("classes", [2, 3])
+def test_what_is_undefined_does_not_hang_on_weights(seed: int, classes: int) -> None:
+    """Sums of weights that cancel leave rounding behind, of which 0/0 had a value, or a run ended as a defect."""
+    random = np.random.default_rng(seed)
+    columns = {
+        "y_true": [str(k) for k in random.integers(0, classes, 30)],
+        "y_pred": [str(classes - 1)] * 30,
+        "w": (random.random(30) + 0.1).tolist(),
+    }
+    task = "binary" if classes == 2 else "multiclass"
+    plain, weighted = (evaluate({"m": columns}, task, **given) for given in ({}, {"weight": "w"}))
+    undefined = {key(r): r.reason for r in plain.metrics}
+    assert any(undefined.values())
+    assert undefined == {key(r): r.reason for r in weighted.metrics}
+    ranges = {r.metric: METRICS[r.metric].range for r in weighted.metrics}
+    outside = [r for r in weighted.metrics if r.value is not None and not within(r.value, ranges[r.metric])]
+    assert not outside
+
+
+def within(value: float, limits: tuple[float, float]) -> bool:
+    """Tell whether a value lies in its range."""
+    return limits[0] <= value <= limits[1]
 
 
 def copied(columns: dict[str, Any], weights: list[int]) -> dict[str, Any]:
