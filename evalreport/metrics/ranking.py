@@ -423,7 +423,7 @@ def max_accuracy(climb: Climb) -> Floats:
     is lower.
     """
     right = np.maximum((climb.found - climb.wrong).max(axis=0), 0.0)
-    return np.asarray((right + climb.wrong[-1]) / (climb.found[-1] + climb.wrong[-1]))
+    return ratio(right + climb.wrong[-1], climb.found[-1] + climb.wrong[-1])
 
 
 def _hits(climb: Climb, cut: Floats) -> Floats:
