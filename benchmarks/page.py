@@ -19,8 +19,9 @@ HEAD = """\
 Written by `make bench`; do not edit. Everything runs in one process on one thread each, from the same arrays in
 memory; set-up (counting, sorting) is included. Times are CPU seconds unless a row says otherwise; a peer that would
 take hours runs a few replicates and is scaled to all of them, which is said. The ratio is the peer's time over ours.
-A ratio hangs on the machine and on what else it does: expect a fifth up or down. One row is about an error instead of a
-time: how far the replicates of very many rows, which come from bins, are from those of the rows themselves.
+A ratio hangs on the machine and on what else it does: expect a fifth up or down, though what is compared is timed in
+turn. One row is about an error instead of a time: how far the replicates of very many rows, which come from bins, are
+from those of the rows themselves.
 """
 
 
@@ -108,13 +109,19 @@ def _circumstances() -> str:
 
 
 def _processor() -> str:
-    """Return the processor's name where the system tells it."""
+    """Return the processor's name where the system tells it, with the numbers that tell generations of one name apart."""
     listing = Path("/proc/cpuinfo")
-    if sys.platform == "linux" and listing.exists():
-        for text in listing.read_text(encoding="utf-8").splitlines():
-            if text.startswith("model name"):
-                return text.partition(":")[2].strip()
-    return platform.machine()
+    if sys.platform != "linux" or not listing.exists():
+        return platform.machine()
+    lines = (
+        text.partition(":") for text in listing.read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+    )
+    known = {name.strip(): value.strip() for name, _, value in lines}
+    which = ", ".join(f"{name} {known[key]}" for name, key in GENERATION.items() if key in known)
+    return known.get("model name", platform.machine()) + (f" ({which})" if which else "")
+
+
+GENERATION = {"family": "cpu family", "model": "model"}
 
 
 def _memory() -> float:
