@@ -109,7 +109,7 @@ def _circumstances() -> str:
 
 
 def _processor() -> str:
-    """Return the processor's name where the system tells it, with the numbers that tell generations of one name apart."""
+    """Return the processor's name where the system tells it, and the numbers that tell those of one name apart."""
     listing = Path("/proc/cpuinfo")
     if sys.platform != "linux" or not listing.exists():
         return platform.machine()
