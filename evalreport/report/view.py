@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import MISSING, decimals_of, interval, number
+from evalreport.numbers import MISSING, count, decimals_of, interval, number
 from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
 from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
@@ -176,6 +176,12 @@ def over_tasks(view: View) -> str:
         return ""
     key = "suite.all_examples" if view.results.options.get("average") == "examples" else "suite.mean_over"
     return say(key, number=in_words(len(tasks)))
+
+
+def weights_note(view: View) -> str:
+    """Say that counts are sums of weights; nothing where every example counts as one."""
+    column = view.results.options.get("weight")
+    return "" if column is None else say("cases.note_weights", column=column, n=count(view.results.n))
 
 
 def ranked_words(view: View) -> str:

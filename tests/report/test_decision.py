@@ -255,6 +255,25 @@ def test_a_verdict_turned_round(simulate: Simulate) -> None:
     assert (turned.verdict, turned.low, turned.high) == ("undecided", -0.03, 0.01)
 
 
+def test_sums_of_weights_are_not_called_examples() -> None:
+    """Under --weight the headings, the counts and the line of examples say that weights were added up."""
+    truth = ["ill"] * 10 + ["well"] * 10
+    rows = {"y_pred": ["ill"] * 8 + ["well"] * 12, "w": [3.0] * 10 + [1.0] * 10}
+    results = er.evaluate({"one": rows}, truth=truth, positive="ill", weight="w", resamples=50)
+    view = view_of(results)
+    said = cases.describe(view)
+    assert said is not None
+    assert said.heading == "By weight: 24 of the 30 “ill” are found"
+    assert said.groups == ("“ill”, weights of 30", "others, weights of 10")
+    assert said.note.endswith("Counts are sums of the weights of “w”, of 20 examples in all.")
+    assert decision.about(view).startswith("20 examples; “ill” has 75.0 % of their weight")
+    several = {"y_pred": ["a", "b", "c", "a"] * 5, "w": [0.5] * 20}
+    view = view_of(er.evaluate({"one": several}, truth=["a", "b", "c", "b"] * 5, weight="w", resamples=50))
+    said = cases.describe(view)
+    assert said is not None
+    assert (said.heading, said.groups) == ("By weight: one errs on 2.5 of 10", ("weights of 10",))
+
+
 def test_cases_count_what_the_confusion_counts() -> None:
     """Found and missed make the positives, alarms and cleared the others; per 1,000 is of all examples."""
     truth = ["ill"] * 40 + ["well"] * 160

@@ -28,6 +28,7 @@ from evalreport.report.view import (
     metric_record,
     text_of,
     value_of,
+    weights_note,
 )
 from evalreport.results import OperatingPointRecord
 from evalreport.texts import coded, in_words, named, say
@@ -109,12 +110,18 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         key = "finds_all"
     elif len(rows) == 1 or max(found) == min(found):
         key = "one_finds" if len(rows) == 1 else "all_find"
-    groups = (say("cases.positives", n=n, label=label), say("cases.negatives", n=numbers.count(totals[1])))
-    note = say("cases.note") + (f" {say('cases.note_fits')}" if sum(totals) > view.results.n else "")
+    of = "weight_of_" if weights_note(view) else ""
+    groups = (
+        say(f"cases.{of}positives", n=n, label=label),
+        say(f"cases.{of}negatives", n=numbers.count(totals[1])),
+    )
+    note = f"{say('cases.note')} {_what_counts(view, sum(totals))}".strip()
     heads = tuple(
         say(f"cases.{name}") for name in ("found", "missed", "per_1000", "alarms", "per_1000", "cleared")
     )
-    return Cases(say(f"cases.{key}", **known), "binary", groups, heads, tuple(rows), None, note)
+    return Cases(
+        _headed(view, say(f"cases.{key}", **known)), "binary", groups, heads, tuple(rows), None, note
+    )
 
 
 def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
@@ -132,12 +139,22 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
             for count, t, p in mistakes[:3]
         )
         rows.append(_right_and_wrong(model, right, n, confused))
-    heading = _fewest_and_most(wrong, n, "err")
+    heading = _headed(view, _fewest_and_most(wrong, n, "err"))
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
-    several = n > view.results.n
-    groups = (say("cases.all_predictions" if several else "cases.all_examples", n=numbers.count(n)),)
-    note = say("cases.note_fits") if several else ""
-    return Cases(heading, "classes", groups, heads, tuple(rows), None, note)
+    what = (
+        "all_weights" if weights_note(view) else "all_predictions" if n > view.results.n else "all_examples"
+    )
+    groups = (say(f"cases.{what}", n=numbers.count(n)),)
+    return Cases(heading, "classes", groups, heads, tuple(rows), None, _what_counts(view, n))
+
+
+def _headed(view: View, found: str) -> str:
+    return say("cases.by_weight" if weights_note(view) else "cases.in_cases", found=found)
+
+
+def _what_counts(view: View, n: float) -> str:
+    """Say what was counted where it is not the examples, each once."""
+    return weights_note(view) or (say("cases.note_fits") if n > view.results.n else "")
 
 
 def _errors(view: View) -> Cases | None:
@@ -157,7 +174,8 @@ def _errors(view: View) -> Cases | None:
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
     said = [named("cases.error", key.metric, "") for key in keys]
     note = " ".join(filter(None, (say("cases.error_units"), *said)))
-    return Cases(say(text, model=view.models[0].name, size=size), "errors", (), (), (), table, note)
+    heading = say("cases.in_cases", found=say(text, model=view.models[0].name, size=size))
+    return Cases(heading, "errors", (), (), (), table, note)
 
 
 def _outcomes(view: View) -> Cases | None:
@@ -173,7 +191,7 @@ def _outcomes(view: View) -> Cases | None:
         rows.append(_right_and_wrong(model, right, n))
     if not rows or not view.greater_is_better:
         return None
-    heading = _fewest_and_most(wrong, n, "fail")
+    heading = say("cases.in_cases", found=_fewest_and_most(wrong, n, "fail"))
     heads = tuple(say(f"cases.{name}") for name in ("successes", "failures", "per_1000"))
     return Cases(
         heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), None, ""

@@ -53,6 +53,7 @@ from evalreport.report.view import (
     metric_decimals,
     metric_record,
     value_of,
+    weights_note,
 )
 from evalreport.texts import named, say
 
@@ -316,6 +317,7 @@ def _class_map(view: View) -> Map | None:
     )
     notes = [
         say("evidence.classes", first=models[0].name),
+        weights_note(view),
         say("evidence.classes_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
         say("evidence.models_cut", shown=len(heads), n=len(models)) if len(heads) < len(models) else "",
     ]

@@ -36,6 +36,7 @@ from evalreport.report.view import (
     value_of,
     verdict_between,
     verdict_word,
+    weights_note,
 )
 from evalreport.texts import Text, coded, in_words, joined, named, say
 
@@ -322,8 +323,14 @@ def about(view: View) -> str:
     elif results.positive is not None and positives:
         known = {"label": results.positive, "share": numbers.share(positives, total)}
         # Over several fits an example is counted more than once.
-        key = "decision.positives" if total == results.n else "decision.share_of_positives"
-        parts = [say(key, n=n, positives=numbers.count(positives), **known)]
+        which = (
+            "weight_of_positives"
+            if weights_note(view)
+            else "positives"
+            if total == results.n
+            else "share_of_positives"
+        )
+        parts = [say(f"decision.{which}", n=n, positives=numbers.count(positives), **known)]
     elif results.task == "multiclass":
         parts = [say("decision.of_classes", n=n, classes=len(results.classes))]
     judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
