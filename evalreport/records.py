@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -112,6 +112,16 @@ class DisparityRecord:
     n: int
     reason: Text | None
     text: Text | None = None
+
+
+def distinct_tests(rows: Iterable[DisparityRecord]) -> int:
+    """Count the tests of slices against the rest: of a column with two values each is the other's rest, so one test."""
+    tested: dict[tuple[str, str], dict[str, bool]] = {}
+    for row in rows:
+        if row.reference == "rest":
+            of_column = tested.setdefault((row.model, row.slice.column), {})
+            of_column[row.slice.value] = of_column.get(row.slice.value, False) or row.p_adjusted is not None
+    return sum(min(sum(each.values()), 1 if len(each) == 2 else len(each)) for each in tested.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

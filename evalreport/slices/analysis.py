@@ -21,6 +21,7 @@ from evalreport.records import (
     Slice,
     TaskVerdictRecord,
     WarningRecord,
+    distinct_tests,
     warning,
 )
 from evalreport.results import Results
@@ -62,7 +63,7 @@ def _flagged(
 ) -> WarningRecord:
     # The widest first: what a reader sees of a long list.
     ordered = sorted(flagged, key=lambda r: -abs(r.difference or 0.0))
-    tests = len({(r.model, r.slice) for r in rows if r.p_adjusted is not None})
+    tests = distinct_tests(rows)
     said = [r.text for r in ordered[:3]]
     if len(ordered) > 3:
         said.append(Message("disparity.more", n=len(ordered) - 3, column=division.column))

@@ -389,6 +389,11 @@ def test_miscalibration_is_said_of_the_models_that_an_interval_shows_it_of():
     told = {f.name: f.title for f in curves_section.describe(view_of(evaluated(models))).figures}
     assert told["reliability"].startswith("flat is underconfident (slope ")
     assert "fair" not in told["reliability"]
+    # A probability of 0 or 1 has no logit, so there is no slope: nothing was looked for.
+    models = {"fair": rows(truth, p_1=p), "sure": rows(truth, p_1=np.where(p > 0.9, 1.0, p))}
+    told = {f.name: f.title for f in curves_section.describe(view_of(evaluated(models))).figures}
+    assert told["reliability"].startswith("No miscalibration shows: slope ")
+    assert told["reliability"].endswith("; not judged, having no interval of the slope: sure")
 
 
 def test_recall_by_class_is_one_map_with_its_confusions():

@@ -178,7 +178,7 @@ def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
 
 
 def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simulate) -> None:
-    """Two at most, those about the verdict's own test first, none about a model that is clearly behind."""
+    """Two at most, those about the verdict's own test first, none about nothing but models that are clearly behind."""
     warnings = (
         WarningRecord(code="majority_class", text="About the majority."),
         WarningRecord(code="constant_scores", text="About tree.", about=("tree",)),
@@ -190,6 +190,11 @@ def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simula
     said = decision.describe(view_of(found))
     assert said.cautions == ("About the test.", "About the majority.")
     assert said.more_cautions == 1
+    both = WarningRecord(
+        code="constant_scores", text="About both.", about=(view_of(found).models[0].id, "tree")
+    )
+    said = decision.describe(view_of(dataclasses.replace(found, warnings=(both,))))
+    assert said.cautions == ("About both.",)
     other = dataclasses.replace(found, primary_metric="f1")
     assert "About the majority." not in decision.describe(view_of(other)).cautions
 

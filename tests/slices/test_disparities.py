@@ -11,6 +11,7 @@ from scipy.linalg import sqrtm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
+from evalreport.records import distinct_tests
 from evalreport.slices.limits import Successes, fisher, proportions_ratio
 
 from .sources import answers, disparity, run, values_of
@@ -291,6 +292,16 @@ def test_weighted_groups_differ_as_weighted_means():
     half = stats.norm.ppf(1 - 0.05 / 6) * math.sqrt(sum(errors))
     # Student's t with hundreds of degrees of freedom is a little wider than the normal.
     assert row.high - row.low == pytest.approx(2 * half, rel=0.03)
+
+
+def test_a_column_with_two_values_is_one_test_of_each_model():
+    """Each value is the other's rest; of three values each is tested, as the level of the limits has it."""
+    two = np.where(GROUP == "v", "a", "b").tolist()
+    for slices, tests in ((["two"], 1), (["group"], 3), (["two", "group"], 4)):
+        rows = run(regression(two=two), metrics=["mae"], slices=slices).disparities
+        assert distinct_tests(rows) == tests
+        level = next(r.level for r in rows if r.reference == "rest")
+        assert level == pytest.approx(1 - 0.05 / tests, rel=1e-12)
 
 
 def test_a_slice_whose_examples_weigh_0_has_no_value():

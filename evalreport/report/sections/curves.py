@@ -254,17 +254,28 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
     Where none has a slope (a probability of 0 or 1 has no logit), the mean probability of the first is compared.
     """
     found: dict[str, list[tuple[str, str]]] = {}
+    unjudged = []
     for model in drawn:
         slope, intercept = (
             metric_record(view, model.id, MetricKey(f"calibration_{part}")) for part in ("slope", "intercept")
         )
-        if slope is None or slope.value is None or not slope.intervals:
-            continue
         (_, low, high), (_, least, most) = with_limits(slope), with_limits(intercept)
+        if (
+            slope is None
+            or slope.value is None
+            or low is None
+            or high is None
+            or least is None
+            or most is None
+        ):
+            unjudged.append(model.name)
+            continue
         kinds = {
-            "overconfident": high is not None and high < 1, "underconfident": low is not None and low > 1,
-            "too_low": least is not None and least > 0, "too_high": most is not None and most < 0,
-        }  # fmt: skip
+            "overconfident": high < 1,
+            "underconfident": low > 1,
+            "too_low": least > 0,
+            "too_high": most < 0,
+        }
         kind = next((kind for kind, holds in kinds.items() if holds), "calibrated")
         found.setdefault(kind, []).append((model.name, numbers.number(slope.value, 2)))
     told = [kind for kind in found if kind != "calibrated"] or list(found)
@@ -278,6 +289,9 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
         for kind, own in found.items()
         if kind in told
     ]
+    if said and unjudged and told == ["calibrated"]:
+        # Of the others nothing was looked for, so nothing was not found.
+        said.append(say("finding.not_judged", models=listed(unjudged)))
     if said:
         return "; ".join(said)
     predicted, observed = _means(view, drawn[0], None)

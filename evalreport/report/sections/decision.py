@@ -406,7 +406,7 @@ def _cautions(view: View) -> list[str]:
         if (
             warning.level == "info"
             or warning.code in ALARMS
-            or (named_models and not named_models <= contenders)
+            or (named_models and not named_models & contenders)
         ):
             continue  # it changes no reading of the verdict
         if warning.level != "blocker" and _about_others(view, warning):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.plots.lookups import quarter
-from evalreport.records import DisparityRecord, MetricRecord
+from evalreport.records import DisparityRecord, MetricRecord, distinct_tests
 from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
@@ -315,7 +315,6 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
     correction = str(view.results.options.get("correction", "holm"))
     level = numbers.percent(round(tested[0].level, 4)) if tested else ""
     tests = {r.test for r in tested}
-    # Of a column with two values each slice is the other's rest: the same test, written twice.
     if not tested:
         return f"{say('slices.none_tested')} {say('slices.not_caused')}"
     if correction == "none":
@@ -325,7 +324,7 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
         adjusted = say("slices.adjusted", correction=by, alpha=alpha, level=level)
     how = listed([named("slices.test", name) for name in sorted(tests, key=str) if name is not None])
     metric = in_sentence(view.primary_label)
-    said = [say("slices.tested", n=len(tested), metric=metric, tests=how, adjusted=adjusted)]
+    said = [say("slices.tested", n=distinct_tests(family), metric=metric, tests=how, adjusted=adjusted)]
     if not any(r.flagged for r in tested) and not _blocked(view):
         said.append(say("slices.none_differs"))
     return " ".join([*said, say("slices.not_caused")])
