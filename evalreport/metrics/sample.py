@@ -153,11 +153,10 @@ def estimate_all(
     n_resamples
         Bootstrap replicates B.
     exact
-        Take the replicates of rank metrics from the rows themselves, however many there are.
+        Take the replicates of rank metrics from the rows themselves, however many there are; else of up to
+        ``most_exact`` rows.
     average
         Of a suite: whether a value is the mean of the tasks' values or over all examples.
-    most_exact
-        Otherwise, up to so many rows.
     """
     layout = layout_of(predictions, average=average)
     if units.weight is not None and not units.weight.any():
