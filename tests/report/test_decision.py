@@ -260,6 +260,15 @@ def test_a_verdict_turned_round(simulate: Simulate) -> None:
     assert (turned.verdict, turned.low, turned.high) == ("undecided", -0.03, 0.01)
 
 
+def test_models_that_no_example_defeats_are_not_wrong_on_0() -> None:
+    """Where every example is right for some model the heading says so."""
+    truth = ["a", "b"] * 10
+    models = {"one": ["a", "a"] * 10, "two": ["b", "b"] * 10}
+    said = cases.describe_failures(view_of(er.evaluate(models, truth=truth, resamples=50)))
+    assert said is not None
+    assert said.heading == "Where it fails: on no example are both models wrong"
+
+
 def test_sums_of_weights_are_not_called_examples() -> None:
     """Under --weight the headings, the counts and the line of examples say that weights were added up."""
     truth = ["ill"] * 10 + ["well"] * 10

@@ -327,7 +327,8 @@ def _found(view: View, first: str) -> tuple[str, str]:
             label=str(positive.label),
         )  # fmt: skip
     else:
-        heading = say("failures.wrong_for_all", n=n, number=number, all_wrong=whole.all_wrong, of=whole.n)
+        key = "failures.wrong_for_all" if whole.all_wrong else "failures.wrong_for_none"
+        heading = say(key, n=n, number=number, all_wrong=whole.all_wrong, of=whole.n)
     apart = whole.n - whole.all_right - whole.all_wrong
     return heading, say("failures.apart", n=apart, of=whole.n)
 
