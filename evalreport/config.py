@@ -183,7 +183,7 @@ class OutputOptions:
     title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"')
     time: str | None = _option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"')
     junit: Path | None = _option(None, "path", "FILE", '"gates.xml"', group="Gates")
-    jobs: int = _option(1, "integer", "N", "1")
+    jobs: int = _option(1, "integer", "N", "1", short="-j")
     memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True)
     engine: str | None = _option(None, "text", "ENGINE", '"dask=tcp://10.0.0.1:8786"', loading=True)
     log_format: LogFormat = _option("text", "choice", "HOW", '"text"', choices=get_args(LogFormat))

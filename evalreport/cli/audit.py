@@ -43,7 +43,7 @@ from evalreport.cli.run import (
     source_of,
     write,
 )
-from evalreport.config import STANDARD_OUTPUT, memory_bytes, parse_time
+from evalreport.config import STANDARD_OUTPUT, memory_bytes, run_time
 from evalreport.errors import HistoryError, InputError, OutputError, UsageError
 from evalreport.files import content_of
 from evalreport.texts import Message, Text, parts
@@ -101,8 +101,7 @@ def audit_command(
         audited = _audit(models, settings, history, series)
         failure = write(audited.results, settings.output, context.obj)
         code = exit_code({gate.outcome for gate in audited.results.gates}, failure)
-        when = None if settings.output.time is None else parse_time(settings.output.time)
-        _record(audited, history, when, code, loud=loud, state=context.obj)
+        _record(audited, history, run_time(settings.output.time), code, loud=loud, state=context.obj)
     say_gates(audited.results.gates, settings.output)
     return code
 

@@ -57,6 +57,7 @@ PROMISED = [
     "--templates",
     "--title",
     "--time",
+    "-j",
     "--jobs",
     "--config",
     "-q",
