@@ -168,7 +168,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def process() -> NoReturn:
-    """Run the program as a process, which ends without taking its memory apart: that took a tenth of a short run."""
+    """Run the program as a process, which ends without taking its memory apart: that took a tenth of a short run.
+
+    ``--jobs`` says how many threads compute. Those of the linear algebra would come on top of them, and wait for each
+    other at every small product where other programs use the processor.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main()
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(code)

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from evalreport.comparisons.example_tests import DECIMALS, rounded_differences
-from evalreport.comparisons.permutation import Distribution, Key, swap_patterns
+from evalreport.comparisons.permutation import Distribution, Key
 from evalreport.comparisons.registry import (
     TESTS,
     Outcome,
@@ -19,6 +19,7 @@ from evalreport.comparisons.registry import (
     comparison_test,
     probability,
 )
+from evalreport.comparisons.unit_swaps import swap_patterns
 from evalreport.data.predictions import Predictions
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
 from evalreport.engine.draws import stream

@@ -108,6 +108,9 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
             n_swaps=n_swaps,
             seed=options.seed,
             ranks=lambda quantity: quantity == quantities[0] or bool(options.tests),
+            named=bool(options.metrics),
+            first=options.resamples,
+            level=alpha,
         )
     ranking = once(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
 

@@ -129,9 +129,9 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         return BY_DESIGN[pair.design]
     if INTERVALS[interval].kind in UNLIKE:
         return interval
-    if delta.weighted:
+    if delta.weighted and lacks(pair, "bootstrap_difference") is None:
         return "bootstrap_difference"
-    if delta.clusters is not None:
+    if delta.weighted or delta.clusters is not None:
         return "permutation" if pair.swapped is not None else "bootstrap_difference"
     needs = TESTS[test].needs
     if needs == "losses" and delta.agreement is not None:

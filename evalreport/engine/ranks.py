@@ -310,13 +310,17 @@ class ClassRanks:
 
     def totals(self, by_row: Floats) -> Floats:
         """Return the weight of each class, (K, b), under weights (n, b)."""
-        n = len(self.true)
-        adder = sparse.csr_array((np.ones(n), (self.true, np.arange(n))), shape=(self.n_classes, n))
-        return np.asarray(adder @ by_row)
+        return np.asarray(by_class(self.true, self.n_classes) @ by_row)
 
     def held(self) -> Iterator[tuple[int, ClassColumn]]:
         """Yield the classes that the truth holds."""
         yield from ((k, column) for k, column in enumerate(self.columns) if column is not None)
+
+
+def by_class(codes: Indices, n_classes: int) -> sparse.csr_array:
+    """Return what adds up rows (n, ...) by their class, (K, n)."""
+    n = len(codes)
+    return sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_classes, n))
 
 
 def class_ranks(true: npt.NDArray[np.int32], proba: Floats) -> ClassRanks:
@@ -358,21 +362,22 @@ def positives_above(column: ClassColumn, by_row: Floats) -> Floats:
     return above
 
 
-def placements(column: ClassColumn, weights: Floats, scale: Floats) -> tuple[Floats, Floats]:
-    """Return what each positive wins and what each negative loses, (P,) and (N,), under weights (n,).
+def placements(column: ClassColumn, by_row: Floats, scale: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return what each positive wins and what each negative loses, (P, b) and (N, b), under weights (n, b).
 
     Parameters
     ----------
     scale
-        (n,) factor of each negative: what a pair with it counts.
+        (n, b) factor of each negative: what a pair with it counts. None: 1.
     """
-    above = positives_above(column, weights[:, None])[:, 0]
-    lost = (above[column.strictly] + above[column.tied]) / 2 * scale[column.negatives]
+    above = positives_above(column, by_row)
+    lost = (above[column.strictly] + above[column.tied]) / 2
     # A negative is beaten by the positives before ``strictly``, and ties with those up to ``tied``.
-    half = weights[column.negatives] * scale[column.negatives] / 2
-    p = len(column.positives)
-    ends = sum(np.bincount(end, weights=half, minlength=p + 1) for end in (column.strictly, column.tied))
-    beaten = np.cumsum(np.asarray(ends)[::-1])[::-1]
+    half = by_row[column.negatives] / 2
+    if scale is not None:
+        lost, half = lost * scale[column.negatives], half * scale[column.negatives]
+    ends = (by_class(end, len(above)) @ half for end in (column.strictly, column.tied))
+    beaten = np.cumsum(np.asarray(sum(ends))[::-1], axis=0)[::-1]
     return beaten[1:], lost
 
 

@@ -236,10 +236,14 @@ def _line(state: Logits, weights: Floats, place: int) -> Floats:
 
 def _line_derivative(state: Logits, weights: Floats, place: int) -> Floats:
     """Implicit differentiation of the score equations: the sandwich's rows, H^-1 x (y - p)."""
-    p, _ = _fitted(state, weights, calibration_line(state, weights))
-    information = _information(state, weights, p)
-    of_ones, of_logit = (information.solved(unit)[place] for unit in np.eye(2))
-    return np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
+
+    def of_one(row: Floats) -> Floats:
+        p, _ = _fitted(state, row, calibration_line(state, row))
+        information = _information(state, row, p)
+        of_ones, of_logit = (information.solved(unit)[place] for unit in np.eye(2))
+        return np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
+
+    return np.stack([of_one(row) for row in weights])
 
 
 LINE: Fields = {

@@ -308,7 +308,6 @@ VALUE_ONLY: Fields = {
     "resampled": False,
     "smooth": False,
     "intervals": (),
-    "test": "bootstrap_difference",
 }
 
 

@@ -19,7 +19,7 @@ from evalreport.engine.binned import (
 from evalreport.engine.counts import Climb, Steps, steps_of
 from evalreport.engine.distributions import Array, ratio, running_sums
 from evalreport.engine.draws import running_sum
-from evalreport.engine.ranks import Areas, ClassRanks, class_ranks, placements
+from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import (
     PROPORTION_INTERVALS,
@@ -44,14 +44,14 @@ def _negatives_beaten(negatives: Array) -> Array:
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
-    """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g,) each."""
+    """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g, ...) each."""
     found = running_sum(positives)
     p, n = found[-1], running_sum(negatives)[-1]
     # In place, for a million groups: half of the time is fresh memory.
     beaten = _negatives_beaten(negatives)
     beaten /= n
     above = positives * beaten
-    auc = above.sum() / p
+    auc = above.sum(axis=0) / p
     beaten -= auc
     beaten /= p
     np.divide(positives, 2, out=above)
@@ -90,16 +90,16 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     p, called = found[-1], found + wrong
     called[called == 0] = 1
     precision = found / called
-    value = float((positives * precision).sum() / p)
+    value = (positives * precision).sum(axis=0) / p
     # In place, for a million groups: half of the time is fresh memory.
     called *= called
     np.divide(positives, called, out=called)
-    by_positive = np.cumsum((called * wrong)[::-1])[::-1]
+    by_positive = np.cumsum((called * wrong)[::-1], axis=0)[::-1]
     by_positive += precision
     by_positive -= value
     by_positive /= p
     called *= found
-    by_negative = np.cumsum(called[::-1], out=precision)[::-1]
+    by_negative = np.cumsum(called[::-1], axis=0, out=precision)[::-1]
     by_negative /= -p
     return by_positive, by_negative
 
@@ -141,6 +141,23 @@ def _standardised(area: Array) -> Array:
     return np.asarray((1 + (area - c * c / 2) / (c - c * c / 2)) / 2)
 
 
+OfGroups = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+
+def _one_by_one(derivative: OfGroups) -> OfGroups:
+    """Let a derivative by groups (g,) take weights (g, b), one replicate after the other."""
+
+    def of_each(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
+        if positives.ndim == 1:
+            return derivative(positives, negatives)
+        found = [derivative(p, n) for p, n in zip(positives.T, negatives.T, strict=True)]
+        by_positive, by_negative = (np.stack(slopes, axis=1) for slopes in zip(*found, strict=True))
+        return by_positive, by_negative
+
+    return of_each
+
+
+@_one_by_one
 def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: the area is a sum of trapezoids, and another negative shifts where the range ends."""
     c, p, n = MOST_FALSE_POSITIVES, positives.sum(), negatives.sum()
@@ -184,6 +201,7 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
     return _standardised(ratio(area, positives.sum(0) * negatives.sum(0)))
 
 
+@_one_by_one
 def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: each precision carries half the recall gained before it and half the recall gained after it."""
     p = positives.sum()
@@ -238,7 +256,7 @@ RANKED: Fields = {
     "prepare": _ranks,
     "tasks": ("multiclass",),
     "needs": "probabilities",
-    "test": "bootstrap_difference",
+    "by_ranks": True,
     "shown_with": "scores",
 }
 
@@ -254,22 +272,22 @@ def _averaged(areas: Areas, chosen: Chosen) -> Floats:
 def _against_rest_derivative(chosen: Chosen, weights: Floats) -> Floats:
     """Placements, centred, class by class; a weighted mean also moves with the classes' shares."""
     state: ClassRanks = chosen.state
-    areas = state.areas(weights[None, :])
-    totals, rest = areas.totals[0], areas.rest[0]
-    n = totals.sum()
-    slopes, unit = np.zeros(len(weights)), np.ones(len(weights))
+    areas, by_row = state.areas(weights), np.ascontiguousarray(weights.T)
+    totals, rest = areas.totals.T, areas.rest.T
+    n = totals.sum(axis=0)
+    slopes = np.zeros(by_row.shape)
     for k, column in state.held():
         share = {"macro": 1 / state.n_classes, "weighted": totals[k] / n}.get(
             chosen.average or "", float(k == chosen.code)
         )
-        if share:
+        if np.any(share):
             p, others = totals[k], n - totals[k]
-            won, lost = placements(column, weights, unit)
+            won, lost = placements(column, by_row)
             slopes[column.positives] += share * (won / others - rest[k]) / p
             slopes[column.negatives] += share * (lost / p - rest[k]) / others
     if chosen.average == "weighted":
-        slopes += (rest[state.true] - float(_averaged(areas, chosen)[0])) / n
-    return slopes
+        slopes += (rest[state.true] - _averaged(areas, chosen)) / n
+    return np.asarray(slopes.T)
 
 
 @rows(
@@ -294,18 +312,18 @@ def roc_auc_ovr(chosen: Chosen, weights: Floats) -> Floats:
 
 def _against_each_derivative(state: ClassRanks, weights: Floats) -> Floats:
     """Sum over ordered pairs of the centred placements of the area of k against j."""
-    areas = state.areas(weights[None, :])
-    totals = areas.totals[0]
-    slopes, scale = np.zeros(len(weights)), ratio(np.ones(len(weights)), totals[state.true])
+    areas, by_row = state.areas(weights), np.ascontiguousarray(weights.T)
+    totals = areas.totals.T
+    slopes, scale = np.zeros(by_row.shape), ratio(np.ones(by_row.shape), totals[state.true])
     others = state.n_classes - 1
     for k, column in state.held():
-        won, lost = placements(column, weights, scale)
-        slopes[column.positives] += (won - areas.others[0, k] * others) / totals[k]
+        won, lost = placements(column, by_row, scale)
+        slopes[column.positives] += (won - areas.others[:, k] * others) / totals[k]
         lost = lost / totals[k]
         of_class = state.true[column.negatives]
-        pair = np.bincount(of_class, weights=lost * weights[column.negatives], minlength=state.n_classes)
+        pair = by_class(of_class, state.n_classes) @ (lost * by_row[column.negatives])
         slopes[column.negatives] += lost - ratio(pair, totals)[of_class]
-    return np.asarray(slopes / (state.n_classes * others))
+    return np.asarray((slopes / (state.n_classes * others)).T)
 
 
 @rows(
@@ -340,7 +358,7 @@ FIRST_RANKED: Fields = {
     "needs": "scores",
     "smooth": False,
     "intervals": ("bootstrap_percentile",),
-    "test": "bootstrap_difference",
+    "by_ranks": True,
 }
 
 

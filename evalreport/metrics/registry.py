@@ -106,8 +106,8 @@ class Metric:
         Rows only: maps a ``ModelView`` to the state (sorted once, binned once) that the function is given; metrics
         that name the same ``prepare`` share it. With ``averages`` the function is given ``Chosen``.
     derivative
-        Ranking: closed form by group, (d positives, d negatives), each (g,), from the two weights. Rows: closed
-        form by example, (n,), from the state and weights (n,). None where there is none.
+        Ranking: closed form by group, (d positives, d negatives), each (g, ...), from the two weights. Rows: closed
+        form by example, (b, n), from the state and weights (b, n). None where there is none.
     per_example
         Means over the examples only: maps a ``ModelView`` to the numbers (n,) whose mean the value is.
     mean_over_pairs
@@ -116,8 +116,9 @@ class Metric:
         Tables only, where it is faster: the value of two classes as a function of ``Counts``.
     binned
         Ranking only: the values (b,) from ``BinWeights``, for replicates of very many rows.
-    resampled
-        Rows only: False where a replicate costs too much, so that there are no bootstrap intervals.
+    by_ranks, resampled
+        Rows only: whether it is a function of the order of the scores, so that swaps exchange ranks; False where a
+        replicate costs too much, so that there are no bootstrap intervals.
     proportion
         Where it is a binomial proportion: maps ``Counts`` (``table`` metrics: right, n; ``rows``: state and
         weights) to (successes, trials).
@@ -208,6 +209,7 @@ class Metric:
     per_example: Function | None = None
     mean_over_pairs: Function | None = None
     of_counts: Function | None = None
+    by_ranks: bool = False
     resampled: bool = True
     binned: Function | None = None
     proportion: Function | None = None

@@ -533,10 +533,10 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
     metric, states = definition(key[1]), data.states[key]
     values, derivative = np.empty(len(states)), np.zeros(predictions.n)
     for j, (rows, state) in enumerate(zip(_places(data.layout.ranked), states, strict=True)):
-        weights = data.units.base[rows]
-        values[j] = metric.function(state, weights[None, :])[0]
+        weights = data.units.base[rows][None, :]
+        values[j] = metric.function(state, weights)[0]
         if metric.derivative is not None and np.isfinite(values[j]):
-            derivative[rows] = metric.derivative(state, weights)
+            derivative[rows] = metric.derivative(state, weights)[0]
     values[~np.isfinite(values)] = np.nan
     value = float(mean_of_parts(values, data.layout))
     if np.isnan(value):

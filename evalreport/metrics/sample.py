@@ -263,7 +263,7 @@ def _of_model(
             elif metric.family == "rows":
                 if metric.prepare not in prepared:
                     prepared[metric.prepare] = _states(metric, views)
-                states[key] = _chosen(prepared[metric.prepare], quantity, predictions)
+                states[key] = chosen_states(prepared[metric.prepare], quantity, predictions)
             elif metric.family == "ranking" and outputs.name not in orders:
                 orders[outputs.name] = tuple(_order(part) for part in views)
     return columns, states, orders
@@ -274,7 +274,9 @@ def _states(metric: Metric, views: Sequence[ModelView]) -> tuple[object, ...]:
     return tuple(metric.prepare(part) for part in views)
 
 
-def _chosen(states: tuple[object, ...], quantity: Quantity, predictions: Predictions) -> tuple[object, ...]:
+def chosen_states(
+    states: tuple[object, ...], quantity: Quantity, predictions: Predictions
+) -> tuple[object, ...]:
     """Say which average or class of a shared state a class-wise quantity is about."""
     if not definition(quantity).averages:
         return states

@@ -13,7 +13,8 @@ from scipy.stats import rankdata
 from sklearn import metrics as sk
 
 import evalreport
-from evalreport.comparisons.permutation import _swapped_weights, swapped_sums
+from evalreport.comparisons.permutation import _swapped_weights
+from evalreport.comparisons.unit_swaps import swapped_sums
 from tests.reference.second_round import agrees, each
 
 from .sources import Source, labels, row, run, scores, values
