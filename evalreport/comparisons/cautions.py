@@ -135,11 +135,11 @@ def _of_test_set(sample: Sample) -> Iterator[WarningRecord]:
     if predictions.task == "binary" and predictions.y_true is not None:
         held = predictions.class_counts
         share = float(held[predictions.positive_code] / held.sum())
-        yield warning("prevalence_of_this_set", level="info", share=share)
+        yield warning("prevalence_of_this_set", share=share)
     if models > 1:
-        yield warning("overlap_is_no_test", level="info")
+        yield warning("overlap_is_no_test")
     if models >= MANY_MODELS:
-        yield warning("reused_test_set", level="info", models=models)
+        yield warning("reused_test_set", models=models)
 
 
 MOST_UNDEFINED = 0.05
@@ -211,7 +211,7 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.reason and not np.isnan(estimate.value) and estimate.metric.family != "contingency":
             about, why = (model, quantity.spelled), estimate.reason
-            yield warning("undefined_value", about=about, level="info", model=model, metric=about[1], why=why)
+            yield warning("undefined_value", about=about, model=model, metric=about[1], why=why)
         few = (
             estimate.trials is not None
             and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
@@ -350,9 +350,7 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
         if distinct == 1:
             yield warning("constant_scores", about=(model,), model=model)
         elif 1 - distinct / n > 0.1:
-            yield warning(
-                "tied_scores", about=(model,), level="info", model=model, examples=n, distinct=distinct
-            )
+            yield warning("tied_scores", about=(model,), model=model, examples=n, distinct=distinct)
     for (model, quantity), estimate in sample.estimates.items():
         if definition(quantity).is_auc and estimate.defined and _worse_than_uninformed(estimate):
             yield warning("worse_than_random", about=(model,), model=model)
@@ -406,16 +404,15 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
         about = (comparison.a, comparison.b)
         n = comparison.pair.difference.n
         if b + c == 0:
-            yield warning("identical_answers", about=about, level="info", models=about, most=3 / n)
+            yield warning("identical_answers", about=about, models=about, most=3 / n)
         elif b + c < 5:
             yield warning("few_discordant", about=about, models=about, n=round(b + c))
     if len(family) > 1 and options.correction == "none":
-        yield warning("several_comparisons", "unadjusted", level="info", pairs=len(family))
+        yield warning("several_comparisons", "unadjusted", pairs=len(family))
     elif len(family) > 1:
         yield warning(
             "several_comparisons",
             "adjusted",
-            level="info",
             pairs=len(family),
             correction=Message(f"correction.{options.correction}"),
         )

@@ -378,7 +378,7 @@ def leaks(predictions: Predictions) -> Iterator[WarningRecord]:
         return
     first = int(np.flatnonzero(tested & np.isin(fit.ravel(), both))[0])
     example = str(predictions.ids[int(predictions.example[first])])
-    yield warning("trained_on_test", level="blocker", n=len(both), example=example)
+    yield warning("trained_on_test", n=len(both), example=example)
 
 
 def _tested(predictions: Predictions) -> Mask:

@@ -112,7 +112,6 @@ def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecor
         warning(
             "guessed_probability",
             about=(header,),
-            level="info",
             column=header,
             label=label,
             files=tuple(files[:5]),

@@ -314,7 +314,7 @@ def _clustering(rows: Rows, why: Message) -> FoundTask:
             FoundRecord(what="task", value="clustering", why=why),
             FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
         ),
-        warnings=(warning("clustering_bootstrap", level="info"),),
+        warnings=(warning("clustering_bootstrap"),),
     )
 
 
