@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -12,14 +13,14 @@ from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import TESTS
 from evalreport.comparisons.test_selection import measured_of_few, measured_of_rare_errors
 from evalreport.config import Options
-from evalreport.data.predictions import Mask, ModelOutputs
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import Counts, margins_of
 from evalreport.engine.ranks import descending_order, running_weights
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.registry import Quantity, definition, greater_is_better
+from evalreport.metrics.registry import METRICS, Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.records import ComparisonRecord, WarningRecord, warning
 from evalreport.results import DominanceRecord, OperatingPointRecord, ResultFields
@@ -452,6 +453,44 @@ MUCH_ALIKE = 0.1
 
 In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of such suites.
 """
+
+
+LOSSES = frozenset(("error", "loss"))
+"""Words for a loss that are no metric's name."""
+_OF_A_SEARCH = re.compile(r"^(mean_|split\d+_)?(test|val|train|validation)_")
+
+
+def of_direction(predictions: Predictions, options: Options) -> list[WarningRecord]:
+    """Warn of values that are ranked by the greatest while their column is named after a loss.
+
+    Parameters
+    ----------
+    predictions
+        Of outcomes or values; others have metrics with a direction of their own.
+    options
+        With ``--lower-is-better`` nothing is said.
+    """
+    if options.lower_is_better:
+        return []
+    return [
+        warning("named_like_a_loss", about=(header,), column=header, name=name)
+        for header in predictions.judged_in
+        if (name := _loss_in(header)) is not None
+    ]
+
+
+def _loss_in(header: str) -> str | None:
+    """Return the loss that a column is named after; None where it is no metric's name, or a score's.
+
+    Examples
+    --------
+    >>> _loss_in("test_RMSE"), _loss_in("error"), _loss_in("f1"), _loss_in("neg_log_loss")
+    ('RMSE', 'error', None, None)
+    """
+    name = _OF_A_SEARCH.sub("", header.strip().lower())
+    if name in METRICS and METRICS[name].greater_is_better is False:
+        return METRICS[name].label
+    return name if name in LOSSES else None
 
 
 def alike_in_tasks(sample: Sample) -> list[WarningRecord]:
