@@ -473,7 +473,7 @@ def test_a_negative_weight_is_refused(refused: Callable[..., InputError]) -> Non
 def test_an_empty_weight_is_refused(tmp_path: Path) -> None:
     """An example of unknown weight made every value 0; a weight that another file gives is known."""
     (tmp_path / "m.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,\n")
-    with pytest.raises(InputError, match=r"m\.csv, column 'w': the id 'b' has no weight"):
+    with pytest.raises(InputError, match=r"m\.csv, line 3, column 'w': the id 'b' has no weight"):
         evaluate(tmp_path, options=Options(weight="w", resamples=20))
     (tmp_path / "n.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n")
     results = evaluate(tmp_path, options=Options(weight="w", resamples=20))
