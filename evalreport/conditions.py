@@ -166,6 +166,21 @@ def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
         return ()
 
 
+def asks_an_audit(text: str, *, models: Iterable[str]) -> bool:
+    """Say whether a gate is about earlier runs, or counts what only an audit asks; not where it cannot be read.
+
+    Examples
+    --------
+    >>> [asks_an_audit(gate, models=["a"]) for gate in ("alarms < 1", "accepted <= a.f1", "a.f1 > 0.5", "n >= 10")]
+    [True, True, False, False]
+    """
+    try:
+        read = parse(text, models=models)
+    except UsageError:
+        return False  # it is refused when the gates are decided
+    return read.reference is not None or read.every_night or read.count != "n"
+
+
 def _subject(
     text: str, start: int, known: Sequence[str], counted: re.Pattern[str]
 ) -> tuple[tuple[Term, ...], Count, int]:

@@ -28,7 +28,7 @@ from evalreport.algorithms.learning_curves import (
 from evalreport.assembly import bands_found, metric_records
 from evalreport.comparisons.all_models import rank, variance_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records, few_passes
-from evalreport.comparisons.cautions import alike_in_tasks, cautions
+from evalreport.comparisons.cautions import alike_in_tasks, cautions, of_direction
 from evalreport.comparisons.cautions_of_tests import NOT_RANDOM, with_gold_checked
 from evalreport.comparisons.judges import judge_fields, judge_warnings
 from evalreport.comparisons.pairs import Comparison
@@ -251,7 +251,7 @@ def all_cautions(
     **found: Any,
 ) -> tuple[WarningRecord, ...]:
     """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""
-    raised = list(predictions.warnings)
+    raised = [*predictions.warnings, *of_direction(predictions, options)]
     for place, sample in enumerate(samples):
         raised += cautions(sample, family if place == 0 else (), options, **found)
         raised += few_passes(sample)

@@ -74,7 +74,7 @@ def _of_decomposition(records: Sequence[DecompositionRecord], design: str) -> It
         return
     squared = [r for r in records if r.loss in SQUARES_OF]
     if squared and all(r.noise is None for r in squared):
-        yield warning("noise_in_bias", level="info")
+        yield warning("noise_in_bias")
     apart = (r for r in records if r.noise is not None)
     below = tuple(dict.fromkeys(r.model for r in apart if r.bias < 0 or (r.bias_unbiased_high or 0) < 0))
     if below:

@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from evalreport import pipeline
 from evalreport.audit.connection import History
-from evalreport.audit.gates import judge, parse
+from evalreport.audit.gates import judge
 from evalreport.audit.kept_files import EARLIER, Recorded
+from evalreport.conditions import asks_an_audit
 from evalreport.config import AnyPath, Options, is_number, with_fields
 from evalreport.data import load
 from evalreport.data.aggregates import aggregate_below, aggregate_in, aggregated_again
@@ -405,12 +406,7 @@ def _about_earlier(content: JsonObject) -> str:
 
 
 def _of_audits(gate: str, content: JsonObject) -> bool:
-    """Say whether a gate is about earlier runs, or counts what only an audit asks."""
-    try:
-        read = parse(gate, models=content["models"])
-    except UsageError:
-        return False  # it is refused when the gates are decided
-    return read.reference is not None or read.every_night or read.count != "n"
+    return asks_an_audit(gate, models=content["models"])
 
 
 def _with_history(

@@ -22,7 +22,7 @@ from evalreport.cli.configuration import CONFIG_NAME, form_option
 from evalreport.cli.messages import progress_bar, say, tell, writable
 from evalreport.config import KEYS
 from evalreport.errors import InputError, OutputError, UsageError
-from evalreport.texts import Message
+from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
     from evalreport.comparisons.study_design import Answer
@@ -51,7 +51,7 @@ SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 
 @click.group("list")
 def list_command() -> None:
-    """List metrics, tests, intervals, curves."""
+    """List metrics, tests, intervals, curves, templates, warnings."""
 
 
 @list_command.command("metrics")
@@ -100,6 +100,19 @@ def list_templates() -> None:
     """
     for name in template_files():
         click.echo(name)
+
+
+@list_command.command("warnings")
+def list_warnings() -> None:
+    """List the warnings of a run.
+
+    Prints code, level and meaning. A warning with several levels has the first one as a rule.
+    """
+    from evalreport.records import levels_of
+
+    _print_rows(
+        (code, ", ".join(levels_of(code)), meaning) for code, meaning in sorted(group_of("meaning").items())
+    )
 
 
 def _print_rows(rows: Iterable[Sequence[str]]) -> None:

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -319,12 +320,15 @@ def check_command(
     """
     settings = begin(context, models, flags, config)
     from evalreport import data
+    from evalreport.comparisons.cautions import of_direction
 
     predictions = data.load(
         source_of(models, settings),
         options=settings.options,
         memory_limit=memory_bytes(settings.output.memory_limit),
     )
+    doubts = of_direction(predictions, settings.options)
+    predictions = replace(predictions, warnings=(*predictions.warnings, *doubts))
     survey = data.survey(predictions)
     if form == "json":
         _print_json(predictions, survey)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -12,14 +13,14 @@ from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import TESTS
 from evalreport.comparisons.test_selection import measured_of_few, measured_of_rare_errors
 from evalreport.config import Options
-from evalreport.data.predictions import Mask, ModelOutputs
+from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import Counts, margins_of
 from evalreport.engine.ranks import descending_order, running_weights
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.label_estimates import table_function
-from evalreport.metrics.registry import Quantity, definition, greater_is_better
+from evalreport.metrics.registry import METRICS, Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.records import ComparisonRecord, WarningRecord, warning
 from evalreport.results import DominanceRecord, OperatingPointRecord, ResultFields
@@ -135,11 +136,11 @@ def _of_test_set(sample: Sample) -> Iterator[WarningRecord]:
     if predictions.task == "binary" and predictions.y_true is not None:
         held = predictions.class_counts
         share = float(held[predictions.positive_code] / held.sum())
-        yield warning("prevalence_of_this_set", level="info", share=share)
+        yield warning("prevalence_of_this_set", share=share)
     if models > 1:
-        yield warning("overlap_is_no_test", level="info")
+        yield warning("overlap_is_no_test")
     if models >= MANY_MODELS:
-        yield warning("reused_test_set", level="info", models=models)
+        yield warning("reused_test_set", models=models)
 
 
 MOST_UNDEFINED = 0.05
@@ -211,7 +212,7 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.reason and not np.isnan(estimate.value) and estimate.metric.family != "contingency":
             about, why = (model, quantity.spelled), estimate.reason
-            yield warning("undefined_value", about=about, level="info", model=model, metric=about[1], why=why)
+            yield warning("undefined_value", about=about, model=model, metric=about[1], why=why)
         few = (
             estimate.trials is not None
             and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
@@ -350,9 +351,7 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
         if distinct == 1:
             yield warning("constant_scores", about=(model,), model=model)
         elif 1 - distinct / n > 0.1:
-            yield warning(
-                "tied_scores", about=(model,), level="info", model=model, examples=n, distinct=distinct
-            )
+            yield warning("tied_scores", about=(model,), model=model, examples=n, distinct=distinct)
     for (model, quantity), estimate in sample.estimates.items():
         if definition(quantity).is_auc and estimate.defined and _worse_than_uninformed(estimate):
             yield warning("worse_than_random", about=(model,), model=model)
@@ -406,16 +405,15 @@ def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[Warnin
         about = (comparison.a, comparison.b)
         n = comparison.pair.difference.n
         if b + c == 0:
-            yield warning("identical_answers", about=about, level="info", models=about, most=3 / n)
+            yield warning("identical_answers", about=about, models=about, most=3 / n)
         elif b + c < 5:
             yield warning("few_discordant", about=about, models=about, n=round(b + c))
     if len(family) > 1 and options.correction == "none":
-        yield warning("several_comparisons", "unadjusted", level="info", pairs=len(family))
+        yield warning("several_comparisons", "unadjusted", pairs=len(family))
     elif len(family) > 1:
         yield warning(
             "several_comparisons",
             "adjusted",
-            level="info",
             pairs=len(family),
             correction=Message(f"correction.{options.correction}"),
         )
@@ -455,6 +453,44 @@ MUCH_ALIKE = 0.1
 
 In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of such suites.
 """
+
+
+LOSSES = frozenset(("error", "loss"))
+"""Words for a loss that are no metric's name."""
+_OF_A_SEARCH = re.compile(r"^(mean_|split\d+_)?(test|val|train|validation)_")
+
+
+def of_direction(predictions: Predictions, options: Options) -> list[WarningRecord]:
+    """Warn of values that are ranked by the greatest while their column is named after a loss.
+
+    Parameters
+    ----------
+    predictions
+        Of outcomes or values; others have metrics with a direction of their own.
+    options
+        With ``--lower-is-better`` nothing is said.
+    """
+    if options.lower_is_better:
+        return []
+    return [
+        warning("named_like_a_loss", about=(header,), column=header, name=name)
+        for header in predictions.judged_in
+        if (name := _loss_in(header)) is not None
+    ]
+
+
+def _loss_in(header: str) -> str | None:
+    """Return the loss that a column is named after; None where it is no metric's name, or a score's.
+
+    Examples
+    --------
+    >>> _loss_in("test_RMSE"), _loss_in("error"), _loss_in("f1"), _loss_in("neg_log_loss")
+    ('RMSE', 'error', None, None)
+    """
+    name = _OF_A_SEARCH.sub("", header.strip().lower())
+    if name in METRICS and METRICS[name].greater_is_better is False:
+        return METRICS[name].label
+    return name if name in LOSSES else None
 
 
 def alike_in_tasks(sample: Sample) -> list[WarningRecord]:

@@ -25,11 +25,10 @@ from evalreport.metrics.estimate import Estimate, Floats, Indices
 from evalreport.metrics.registry import JUDGED, METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, Units, parts_by, units_of
-from evalreport.records import ComparisonRecord, GoldSamplingRecord, WarningRecord, warning
+from evalreport.records import ComparisonRecord, GoldSamplingRecord, Level, WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
 
 FEW_IN_FOLD = 30
-Level = Literal["info", "caution", "blocker"]
 FEW_REPLICATES = 30
 FEW_SEEDS = 5
 FEW_DATASETS = 6

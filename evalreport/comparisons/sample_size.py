@@ -124,6 +124,7 @@ def examples_needed(difference: Estimate, alpha: float) -> int | None:
 
 
 MOST_EXAMPLES = 10**12
+TOO_MANY = "this would take more than a trillion examples: ask for less"
 
 
 def _z(alpha: float, power: float) -> tuple[float, float]:
@@ -142,7 +143,7 @@ def _smallest(enough: Callable[[int], bool], least: int = 1) -> int:
     while not enough(high):
         high *= 2
         if high > MOST_EXAMPLES:
-            raise UsageError("this would take more than a trillion examples: ask for less")
+            raise UsageError(TOO_MANY)
     low = max(least - 1, high // 2)
     while high - low > 1:
         middle = (low + high) // 2
@@ -231,7 +232,10 @@ def _normal_size(difference: float, null: float, alternative: float, alpha: floa
     """Return n of the two-sided z test, given the standard deviations at the null and at the difference."""
     from statsmodels.stats.power import normal_sample_size_one_tail
 
-    n = normal_sample_size_one_tail(difference, power, alpha / 2, null, alternative)
+    with np.errstate(over="ignore"):
+        n = normal_sample_size_one_tail(difference, power, alpha / 2, null, alternative)
+    if not n <= MOST_EXAMPLES:
+        raise UsageError(TOO_MANY)
     # 868.0000000001 is 868, not 869.
     return math.ceil(round(float(n), 9))
 

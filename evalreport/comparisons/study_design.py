@@ -133,7 +133,7 @@ def _written(value: float | None, unit: str) -> str:
 RANGES: Mapping[str, tuple[float, float]] = {
     "half_width": (0, math.inf),
     "difference": (0, math.inf),
-    "examples": (1, math.inf),
+    "examples": (1, sample_size.MOST_EXAMPLES + 1),
     "against": (0, 1),
     "discordance": (0, math.nextafter(1, 2)),
     "sd": (0, math.inf),
@@ -168,6 +168,37 @@ def _check(question: Question) -> None:
         raise UsageError(f"expected must be at most two numbers in [0, 1], not {question.expected}")
 
 
+def _check_proportions(q: Question) -> None:
+    """Refuse what no proportion or AUC can differ by, and figures that an answer about them would leave unused.
+
+    Raises
+    ------
+    UsageError
+        With the option and the measure that it is about.
+    """
+    if q.power <= q.alpha:
+        raise UsageError(
+            f"--power {q.power:g}: a test at alpha {q.alpha:g} (1 - confidence, over the pairs) finds that much by"
+            " chance alone; state a greater power"
+        )
+    if q.layout == "folds" or q.measure == "mean":
+        return
+    what = "a proportion" if q.measure == "accuracy" else "an AUC"
+    instead = "if it is about a mean loss, say --measure mean and its --sd"
+    if q.half_width is not None and q.half_width >= 0.5:
+        raise UsageError(
+            f"--half-width {q.half_width:g}: {what} lies in [0, 1], so that of its interval is below 0.5; {instead}"
+        )
+    if q.measure == "accuracy" and q.difference is not None and q.difference >= 1:
+        raise UsageError(
+            f"--difference {q.difference:g}: a difference of two proportions lies between 0 and 1; {instead}"
+        )
+    if q.sd is not None:
+        raise UsageError(
+            f"--sd {q.sd:g}: the deviation of {what} follows from its expected value: leave it out; {instead}"
+        )
+
+
 def answers(question: Question) -> tuple[Answer, ...]:
     """Answer what was asked; without a question, show what usual numbers of examples can and cannot show.
 
@@ -181,6 +212,7 @@ def answers(question: Question) -> tuple[Answer, ...]:
     judges = question.judges or _assumed_judge(question)
     if judges:
         return tuple(_with_judge(question, judge) for judge in judges)
+    _check_proportions(question)
     found: list[Answer] = []
     if question.half_width is not None:
         found.append(_for_half_width(question, question.half_width))
@@ -331,7 +363,7 @@ def _for_means(q: Question, wanted: float) -> Answer:
 def _first_values(q: Question, wanted: float) -> Sequence[float]:
     if q.expected:
         return q.expected[:1]
-    return [p for p in USUAL_PROPORTIONS if p > wanted]
+    return [p for p in USUAL_PROPORTIONS if p > wanted] or [(1 + wanted) / 2]
 
 
 def _discordances(q: Question, difference: float) -> Iterator[tuple[Message, float]]:

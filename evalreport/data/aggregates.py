@@ -35,6 +35,7 @@ from evalreport.data.sources import (
 from evalreport.errors import InputError, InputErrors, UsageError, without_login
 from evalreport.files import Kind, content_of, publish
 from evalreport.records import InputRecord
+from evalreport.texts import quoted
 from evalreport.version import __version__
 
 if TYPE_CHECKING:
@@ -217,12 +218,32 @@ def aggregate_in(source: object) -> Path | None:
 
 
 def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
-    """Return the aggregate among the folders in one whose counts have one of some digests; None: there is none."""
-    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
-        with contextlib.suppress(InputError, KeyError, TypeError):
-            if _manifest(manifest.parent)["files"][COUNTS] in digests:
-                return manifest.parent
-    return None
+    """Return the aggregate among the folders in one whose counts have one of some digests; None: there is none.
+
+    Of several with the same counts it is the one whose sums of scores have the other digests.
+
+    Raises
+    ------
+    InputError
+        Several have the same files, and do not say that they were made of the same predictions in the same way.
+    """
+    found: dict[Path, dict[str, Any]] = {}
+    for path in sorted(folder.glob(f"*/{MANIFEST}")):
+        with contextlib.suppress(InputError, KeyError, TypeError, AttributeError):
+            manifest = _manifest(path.parent)
+            if manifest["files"][COUNTS] in digests:
+                found[path.parent] = manifest
+    exact = {one: own for one, own in found.items() if set(map(str, own["files"].values())) == set(digests)}
+    alike = exact or found
+    if any(own != next(iter(alike.values())) for own in alike.values()):
+        first = next(iter(alike))
+        raise InputError(
+            f"the aggregates {', '.join(map(quoted, (one.name for one in alike)))} hold the same counts",
+            file=str(folder),
+            expected="one aggregate with the recorded counts",
+            remedy=f"name the one that was run, for example --inputs {shlex.quote(str(first))}",
+        )
+    return next(iter(alike), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,12 +215,10 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
         names = tuple(sorted(differing))
         odd = (
             *odd,
-            warning(
-                "column_differs_between_attempts", level="info", about=names, n=len(names), columns=names
-            ),
+            warning("column_differs_between_attempts", about=names, n=len(names), columns=names),
         )
     if least < most:
-        odd = (*odd, warning("unlike_attempts", level="info", least=least, most=most))
+        odd = (*odd, warning("unlike_attempts", least=least, most=most))
     return Answers(
         some_rows(replace(left, columns=without), kept),
         replace(parsed, outcome=mean[place], gold=gold),

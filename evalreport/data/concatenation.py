@@ -170,6 +170,12 @@ def as_metadata(rows: Rows, column: str) -> Rows:
     return replace(rows, columns=columns, metadata={**own, **rows.metadata})
 
 
+def headers_of(rows: Rows, column: str | None) -> tuple[str, ...]:
+    """Return how the files spell a standard column, each spelling once, in order."""
+    headers = (table.roles.columns.get(column) for table in rows.tables) if column is not None else ()
+    return tuple(sorted({header.strip() for header in headers if header is not None}))
+
+
 def first_of(names: Iterable[str], most: int) -> str:
     """Return the first names as messages list them, and dots where there are more."""
     every = list(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -34,10 +34,12 @@ from evalreport.data.concatenation import (
     place_of,
     positions,
     refuse_where,
+    whence,
 )
 from evalreport.data.ids import code_ids, told_apart
 from evalreport.data.outputs import label_numbers
 from evalreport.data.predictions import TASK, Arrow, Column, Indices, Mask, ModelOutputs, Values, flags
+from evalreport.data.selection import marked_as_test
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.data.task import FoundTask
 from evalreport.errors import InputError, UsageError
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 PARTS = ("test", "train", "validation")
 A_WEIGHT = "a finite number (a weight: 0 or more)"
 """What messages expect."""
+FILL_IN = "fill in the cell, or leave the example out for every model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,9 @@ def covariates(
         if name not in metadata:
             warnings.append(warning("column_differs_between_models", about=(name,), column=name))
     _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
+    if options.weight in metadata and not any(_PARTIAL & columns.keys() for columns in own):
+        empty = _tested(keys, alignment.rows.shape[1]) & ~_given(metadata[options.weight])
+        _refuse_empty_weight(rows, alignment, options.weight, np.flatnonzero(empty))
     if options.weight in metadata and not (metadata[options.weight].values > 0).any():
         raise InputError(
             "every example weighs 0",
@@ -101,6 +107,40 @@ def covariates(
         for model, columns in zip(models, own, strict=True)
     )
     return Described(keys, metadata, owners, tuple(warnings))
+
+
+_PARTIAL = frozenset(("part", "inbag", "inner_fold", "replicate"))
+"""Columns that say which rows are not analysed, and so need no weight."""
+
+
+def _tested(keys: Mapping[str, Column], n: int) -> Mask:
+    """Return which cells are analysed on any test set: none of the training, of validation or in the bag."""
+    tested = np.ones(n, dtype=np.bool_)
+    if "part" in keys:
+        tested &= marked_as_test(keys["part"])
+    if "inbag" in keys:
+        tested &= ~(keys["inbag"].values > 0)
+        tested &= "replicate" not in keys or keys["replicate"].values >= 0
+    if "inner_fold" in keys:
+        tested &= keys["inner_fold"].values < 0
+    return tested
+
+
+def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: Indices) -> None:
+    """Refuse the first example without a weight where a file of predictions has the column, by its line.
+
+    The true values may have it instead; their lines are not known here, and the example is refused later.
+    """
+    for index in alignment.rows:
+        found = index[cells][index[cells] >= 0]
+        if not len(found):
+            continue
+        row = int(found.min())
+        if column in {name.strip() for name in whence(rows, row)[0].read.names}:
+            counted = rows.times is not None
+            whose = "a line" if counted or rows.ids is None else f"the id {rows.quoted_id(row)}"
+            problem = f"{whose} has no weight"
+            raise fault(rows, row, column, problem, expected=A_WEIGHT, remedy=FILL_IN, count=len(found))
 
 
 def _place(
@@ -170,7 +210,7 @@ def no_weight(column: str, whose: str, *, file: str | None = None) -> InputError
         file=file,
         column=column,
         expected=A_WEIGHT,
-        remedy="fill in the cell, or leave the example out for every model",
+        remedy=FILL_IN,
     )
 
 

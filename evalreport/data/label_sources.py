@@ -31,7 +31,7 @@ from evalreport.data.counts import ANSWERS
 from evalreport.data.joined_files import A_WEIGHT
 from evalreport.data.reading import MOST_TEXTS, empty_file
 from evalreport.data.slicing import read_slicing
-from evalreport.data.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
+from evalreport.data.task import A_LABEL, MOST_SPELLINGS, MOST_WHOLE_CLASSES, NO_LABEL, is_nan
 from evalreport.errors import InputError, UsageError
 from evalreport.registry import unknown_name
 from evalreport.texts import quoted
@@ -353,6 +353,14 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
     if kind.is_float():
         spelled = [None if text is None or math.isnan(float(text)) else text for text in spelled]
     given = {own: text for own, text in zip(array.to_pylist(), spelled, strict=True) if text is not None}
+    if is_label and (wrong := next(filter(is_nan, given.values()), None)) is not None:
+        raise InputError(
+            f"{quoted(wrong)} is no label",
+            file=one.source.name,
+            column=header,
+            expected=A_LABEL,
+            remedy=NO_LABEL,
+        )
     return _as_weights(given, name=one.source.name, header=header) if option == "weight" else given
 
 

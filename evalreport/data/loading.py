@@ -16,7 +16,7 @@ from evalreport.config import Options, Task
 from evalreport.data.aggregates import aggregate_in, counted_frames, counts_of, opened
 from evalreport.data.alignment import Alignment, align
 from evalreport.data.attempts import Answers, settle_attempts
-from evalreport.data.concatenation import Rows, Table, gather
+from evalreport.data.concatenation import Rows, Table, gather, headers_of
 from evalreport.data.counts import counts_found, distinct, refuse_options, rows_of_counts, with_scores
 from evalreport.data.design import find_design, with_seeds_as_repeats
 from evalreport.data.formats import read_file
@@ -132,6 +132,7 @@ def _loaded(
         positive=task.positive,
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
+        judged_in=headers_of(rows, {"outcome": "outcome", "scores": "value"}.get(task.task)),
         multiplicity=None if rows.times is None else rows.times[alignment.rows[0]],
         inputs=inputs,
         found=(
@@ -378,7 +379,7 @@ def leaks(predictions: Predictions) -> Iterator[WarningRecord]:
         return
     first = int(np.flatnonzero(tested & np.isin(fit.ravel(), both))[0])
     example = str(predictions.ids[int(predictions.example[first])])
-    yield warning("trained_on_test", level="blocker", n=len(both), example=example)
+    yield warning("trained_on_test", n=len(both), example=example)
 
 
 def _tested(predictions: Predictions) -> Mask:

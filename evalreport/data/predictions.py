@@ -155,6 +155,8 @@ class Predictions:
         no examples. None: one.
     scores
         Sums of the scores of a table of counts that an engine made; None where there are none.
+    judged_in
+        The headers of the columns of outcomes or values, as the files spell them; none of other tasks.
     found, warnings
         What was found and is to be said; what was odd but not fatal.
     """
@@ -172,6 +174,7 @@ class Predictions:
     metadata: Mapping[str, Column] = field(default_factory=dict)
     multiplicity: Indices | None = None
     scores: ScoreSums | None = None
+    judged_in: tuple[str, ...] = ()
     inputs: tuple[InputRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()

@@ -78,8 +78,9 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
         Where an array of probabilities has more or fewer columns than there are true labels, or a table has no other
         prediction than a column that cannot be taken for one.
     """
+    like_counts = _like_counts(tables, options)
     if any({"outcome", "value"} & set(table.roles.columns) for table in tables):
-        return Named(list(tables), (), ())
+        return Named(list(tables), (), like_counts)
     labels = _labels([*tables, *([truth] if truth is not None else [])])
     errors: list[InputError] = []
     named: list[Table] = []
@@ -97,7 +98,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     refuse_all(errors)
     guesses = _guesses(tables, named)
     found += [FoundRecord(what="probabilities", value=w.about[0], why=Message("found.lone")) for w in guesses]
-    return Named(named, tuple(dict.fromkeys(found)), (*guesses, *warnings))
+    return Named(named, tuple(dict.fromkeys(found)), (*like_counts, *guesses, *warnings))
 
 
 def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecord]:
@@ -112,7 +113,6 @@ def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecor
         warning(
             "guessed_probability",
             about=(header,),
-            level="info",
             column=header,
             label=label,
             files=tuple(files[:5]),
@@ -243,6 +243,26 @@ def _meant(label: str, spelled: Mapping[str, str]) -> str | None:
         if rest in spelled:
             return spelled[rest]
     return _without_decimals(plain, spelled)
+
+
+def _like_counts(tables: Sequence[Table], options: Options) -> tuple[WarningRecord, ...]:
+    """Say which tables look like counts of one model, though each of their lines is read as one example.
+
+    They have a column ``count`` of whole numbers that no option names, predictions, and no id.
+    """
+    if "count" in (options.weight, options.cluster, options.same_input, *options.slices):
+        return ()
+    found = []
+    for table in tables:
+        roles = table.roles
+        header = next((name for name in roles.metadata if name.strip() == "count"), None)
+        if header is None or {"id", "value"} & set(roles.columns):
+            continue
+        values = dictionary_numbers(combined(table.read.arrays[header]))
+        whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
+        if len(values) and whole.all() and (values != 1).any():
+            found.append(_not_taken(table, (header,), "counts", "y_pred.<model>"))
+    return tuple(found)
 
 
 def _renamed(labels: Sequence[str | None]) -> str:

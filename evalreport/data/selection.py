@@ -59,12 +59,7 @@ def test_rows(predictions: Predictions) -> Predictions:
     if keep.all():
         return predictions
     if not keep.any():
-        raise InputError(
-            "every row is a training row",
-            column="part" if part is not None else "inbag",
-            expected="predictions of examples that the model was not trained on",
-            remedy="add test predictions (part = test, or inbag = 0)",
-        )
+        raise _no_test_row(predictions)
     kept = FoundRecord(
         what="rows",
         value=Message("found.test_rows.value", n=int(keep.sum()), total=predictions.n),
@@ -75,6 +70,38 @@ def test_rows(predictions: Predictions) -> Predictions:
 
 # A name that begins with "test" is no test.
 test_rows.__test__ = False  # type: ignore[attr-defined]
+
+
+_OF_PARTS = {
+    "train": (
+        "a training row (part = train)",
+        "criteria of training rows (aic, bic, mdl, vc_bound) are shown beside a metric of test rows, never alone",
+    ),
+    "validation": (
+        "a validation row (part = validation)",
+        "if these are the examples to compare models on, write part = test in the validation rows",
+    ),
+}
+
+
+def _no_test_row(predictions: Predictions) -> InputError:
+    """Say of which parts the rows are, none of which is the test, and what to do."""
+    expected = "predictions of examples that the model was not trained on"
+    part = predictions.keys.get("part")
+    if part is None or part.categories is None or marked_as_test(part).any():
+        return InputError(
+            "every row is in the bag",
+            column="inbag",
+            expected=expected,
+            remedy="add predictions of examples that are out of the bag (inbag = 0)",
+        )
+    held = sorted({part.categories[code] for code in np.unique(part.values)})
+    return InputError(
+        f"every row is {' or '.join(_OF_PARTS[name][0] for name in held)}",
+        column="part",
+        expected=expected,
+        remedy="; ".join(["add test predictions (part = test)", *(_OF_PARTS[name][1] for name in held)]),
+    )
 
 
 def marked_as_test(part: Column) -> Mask:

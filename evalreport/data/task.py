@@ -46,6 +46,11 @@ POSITIVE_PAIRS = (
     ("neg", "pos"),
 )
 """Pairs of labels (negative, positive) whose positive class needs no guess, in any case of letters."""
+A_LABEL = "a label; an empty cell where there is none"
+NO_LABEL = (
+    "leave the cell empty if the label is missing (--missing says what becomes of it); write the label in other words"
+    " if it is the name of a class"
+)
 _NO_FINITE_NUMBER = re.compile(
     r"[+-]?(nan|inf|infinity|na|n/a|none|null|\d{1,3}(,\d{3})+(\.\d*)?)", re.IGNORECASE
 )
@@ -240,6 +245,7 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
     array = rows.labels(column)
     if array is None:
         refuse_no_number(rows, "truth", wrong)
+    otherwise = "" if all(map(is_nan, wrong)) else "; if these are labels, pass --task multiclass"
     hits = _rows_with(array, wrong)
     if not len(hits):
         refuse_no_number(rows, "truth", wrong)
@@ -249,9 +255,33 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
         column,
         f"{quoted(array[int(hits[0])].as_py())} is not a finite number",
         expected="a finite number with a decimal point and without thousands separators, as in the other rows",
-        remedy="correct the value, or remove the row; if these are labels, pass --task multiclass",
+        remedy=f"correct the value, or remove the row{otherwise}",
         count=len(hits),
     )
+
+
+def _refuse_nan(rows: Rows) -> None:
+    """Refuse the text ``nan`` as a label: programs write what is missing so, and it would count as a class."""
+    for column in ("y_true", "truth", "y_pred"):
+        array = rows.labels(column)
+        if array is None:
+            continue
+        hits = _rows_with(array, [text for text in array.dictionary.to_pylist() if is_nan(text)])
+        if len(hits):
+            raise fault(
+                rows,
+                int(hits[0]),
+                column,
+                f"{quoted(array[int(hits[0])].as_py())} is no label",
+                expected=A_LABEL,
+                remedy=NO_LABEL,
+                count=len(hits),
+            )
+
+
+def is_nan(text: str) -> bool:
+    """Say whether a label is the text that programs write for a number that is none."""
+    return text.strip().lower() == "nan"
 
 
 def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
@@ -262,6 +292,7 @@ def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
 
 
 def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
+    _refuse_nan(rows)
     _refuse_numbers_for_text(rows)
     distinct = _distinct(rows, "y_true", "truth", "y_pred")
     if len(distinct) > MOST_SPELLINGS:
@@ -302,6 +333,7 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
 
 
 def _clustering(rows: Rows, why: Message) -> FoundTask:
+    _refuse_nan(rows)
     truth, said = (_distinct(rows, *columns).to_pylist() for columns in (("y_true", "truth"), ("y_pred",)))
     spelling = one_spelling([*truth, *said])
     n_true, n_said = (len({spelling[label] for label in labels}) for labels in (truth, said))
@@ -314,7 +346,7 @@ def _clustering(rows: Rows, why: Message) -> FoundTask:
             FoundRecord(what="task", value="clustering", why=why),
             FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
         ),
-        warnings=(warning("clustering_bootstrap", level="info"),),
+        warnings=(warning("clustering_bootstrap"),),
     )
 
 

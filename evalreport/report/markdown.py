@@ -178,6 +178,10 @@ class Line:
     p: str
 
 
+ELEMENT = re.compile(r"<[A-Za-z/!?]")
+"""What HTML takes for the beginning of an element or a comment; `a < 1` is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verbatim:
     """A text to be copied as it stands: an indented line, in which Markdown reads no mark and from which none leads."""
@@ -186,7 +190,7 @@ class Verbatim:
 
     def __str__(self) -> str:
         # Whoever reads the file as HTML, without its Markdown, must not find an element either.
-        return str(escaped(self.text)) if "<" in self.text else "    " + visible(self.text)
+        return str(escaped(self.text)) if ELEMENT.search(self.text) else "    " + visible(self.text)
 
 
 def summary_markdown(view: View, *, title: str | None = None, templates: Path | None = None) -> str:

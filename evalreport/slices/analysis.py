@@ -53,7 +53,7 @@ def slice_warnings(
         if len(division.values) == 1:
             value = division.values[0]
             about = (division.column,)
-            yield warning("one_slice", about=about, level="info", value=value, column=division.column)
+            yield warning("one_slice", about=about, value=value, column=division.column)
         else:
             yield from _small(division, [s for s in sides if s.name.column == division.column])
 

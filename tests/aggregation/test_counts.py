@@ -299,6 +299,13 @@ def test_a_slice_of_which_models_differ_is_refused(frames: dict[str, pd.DataFram
     assert counts_of(tmp_path, Options())[0].table["y_pred.forest"]
 
 
+def test_the_text_nan_is_no_label_of_counts(tmp_path: Path) -> None:
+    """As a run refuses it: the counts would have a class of that name."""
+    write(tmp_path, id=["a", "b"], y_true=["cat", "nan"], y_pred=["cat", "dog"])
+    with pytest.raises(InputError, match="column 'y_true': 'nan' is no label"):
+        counts_of(tmp_path, Options())
+
+
 def write(folder: Path, **columns: list[object]) -> Path:
     """Write one model."""
     pq.write_table(pa.table(columns), folder / "tree.parquet")

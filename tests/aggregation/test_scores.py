@@ -251,6 +251,33 @@ def test_verify_goes_back_to_the_files_where_they_are(
     assert "the counts follow from the files that they were made of" in capsys.readouterr().out
 
 
+def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_counts(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sums of scores tell which it was; where all files are the same, made of others, it must be named."""
+    shutil.copytree(folder, tmp_path / "all")
+    shutil.copytree(folder / "models", tmp_path / "other")
+    frame = pd.read_parquet(tmp_path / "other/a.parquet")
+    p = frame["p_1"]  # the same labels by the same threshold, of other probabilities
+    other = frame.assign(p_1=np.where(p >= 0.5, 0.5 + (p - 0.5) / 2, p / 2))
+    other.to_parquet(tmp_path / "other/a.parquet")
+    er.aggregate(tmp_path / "other", output=tmp_path / "all/a-first", slices="sex")
+    counts = [(tmp_path / "all" / name / "counts.parquet").read_bytes() for name in ("a-first", "sums")]
+    assert counts[0] == counts[1]
+    words = ["--metric", "roc_auc", "--resamples", "20", "-f", "json", "-q", "-o", str(tmp_path / "out")]
+    assert main(["run", str(tmp_path / "all/sums"), *words]) == 0
+    verify = ["verify", str(tmp_path / "out"), "--inputs"]
+    assert main([*verify, str(tmp_path / "all")]) == 0
+    shutil.copytree(tmp_path / "all/sums", tmp_path / "all/sums-copied")
+    assert main([*verify, str(tmp_path / "all")]) == 0
+    manifest = tmp_path / "all/sums-copied/aggregate.json"
+    manifest.write_text(manifest.read_text().replace("a.parquet", "z.parquet"))
+    capsys.readouterr()
+    assert main([*verify, str(tmp_path / "all")]) == 2
+    assert "'sums', 'sums-copied' hold the same counts" in " ".join(capsys.readouterr().err.split())
+    assert main([*verify, str(tmp_path / "all/sums")]) == 0
+
+
 def test_verify_finds_counts_of_other_files(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

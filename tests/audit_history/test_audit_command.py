@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -243,3 +244,30 @@ def test_an_interrupt_before_the_report_says_that_no_run_was_recorded(tmp_path, 
         capsys.readouterr().err.splitlines()[-1] == "interrupted; no report was written and no run recorded"
     )
     assert runs(open_history(URL)) == []
+
+
+@pytest.mark.parametrize(
+    "gate", ["alarms < 1", "accepted - 0.1 <= forest.accuracy", "forest.accuracy >= 0.2 every night", "n > 5"]
+)
+def test_the_command_of_a_summary_works_when_it_is_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gate: str
+) -> None:
+    """An indented line, which Markdown shows as code: an audit where a gate asks for one, with < as it was typed."""
+    monkeypatch.chdir(tmp_path)
+    folder = write(Path("preds"), share(60, 100))
+    url = "sqlite:///audits.db"
+    words = ["--history", url, "-m", "accuracy", "--resamples", "50", "-f", "md,json", "-q"]
+    assert main(["audit", str(folder), *words, "--gate", gate]) == 0
+    before, line, after = Path("evalreport-out/summary.md").read_text().partition("\n\n    evalreport ")
+    assert before.endswith("Command:")
+    pasted = line.strip() + " " + after.partition("\n\n")[0]
+    assert pasted.startswith(
+        "evalreport run MODELS" if gate == "n > 5" else "evalreport audit MODELS --history URL"
+    )
+    typed = shlex.split(pasted.replace("MODELS", str(folder)).replace("URL", url))
+    assert main([*typed[1:], "-o", "again", "-f", "json", "-q"]) == 0
+    first, again = (
+        json.loads(Path(name, "results.json").read_text()) for name in ("evalreport-out", "again")
+    )
+    assert first["signature"] == again["signature"]
+    assert [row["gate"] for row in again["gates"]] == [gate]

@@ -24,6 +24,18 @@ def test_every_entry_stands_on_one_line_with_its_label_and_summary(run, words, r
         assert rows[name][-1] == entry.summary
 
 
+def test_warnings_have_a_code_levels_and_a_meaning(run):
+    """The first level is the usual one; a warning that is named nowhere else is a caution."""
+    outcome = run("list", "warnings")
+    assert outcome.code == 0
+    rows = {line.split("\t")[0]: line.split("\t")[1:] for line in outcome.out.splitlines()}
+    assert rows["few_examples"] == ["caution", "There are fewer than 30 examples."]
+    assert rows["trained_on_test"][0] == "blocker"
+    assert rows["several_comparisons"][0] == "info"
+    assert rows["gold_not_random"][0] == "blocker, caution, info"
+    assert all(len(row) == 2 and row[1].endswith(".") for row in rows.values())
+
+
 def test_a_metric_names_its_tasks_and_recommended_interval(run):
     """ROC AUC is for two classes; what leads is the first of its intervals."""
     row = next(

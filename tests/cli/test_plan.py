@@ -99,6 +99,15 @@ def test_results_with_attempts_say_what_to_ask(run, tmp_path):
         (("--difference", "-1"), "--difference"),
         (("--power", "1"), "--power"),
         (("--half-width", "nan"), "half-width"),
+        (("--difference", "2"), "--difference 2: a difference of two proportions lies between 0 and 1"),
+        (("--difference", "1", "--layout", "independent"), "lies between 0 and 1"),
+        (("--difference", "1.5", "--layout", "one", "--against", "0.5"), "lies between 0 and 1"),
+        (("--half-width", "0.5"), "--half-width 0.5: a proportion lies in [0, 1]"),
+        (("--half-width", "2", "--measure", "auc"), "--half-width 2: an AUC lies in [0, 1]"),
+        (("--difference", "0.1", "--sd", "0.3"), "--measure mean"),
+        (("--difference", "0.1", "--power", "0.05"), "--power 0.05"),
+        (("--difference", "1e-300"), "more than a trillion"),
+        (("-n", str(10**13)), "examples must lie between 1 and 1e+12"),
     ],
 )
 def test_bad_plans_end_with_2_and_one_message(run, words: tuple[str, ...], said: str):
@@ -108,3 +117,19 @@ def test_bad_plans_end_with_2_and_one_message(run, words: tuple[str, ...], said:
     assert said in done.err
     assert "Traceback" not in done.err
     assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--difference", "2", "--measure", "mean", "--sd", "1"),
+        ("--difference", "2", "--layout", "folds", "--sd", "0.1"),
+        ("--half-width", "2", "--between", "1", "--within", "1"),
+        ("--difference", "0.97", "--layout", "independent"),
+    ],
+)
+def test_what_is_no_proportion_may_be_greater_than_one(run, words: tuple[str, ...]):
+    """Mean losses and fold differences have any size; a difference above every usual proportion has an answer too."""
+    answer = json.loads(run("plan", *words, "-f", "json").out)["answers"][0]
+    assert answer["rows"]
+    assert all(row["answer"] > 0 for row in answer["rows"])

@@ -344,7 +344,7 @@ def test_bad_counts_are_one_message(tmp_path: Path, was: str, now: str, said: st
     ("cell", "said"),
     [
         ("-1", r"line 3, column 'site': '-1' is not a finite number"),
-        ("", r"counts\.csv, column 'site': a line has no weight"),
+        ("", r"counts\.csv, line 3, column 'site': a line has no weight"),
     ],
 )
 def test_a_line_without_a_weight_is_refused(tmp_path: Path, cell: str, said: str) -> None:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalreport.config import Options, Task
 from evalreport.data import Predictions, load
 from evalreport.errors import InputError
 
@@ -203,6 +204,17 @@ def test_null_is_empty_and_nan_is_not(tmp_path: Path) -> None:
     pq.write_table(pa.table(table | {"score": [1.0, float("nan")]}), tmp_path / "m.parquet")
     with pytest.raises(InputError, match="'nan' is not a finite number"):
         load(tmp_path / "m.parquet")
+
+
+@pytest.mark.parametrize("task", [None, "multiclass", "clustering"])
+def test_the_text_nan_is_no_class_of_a_parquet_file(tmp_path: Path, task: Task | None) -> None:
+    """Among text labels the text nan is refused in any format, whatever task is asked for; null is empty."""
+    table = {"id": ["a", "b", "c"], "y_true": ["cat", "dog", "dog"], "y_pred": ["cat", "dog", "nan"]}
+    pq.write_table(pa.table(table), tmp_path / "m.parquet")
+    with pytest.raises(InputError, match="row 3: 'nan' is no label.*leave the cell empty"):
+        load(tmp_path / "m.parquet", options=Options(task=task))
+    pq.write_table(pa.table(table | {"y_pred": ["cat", "dog", None]}), tmp_path / "m.parquet")
+    assert len(load(tmp_path / "m.parquet", options=Options(task=task, missing="drop")).ids) == 2
 
 
 def test_dictionary_columns_are_read(tmp_path: Path, content: Content) -> None:

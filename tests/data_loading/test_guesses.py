@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -90,6 +91,29 @@ def test_other_columns_are_not_taken_for_probabilities(loaded: Loaded) -> None:
         predictions = loaded(content)
         assert not {"look_alike_column", "guessed_probability"} & {w.code for w in predictions.warnings}
         assert predictions.metadata
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "doubted"),
+    [
+        ("count,y_true,y_pred\n10,1,1\n5,0,1\n", {}, True),
+        ("count,y_true,p_1\n10,1,.5\n5,0,.25\n", {}, True),
+        ("count,outcome\n10,1\n5,0\n", {}, True),
+        ("count,country,y_true,y_pred\n10,a,1,1\n5,b,0,1\n", {"slices": ("country",)}, True),
+        ("id,count,y_true,y_pred\na,10,1,1\nb,5,0,1\n", {}, False),
+        ("count,y_true,y_pred\n1,1,1\n1,0,1\n", {}, False),
+        ("count,y_true,y_pred\n1.5,1,1\n2,0,1\n", {}, False),
+        ("count,y_true,y_pred\n10,1,1\n5,0,1\n", {"weight": "count"}, False),
+        ("dataset,count,value\na,10,.5\nb,5,.25\n", {}, False),
+    ],
+)
+def test_counts_of_one_model_are_not_read_as_rows_without_a_word(
+    loaded: Loaded, content: str, options: dict[str, Any], doubted: bool
+) -> None:
+    """A whole count beside predictions without an id is named with what a table of counts has."""
+    found = [w for w in loaded(content, **options).warnings if w.code == "look_alike_column"]
+    assert [(w.about, w.level) for w in found] == ([(("count",), "caution")] if doubted else [])
+    assert all("y_pred.<model>" in str(w.text) for w in found)
 
 
 def test_a_look_alike_alone_is_refused_with_its_name(refused: Callable[..., InputError]) -> None:

@@ -215,6 +215,30 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "'nan' is not a finite",
         "correct",
     ),
+    "y_true nan among texts": (
+        "m.csv",
+        "id,y_true,y_pred\na,cat,cat\nb,nan,dog\n",
+        3,
+        "y_true",
+        "'nan' is no label",
+        "leave the cell empty",
+    ),
+    "y_pred NaN among texts": (
+        "m.csv",
+        "id,y_true,y_pred\na,cat,cat\nb,dog,NaN\n",
+        3,
+        "y_pred",
+        "'NaN' is no label",
+        "leave the cell empty",
+    ),
+    "nan among texts of jsonl": (
+        "m.jsonl",
+        '{"id":"a","y_true":"cat","y_pred":"cat"}\n{"id":"b","y_true":"dog","y_pred":"nan"}\n',
+        2,
+        "y_pred",
+        "'nan' is no label",
+        "leave the cell empty",
+    ),
     "y_true text among decimals": (
         "m.csv",
         "id,y_true,y_pred\na,1.5,1\nb,2.5,1\nc,n.a.,1\n",
@@ -449,7 +473,7 @@ def test_a_negative_weight_is_refused(refused: Callable[..., InputError]) -> Non
 def test_an_empty_weight_is_refused(tmp_path: Path) -> None:
     """An example of unknown weight made every value 0; a weight that another file gives is known."""
     (tmp_path / "m.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,\n")
-    with pytest.raises(InputError, match=r"m\.csv, column 'w': the id 'b' has no weight"):
+    with pytest.raises(InputError, match=r"m\.csv, line 3, column 'w': the id 'b' has no weight"):
         evaluate(tmp_path, options=Options(weight="w", resamples=20))
     (tmp_path / "n.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n")
     results = evaluate(tmp_path, options=Options(weight="w", resamples=20))

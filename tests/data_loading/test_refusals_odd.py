@@ -17,6 +17,7 @@ import evalreport
 from evalreport.config import Options
 from evalreport.data import Predictions, load
 from evalreport.errors import InputError, UsageError
+from evalreport.pipeline import evaluate
 
 from .conftest import Write
 
@@ -181,3 +182,23 @@ def test_folds_that_leave_nothing_to_train_on_have_no_ratio(write: Write) -> Non
     """Found by the fuzzer: one fold a seed, so that every example of it is tested; numpy warned of a division by 0."""
     path = write("m.csv", "id,y_true,y_pred,fold,seed\na,0,0,0,0\na,0,0,1,1\n")
     assert evalreport.evaluate(path, resamples=20).n == 1
+
+
+def test_rows_that_are_not_analysed_need_no_weight(
+    refused: Callable[..., InputError], tmp_path: Path
+) -> None:
+    """The line that is named is that of a test row; of a training row the weight may be empty."""
+    rows = "id,part,y_true,y_pred,w\na,train,1,1,\nb,test,0,1,1\nc,test,1,1,"
+    error = refused("m.csv", f"{rows}\n", weight="w")
+    assert (error.line, error.column) == (4, "w")
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "whole/m.csv").write_text(f"{rows}2\n")
+    assert load(tmp_path / "whole", options=Options(weight="w")).n == 3
+
+
+def test_a_weight_that_is_empty_beside_the_truth_is_refused(tmp_path: Path) -> None:
+    """The line is then not known, and the example is named."""
+    (tmp_path / "m.csv").write_text("id,y_pred\na,1\nb,1\n")
+    (tmp_path / "truth.csv").write_text("id,y_true,w\na,1,1\nb,0,\n")
+    with pytest.raises(InputError, match="column 'w': the id 'b' has no weight"):
+        evaluate(tmp_path, options=Options(weight="w", resamples=20))

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from evalreport.records import LEVELS
+from evalreport.texts import group_of
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "warnings.md"
 
@@ -36,6 +39,12 @@ def test_every_code_has_a_heading_and_every_heading_a_code():
     headings = re.findall(r"^### `(\w+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(headings) == len(set(headings))
     assert set(headings) == set(emitted())
+
+
+def test_every_code_has_a_meaning_and_levels_are_of_codes():
+    """`evalreport list warnings` names exactly the codes that the package can give; no level is of another."""
+    assert group_of("meaning").keys() == set(emitted())
+    assert LEVELS.keys() <= set(emitted())
 
 
 def test_every_entry_says_something():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import evalreport
+from evalreport.cli import main
 from evalreport.errors import UsageError
 
 from .sources import labels, outcomes, row, run, values
@@ -62,3 +66,31 @@ def test_simultaneous_is_said_of_several_pairs_only() -> None:
         "holm": [v.text for v in run(labels(truth, **said), metrics=("accuracy",)).verdicts],
     }
     assert [any("simultaneous" in text for text in texts[name]) for name in texts] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("column", "lower", "doubted"),
+    [
+        ("rmse", False, True),
+        ("Test_Log_Loss", False, True),
+        ("error_rate", False, True),
+        ("loss", False, True),
+        ("rmse", True, False),
+        ("f1_macro", False, False),
+        ("value", False, False),
+        ("neg_log_loss", False, False),
+    ],
+)
+def test_values_named_after_a_loss_are_not_ranked_by_the_greatest_in_silence(
+    tmp_path: Path, column: str, lower: bool, doubted: bool
+) -> None:
+    """A column that has a loss's name is cautioned of, by the registry's direction, unless the user gave one."""
+    rows = [f"d{k},{model},{0.1 * k + (model == 'b')}" for k in range(6) for model in "ab"]
+    file = tmp_path / "scores.csv"
+    file.write_text("\n".join([f"dataset,model,{column}", *rows]) + "\n")
+    options = evalreport.Options(resamples=100, value=column, lower_is_better=lower)
+    results = evalreport.evaluate(file, options=options)
+    found = [w for w in results.warnings if w.code == "named_like_a_loss"]
+    assert [w.about for w in found] == ([(column,)] if doubted else [])
+    assert all(w.level == "caution" and "--lower-is-better" in str(w.text) for w in found)
+    assert main(["check", str(file), "--value", column, *(["--lower-is-better"] if lower else [])]) == 0

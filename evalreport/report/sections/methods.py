@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
 from evalreport import numbers
+from evalreport.conditions import asks_an_audit
 from evalreport.config import Options
 from evalreport.plots.lookups import true_counts
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
@@ -360,7 +360,6 @@ def _warnings(view: View) -> tuple[Warned, ...]:
     )
 
 
-EARLIER_RUN = re.compile(r"[<>=]\s*(accepted|last)\b|every\s+night\s*$")
 LISTS = ("metrics", "intervals", "tests", "slices", "gates")
 """Options whose flag is in the singular: it is given once for each."""
 
@@ -401,7 +400,7 @@ def describe_reproducibility(view: View) -> Reproducibility:
         for i in results.inputs
     )
     return Reproducibility(
-        command=command(results.options),
+        command=command(results.options, results.models),
         signature=results.signature,
         options=tuple(
             (key.replace("_", " "), _shown(value))
@@ -415,10 +414,10 @@ def describe_reproducibility(view: View) -> Reproducibility:
     )
 
 
-def command(options: Mapping[str, Any]) -> str:
+def command(options: Mapping[str, Any], models: Sequence[str]) -> str:
     """Write the command that gives these results: every option that differs from its default."""
-    # A gate about an earlier run is known to a history only.
-    audited = any(EARLIER_RUN.search(gate) for gate in options.get("gates") or ())
+    # What is about an earlier run is known to a history only.
+    audited = any(asks_an_audit(gate, models=models) for gate in options.get("gates") or ())
     words = ["evalreport audit MODELS --history URL" if audited else "evalreport run MODELS"]
     for field in fields(Options):
         value = options.get(field.name, field.default)
