@@ -278,6 +278,10 @@ class RankingRecord:
     letters: str
 
 
+CUT, STRETCHED = "cut at 0", "stretched to 0"
+"""How the method of a verdict's interval ends where the limits alone and the test say different things."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRecord:
     """What may be said of a seen from b on the primary metric.

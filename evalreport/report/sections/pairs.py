@@ -32,6 +32,7 @@ from evalreport.report.view import (
     comparison_between,
     difference_decimals,
     interval_of,
+    limits_at_zero,
     metric_decimals,
     pair_row,
     text_of,
@@ -173,6 +174,8 @@ def _notes(view: View) -> tuple[str, ...]:
             level=level_of_pairs(view.results),
         )
     ]
+    if at_zero := limits_at_zero(view.results.verdicts):
+        notes.append(at_zero)
     margin = view.results.options.get("margin")
     if margin is not None:
         notes.append(say("evidence.pairs_margin", margin=f"{margin:g}"))
