@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 from evalreport.numbers import MISSING, count, decimals_of, interval, number
 from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
-from evalreport.records import CUT, STRETCHED, ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
+from evalreport.records import (
+    CUT,
+    STRETCHED,
+    ComparisonRecord,
+    MetricRecord,
+    RankingRecord,
+    VerdictRecord,
+    WarningRecord,
+)
 from evalreport.report.naming import (
     MetricKey,
     find_key,
@@ -281,6 +289,11 @@ def margin_of(view: View) -> float | None:
     """Give the smallest difference that matters, where one was declared."""
     found = view.results.options.get("margin")
     return None if found is None else float(found)
+
+
+def n_cautions(warnings: Iterable[WarningRecord]) -> int:
+    """Count the warnings that limit how the figures may be read: the one number that every output gives."""
+    return sum(warning.level != "info" for warning in warnings)
 
 
 def is_cut(verdict: VerdictRecord) -> bool:

@@ -189,7 +189,9 @@ def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simula
     found = simulate(warnings=warnings)
     said = decision.describe(view_of(found))
     assert said.cautions == ("About the test.", "About the majority.")
-    assert said.more_cautions == 1
+    assert (
+        said.all_cautions == 4
+    )  # as many as the appendix has, those about models that are behind among them
     both = WarningRecord(
         code="constant_scores", text="About both.", about=(view_of(found).models[0].id, "tree")
     )

@@ -29,6 +29,7 @@ from evalreport.report.view import (
     Model,
     View,
     comparison_between,
+    n_cautions,
     over_tasks,
     overall_keys,
     ranked_words,
@@ -92,7 +93,7 @@ class Decision:
     gates: tuple[Gate, ...]
     passed: int
     cautions: tuple[str, ...]
-    more_cautions: int
+    all_cautions: int
     figure: Figure | None
     board: Leaderboard | None
     settle: str
@@ -109,6 +110,7 @@ def describe(view: View) -> Decision:
     passes = [gate for gate in gates if gate.outcome == "pass"]
     few = len(gates) <= MOST_PASSES
     figure = audit.describe_nights(view)
+    n_all = n_cautions(view.results.warnings)
     cautions = [] if changed is not None and not changed.alarm else _cautions(view)
     return Decision(
         headline=headline,
@@ -117,7 +119,7 @@ def describe(view: View) -> Decision:
         gates=tuple(gate for gate in gates if few or gate.outcome != "pass"),
         passed=0 if few else len(passes),
         cautions=tuple(cautions[:MOST_CAUTIONS]),
-        more_cautions=max(len(cautions) - MOST_CAUTIONS, 0),
+        all_cautions=n_all if cautions and n_all > len(cautions[:MOST_CAUTIONS]) else 0,
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
         settle=_settle(view) if changed is None or changed.alarm else "",
