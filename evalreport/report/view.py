@@ -315,6 +315,12 @@ def verdict_between(
     return lookups.verdict_between(view.results.verdicts if records is None else records, a, b)
 
 
+def unless_decided(view: View, finding: str, a: Model, b: Model) -> str:
+    """Add to a finding that sets two models side by side that their difference is not decided, where it is not."""
+    open_pair = verdict_word(view, a, b) in ("undecided", "non-inferior") and view.results.verdicts
+    return say("finding.undecided", finding=finding) if a is not b and open_pair else finding
+
+
 def verdict_word(view: View, a: Model, b: Model) -> str:
     """Give the kind of the verdict of a seen from b; undecided where there is none."""
     record = verdict_between(view, a.id, b.id)
