@@ -111,7 +111,11 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         key = "finds_all"
     elif len(rows) == 1 or max(found) == min(found):
         key = "one_finds" if len(rows) == 1 else "all_find"
-    of = "weight_of_" if weights_note(view) else ""
+    fits = not weights_note(view) and sum(totals) > view.results.n
+    if fits:  # an example is counted in several fits: shares say what counts would not
+        key += "_fits"
+        known["most_share"] = numbers.share(max(found), totals[0])
+    of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
     groups = (
         say(f"cases.{of}positives", n=n, label=label),
         say(f"cases.{of}negatives", n=numbers.count(totals[1])),
@@ -140,7 +144,8 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
             for count, t, p in mistakes[:3]
         )
         rows.append(_right_and_wrong(model, right, n, confused))
-    heading = _headed(view, _fewest_and_most(view, wrong, n, "err"))
+    fits = "_fits" if n > view.results.n and not weights_note(view) else ""
+    heading = _headed(view, _fewest_and_most(view, wrong, n, "err", fits))
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
     what = (
         "all_weights" if weights_note(view) else "all_predictions" if n > view.results.n else "all_examples"
@@ -206,11 +211,11 @@ def _right_and_wrong(model: Model, right: float, n: float, *further: str) -> Cas
     return Case(model, bar, None, (*counted, numbers.number(1000 * wrong / n, 1), *further))
 
 
-def _fewest_and_most(view: View, wrong: dict[Model, float], n: float, kind: str) -> str:
+def _fewest_and_most(view: View, wrong: dict[Model, float], n: float, kind: str, fits: str = "") -> str:
     """Say which model is wrong least often, and which most often."""
     best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
     fewest, most = (numbers.count(round(wrong[m], 6)) for m in (best, worst))
-    key = f"cases.{kind}_one" if best is worst else f"cases.{kind}"
+    key = f"cases.{kind}_one{fits}" if best is worst else f"cases.{kind}{fits}"
     found = say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
     return unless_decided(view, found, best, worst)
 

@@ -155,7 +155,8 @@ def describe(view: View) -> Leaderboard | None:
         *([] if second is None else [_panel_of(view, shown, second)]),
     )
     brackets = _brackets(view, shown) if view.results.baseline is None else []
-    at_zero = _at_zero(view, shown, reference, second)
+    at_zero = _at_zero(view, shown, reference, None)  # a terminal and summary.md show the first panel alone
+    drawn_at_zero = _at_zero(view, shown, reference, second)
     rows = tuple(_row(view, shown, i, others, brackets, reference) for i in range(len(shown)))
     return Leaderboard(
         title=_title(view, second),
@@ -169,7 +170,7 @@ def describe(view: View) -> Leaderboard | None:
         n_brackets=len(brackets),
         reference=reference,
         more=_more(view, shown, reference),
-        note=f"{_note(view, panels, reference, brackets=bool(brackets))} {at_zero}".strip(),
+        note=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
         at_zero=at_zero,
     )
 
