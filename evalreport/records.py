@@ -79,6 +79,8 @@ class MetricRecord:
     """Under weights Kish's effective number of examples."""
     clusters_effective: float | None = None
     """The effective number of clusters G* where examples of one are wholly alike."""
+    clusters: int | None = None
+    """How many clusters hold the ``n`` examples, where whole clusters are drawn."""
     trials: float | None = None
 
 

@@ -290,6 +290,8 @@ def _detectable(decision: Decision, pair: Pair, options: Options, decimals: int)
         if delta.judged is not None:
             size["gold"] = _rounded(max(round(needed * delta.judged.gold / delta.n), 1))
         units = "datasets" if delta.over_datasets else "examples" if delta.judged is None else "judged"
+        if units == "examples" and options.cluster is not None and delta.clusters:
+            units, needed = "clusters", math.ceil(needed * delta.clusters / delta.n)
         return Message(f"detectable.difference_and_{units}", **size, needed=_rounded(needed))
     if delta.agreement is not None:
         return Message("detectable.same_answers")

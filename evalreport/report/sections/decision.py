@@ -11,7 +11,7 @@ from evalreport import numbers
 from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
 from evalreport.records import GateRecord, VerdictRecord, WarningRecord
-from evalreport.report.naming import entry, find_key, listed
+from evalreport.report.naming import entry, find_key, listed, visible
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
     Conflict,
@@ -335,6 +335,12 @@ def about(view: View) -> str:
         parts = [say(f"decision.{which}", n=n, positives=numbers.count(positives), **known)]
     elif results.task == "multiclass":
         parts = [say("decision.of_classes", n=n, classes=len(results.classes))]
+    if parts and (clusters := _clusters(view)) is not None:
+        number, effective = clusters
+        shown = numbers.number(effective, 1)
+        key = "clusters" if shown == numbers.number(number, 1) else "clusters_effective"
+        column = visible(str(view.results.options["cluster"]))
+        parts[0] += ", " + say(f"decision.{key}", n=number, column=column, effective=shown)
     judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
     if judged:
         parts.append(say("decision.judged_by_people", n=max(judged)))
@@ -352,6 +358,14 @@ def about(view: View) -> str:
         same = say("decision.same_questions" if attempts else "decision.same_examples")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     return " · ".join(parts)
+
+
+def _clusters(view: View) -> tuple[int, float] | None:
+    """Give the number of clusters that the examples lie in, and their effective number, under ``--cluster``."""
+    if not view.results.options.get("cluster"):
+        return None
+    found = ((r.clusters, r.clusters_effective) for r in view.results.metrics if r.slice is None)
+    return next(((n, effective) for n, effective in found if n and effective), None)
 
 
 # --- gates and cautions ---------------------------------------------------------------------------------------------
@@ -486,8 +500,10 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         further += tuple(params.get("further", ())) if code == "verdict.undecided" else ()  # type: ignore[arg-type]
     said = {coded(part)[0]: coded(part)[1] for part in further}
     on = say("decision.on", metric=metric) if metric else ""
+    clusters = _clusters(view)
     pair = {"a": a.name, "b": b.name, "on": on, "n": numbers.count(view.results.n)}
-    for unit in ("examples", "judged", "datasets"):
+    pair |= {} if clusters is None else {"clusters": numbers.count(clusters[0])}
+    for unit in ("examples", "judged", "datasets", "clusters"):
         found = said.get(f"detectable.difference_and_{unit}")
         if found is not None:
             gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
@@ -505,6 +521,7 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_detectable_questions",
             "decision.settle_detectable_scores",
         )
+        key = key if clusters is None else "decision.settle_detectable_clusters"
         return say(key, **pair, size=numbers.to_digits(float(str(found["difference"])), 2))
     return ""
 
