@@ -208,6 +208,14 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
 
 
+def _headed(quantity: Quantity) -> Text:
+    """Name a metric at the head of a sentence, with its average or class."""
+    label = definition(quantity).label + (f" ({quantity.average})" if quantity.average else "")
+    if quantity.label is None:
+        return label
+    return Message("undefined_share.of_a_class", metric=label, label=quantity.label)
+
+
 def _computed(sample: Sample, wanted: Sequence[str], joint: str = "list.and") -> tuple[str, Text]:
     """Name those metrics that this run has a value of: nobody can look at the others."""
     known = {
@@ -228,7 +236,9 @@ def _of_values(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.reason and not np.isnan(estimate.value) and estimate.metric.family != "contingency":
             about, why = (model, quantity.spelled), estimate.reason
-            yield warning("undefined_value", about=about, level="info", model=model, metric=about[1], why=why)
+            yield warning(
+                "undefined_value", about=about, level="info", model=model, metric=_headed(quantity), why=why
+            )
         few = (
             estimate.trials is not None
             and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
@@ -328,7 +338,7 @@ def _of_rare_errors(sample: Sample) -> Iterator[WarningRecord]:
                 wrong=int(wrong[code]),
                 examples=int(held[code]),
                 enough=FEW_ERRORS,
-                metric=quantity.spelled,
+                metric=phrase_of(quantity),
                 measured=measured_of_rare_errors(),
             )
 
