@@ -43,6 +43,7 @@ from evalreport.texts import in_words, named, say
 
 N_COMPANIONS = 3
 MOST_ROWS, MOST_BRACKETS = 20, 3
+LEAST_TICKS = 3
 EDGE = 3.0
 """Percent of a panel's width that is left free at its sides."""
 
@@ -61,12 +62,16 @@ class Axis:
         return round(self.edge + (100 - 2 * self.edge) * (value - self.least) / width, 2)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Put ticks at round numbers, three to five of them, 0 among them; they bear no sign."""
+        """Put ticks at round numbers, three to six of them, 0 among them; they bear no sign."""
         width = (self.most - self.least) or 1.0
         power = 10.0 ** math.floor(math.log10(width / 3.5))
-        step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 3.5)
-        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
-        first, last = math.ceil(self.least / step - 1e-9), math.floor(self.most / step + 1e-9)
+        # The widest step that leaves three ticks: a width holds three of any that is at most a third of it.
+        for factor in (10, 5, 2.5, 2, 1, 0.5):
+            step = power * factor
+            first, last = math.ceil(self.least / step - 1e-9), math.floor(self.most / step + 1e-9)
+            if last - first >= LEAST_TICKS - 1:
+                break
+        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if factor == 2.5 else 0)
         return tuple(
             (self.place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
             for k in range(first, last + 1)
