@@ -349,6 +349,7 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
             formula=filled_in(estimate, code),
             n_effective=n_effective,
             clusters_effective=clusters_effective,
+            clusters=None if clusters_effective is None else estimate.clusters,
             trials=estimate.trials if leads_as_proportion(estimate, intervals[0]) else None,
         )
 

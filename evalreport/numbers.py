@@ -66,13 +66,19 @@ def interval(
     *,
     signed: bool = False,
     excluded: float | None = None,
+    margin: float | None = None,
 ) -> str:
     """Write an interval in brackets; nothing where a limit is missing.
+
+    A limit of a signed interval, which is one of a difference, never looks as if it were 0 or the margin when it is
+    beside it: then both limits have more decimals.
 
     Parameters
     ----------
     excluded
         A limit of this value is no part of the interval, which its round bracket says.
+    margin
+        Smallest difference that matters.
 
     Examples
     --------
@@ -80,9 +86,17 @@ def interval(
     '[−0.004, +0.015]'
     >>> interval(0.0, 0.0151, 3, signed=True, excluded=0.0)
     '(0.000, +0.015]'
+    >>> interval(0.0003, 0.0151, 3, signed=True), interval(-0.01, 0.0099, 2, signed=True, margin=0.01)
+    ('[+0.0003, +0.0151]', '[−0.0100, +0.0099]')
     """
     if low is None or high is None:
         return ""
+    if signed or excluded is not None:
+        marks = (0.0, *(() if margin is None else (-margin, margin)))
+        while decimals < MOST_DECIMALS and any(
+            round(limit, decimals) == mark != limit for limit in (low, high) for mark in marks
+        ):
+            decimals += 1
     left, right = "(" if low == excluded else "[", ")" if high == excluded else "]"
     return f"{left}{number(low, decimals, signed=signed)}, {number(high, decimals, signed=signed)}{right}"
 

@@ -18,6 +18,11 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
 }
 """What a reader asks for beside the primary metric, by task; the first summary of all has verdicts of its own."""
 
+BESIDE_MAJORITY = ("balanced_accuracy", "mcc", "average_precision")
+"""What tells more than a share of right answers where one class is most of them."""
+BESIDE_MAPE = ("mae", "rmse")
+"""What tells more than relative errors where some true values are nearly 0."""
+
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 
 
@@ -74,6 +79,8 @@ class MetricRecord:
     """Under weights Kish's effective number of examples."""
     clusters_effective: float | None = None
     """The effective number of clusters G* where examples of one are wholly alike."""
+    clusters: int | None = None
+    """How many clusters hold the ``n`` examples, where whole clusters are drawn."""
     trials: float | None = None
 
 
@@ -276,6 +283,10 @@ class RankingRecord:
     value: float | None
     rank: int
     letters: str
+
+
+CUT, STRETCHED = "cut at 0", "stretched to 0"
+"""How the method of a verdict's interval ends where the limits alone and the test say different things."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from evalreport.metrics.judged import task_weights
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import METRICS, Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
-from evalreport.records import ComparisonRecord, WarningRecord, warning
+from evalreport.records import BESIDE_MAJORITY, BESIDE_MAPE, ComparisonRecord, WarningRecord, warning
 from evalreport.results import DominanceRecord, OperatingPointRecord, ResultFields
 from evalreport.texts import Message, Text, shortened
 
@@ -195,7 +195,8 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
     share = float(counts[largest] / n)
     name = predictions.classes[largest]
     if share > 0.8:
-        yield warning("majority_class", about=(name,), share=share, name=name)
+        text, others = _computed(sample, BESIDE_MAJORITY)
+        yield warning("majority_class", text, about=(name,), share=share, name=name, others=others)
     for code, label in enumerate(predictions.classes):
         if 0 < counts[code] < 30:
             yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
@@ -208,11 +209,35 @@ def _of_classes(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
 
 
+def _headed(quantity: Quantity) -> Text:
+    """Name a metric at the head of a sentence, with its average or class."""
+    label = definition(quantity).label + (f" ({quantity.average})" if quantity.average else "")
+    if quantity.label is None:
+        return label
+    return Message("undefined_share.of_a_class", metric=label, label=quantity.label)
+
+
+def _computed(sample: Sample, wanted: Sequence[str], joint: str = "list.and") -> tuple[str, Text]:
+    """Name those metrics that this run has a value of: nobody can look at the others."""
+    known = {
+        quantity.metric: definition(quantity).phrase
+        for (_, quantity), estimate in sample.estimates.items()
+        if quantity.label is None and estimate.defined
+    }
+    names = [known[name] for name in wanted if name in known]
+    if not names:
+        return "alone", ""
+    others: Text = names[-1]
+    if len(names) > 1:
+        others = Message(joint, names=", ".join(names[:-1]), last=names[-1])
+    return "beside", others
+
+
 def _of_values(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.reason and not np.isnan(estimate.value) and estimate.metric.family != "contingency":
             about, why = (model, quantity.spelled), estimate.reason
-            yield warning("undefined_value", about=about, model=model, metric=about[1], why=why)
+            yield warning("undefined_value", about=about, model=model, metric=_headed(quantity), why=why)
         few = (
             estimate.trials is not None
             and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
@@ -312,7 +337,7 @@ def _of_rare_errors(sample: Sample) -> Iterator[WarningRecord]:
                 wrong=int(wrong[code]),
                 examples=int(held[code]),
                 enough=FEW_ERRORS,
-                metric=quantity.spelled,
+                metric=phrase_of(quantity),
                 measured=measured_of_rare_errors(),
             )
 
@@ -394,7 +419,8 @@ def _near_zero(sample: Sample, model: str) -> Iterator[WarningRecord]:
     relative = np.abs(outputs.y_pred - sample.predictions.y_true) / true
     small = true < 0.01 * np.median(true)
     if relative[small].sum() > 0.5 * relative.sum():
-        yield warning("truth_near_zero", about=(model,), model=model, n=int(small.sum()))
+        text, others = _computed(sample, BESIDE_MAPE, "list.or")
+        yield warning("truth_near_zero", text, about=(model,), model=model, n=int(small.sum()), others=others)
 
 
 def _of_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:

@@ -27,7 +27,7 @@ from evalreport.engine.distributions import root
 from evalreport.intervals import INTERVALS, recommended, resolved
 from evalreport.metrics.estimate import Floats
 from evalreport.numbers import decimals_of
-from evalreport.records import ComparisonRecord, Interval, Verdict, VerdictRecord
+from evalreport.records import CUT, STRETCHED, ComparisonRecord, Interval, Verdict, VerdictRecord
 from evalreport.texts import Message
 
 
@@ -290,6 +290,8 @@ def _detectable(decision: Decision, pair: Pair, options: Options, decimals: int)
         if delta.judged is not None:
             size["gold"] = _rounded(max(round(needed * delta.judged.gold / delta.n), 1))
         units = "datasets" if delta.over_datasets else "examples" if delta.judged is None else "judged"
+        if units == "examples" and options.cluster is not None and delta.clusters:
+            units, needed = "clusters", math.ceil(needed * delta.clusters / delta.n)
         return Message(f"detectable.difference_and_{units}", **size, needed=_rounded(needed))
     if delta.agreement is not None:
         return Message("detectable.same_answers")
@@ -401,11 +403,9 @@ def agreeing(limits: Interval, difference: float | None, *, decided: bool) -> In
         return limits
     if decided and difference is not None and low <= 0 <= high:
         cut = (0.0, high) if difference > 0 else (low, 0.0)
-        return replace(limits, method=f"{limits.method}, cut at 0", low=cut[0], high=cut[1])
+        return replace(limits, method=f"{limits.method}, {CUT}", low=cut[0], high=cut[1])
     if not decided and not low <= 0 <= high:
-        return replace(
-            limits, method=f"{limits.method}, stretched to 0", low=min(low, 0.0), high=max(high, 0.0)
-        )
+        return replace(limits, method=f"{limits.method}, {STRETCHED}", low=min(low, 0.0), high=max(high, 0.0))
     return limits
 
 

@@ -336,7 +336,8 @@ def predicted_true(results: Results, model: str, ax: Axes = NEW_AXES, *, name: s
     """
     record = _record(results, model)
     if record is not None:
-        _points(ax, results, model, record.true, record.predicted)
+        errors = [p - t for p, t in zip(record.predicted, record.true, strict=True)]
+        _points(ax, results, model, record.true, record.predicted, errors)
         draw_diagonal(ax, [*record.true, *record.predicted], zorder=1)
     ax.set(xlabel=say("chart.true"), ylabel=say("chart.predicted"))
     write_title(ax, name, model)
@@ -352,7 +353,7 @@ def residuals(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | 
     ax.axhline(0.0, color=MUTED, linewidth=0.8, linestyle=DASHED, zorder=1)
     if record is not None:
         errors = [p - t for p, t in zip(record.predicted, record.true, strict=True)]
-        _points(ax, results, model, record.predicted, errors)
+        _points(ax, results, model, record.predicted, errors, errors)
         index = place_of_model(results, model)
         means = [p - t for p, t in zip(record.bin_predicted, record.bin_true, strict=True)]
         parts: list[Artist] = [*ax.plot(record.bin_predicted, means, color=INK, linewidth=1.4, zorder=4)]
@@ -373,8 +374,18 @@ def _record(results: Results, model: str) -> ResidualRecord | None:
     return next((r for r in results.residuals if r.model == model), None)
 
 
-def _points(axes: Axes, results: Results, model: str, x: Sequence[float], y: Sequence[float]) -> None:
+def _points(
+    axes: Axes,
+    results: Results,
+    model: str,
+    x: Sequence[float],
+    y: Sequence[float],
+    errors: Sequence[float],
+) -> None:
+    """Draw an example a point, those with the largest errors last, so that no other hides them."""
     index = place_of_model(results, model)
+    order = sorted(range(len(errors)), key=lambda i: abs(errors[i]))
+    x, y = [x[i] for i in order], [y[i] for i in order]
     mark = mark_of(index)
     points = axes.plot(
         x, y, marker=mark.marker, color=mark.colour, linestyle="none", markersize=2.6, markeredgewidth=0,

@@ -22,6 +22,7 @@ from evalreport.report.view import (
     comparison_between,
     difference_decimals,
     interval_of,
+    n_cautions,
     view_of,
 )
 from evalreport.results import Results
@@ -124,6 +125,8 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:
         yield say("terminal.intervals", level=level)
+    if board.at_zero:
+        yield board.at_zero
     if board.reference is not None and board.n_brackets:
         yield say("leaderboard.letters")
 
@@ -307,7 +310,7 @@ def one_screen(results: Results) -> str:
         with console.capture() as printed:
             console.print(summary(results))
         lines = [line.rstrip() for line in printed.get().splitlines() if line.strip()]
-        if n := sum(warning.level != "info" for warning in results.warnings):
+        if n := n_cautions(results.warnings):
             lines.append(say("terminal.cautions", n=n))
     if len(lines) > LINES:
         lines[LINES:] = [say("shown.more_lines", n=len(lines) - LINES)]

@@ -271,14 +271,18 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     --------
     >>> list(short_names(["runs/resnet-50", "runs/vit-large"]).values())
     ['resnet-50', 'vit-large']
+    >>> list(short_names(["release_candidate_01", "release_candidate_02"]).values())
+    ['candidate_01', 'candidate_02']
     """
     rest = list(names)
     for turn in (1, -1):
         head = os.path.commonprefix([name[::turn] for name in rest])  # noqa: RUF071 - names, not paths
-        joint = max(head.rfind(sign) for sign in JOINTS) + 1
-        shorter = [name[::turn][joint:][::turn] for name in rest]
-        if len(names) > 1 and all(len(name) >= LEAST_DISTINCT for name in shorter):
-            rest = shorter
+        joints = [i + 1 for i, sign in enumerate(head) if sign in JOINTS] if len(names) > 1 else []
+        for joint in reversed(joints):
+            shorter = [name[::turn][joint:][::turn] for name in rest]
+            if all(len(name) >= LEAST_DISTINCT for name in shorter):
+                rest = shorter
+                break
     shown = distinct_names(rest, SHORT_NAME)
     return {name: shown[short] for name, short in zip(names, rest, strict=True)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 from evalreport.numbers import MISSING, count, decimals_of, interval, number
 from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
-from evalreport.records import ComparisonRecord, MetricRecord, RankingRecord, VerdictRecord
+from evalreport.records import (
+    CUT,
+    STRETCHED,
+    ComparisonRecord,
+    MetricRecord,
+    RankingRecord,
+    VerdictRecord,
+    WarningRecord,
+)
 from evalreport.report.naming import (
     MetricKey,
     find_key,
@@ -269,10 +277,35 @@ def comparison_between(view: View, key: MetricKey, a: str, b: str) -> Comparison
 
 
 def interval_of(view: View, record: ComparisonRecord, decimals: int) -> str:
-    """Write the limits of a comparison; where the pair is decided a limit at 0 is no part of them."""
-    p = record.p_adjusted
-    excluded = 0.0 if p is not None and p <= 1 - view.confidence else None
-    return interval(record.low, record.high, decimals, signed=True, excluded=excluded)
+    """Write the limits of a comparison; a limit that was cut at 0 is no part of them."""
+    primary = key_of(record) == view.primary
+    verdict = verdict_between(view, record.a, record.b or "") if primary else None
+    excluded = 0.0 if verdict is not None and is_cut(verdict) else None
+    margin = margin_of(view) if primary else None
+    return interval(record.low, record.high, decimals, signed=True, excluded=excluded, margin=margin)
+
+
+def margin_of(view: View) -> float | None:
+    """Give the smallest difference that matters, where one was declared."""
+    found = view.results.options.get("margin")
+    return None if found is None else float(found)
+
+
+def n_cautions(warnings: Iterable[WarningRecord]) -> int:
+    """Count the warnings that limit how the figures may be read: the one number that every output gives."""
+    return sum(warning.level != "info" for warning in warnings)
+
+
+def is_cut(verdict: VerdictRecord) -> bool:
+    """Whether the interval of a decided pair reached over 0 and was cut there."""
+    return (verdict.method or "").endswith(CUT)
+
+
+def limits_at_zero(verdicts: Iterable[VerdictRecord | None]) -> str:
+    """Explain limits at 0 that come from the test and not from the interval; empty where there are none."""
+    methods = [verdict.method or "" for verdict in verdicts if verdict is not None]
+    said = {"limits.cut": CUT, "limits.stretched": STRETCHED}
+    return " ".join(say(key) for key, end in said.items() if any(method.endswith(end) for method in methods))
 
 
 def verdict_between(
@@ -280,6 +313,12 @@ def verdict_between(
 ) -> VerdictRecord | None:
     """Give the verdict of a seen from b, among those on the primary metric or among ``records``."""
     return lookups.verdict_between(view.results.verdicts if records is None else records, a, b)
+
+
+def unless_decided(view: View, finding: str, a: Model, b: Model) -> str:
+    """Add to a finding that sets two models side by side that their difference is not decided, where it is not."""
+    open_pair = verdict_word(view, a, b) in ("undecided", "non-inferior") and view.results.verdicts
+    return say("finding.undecided", finding=finding) if a is not b and open_pair else finding
 
 
 def verdict_word(view: View, a: Model, b: Model) -> str:

@@ -46,19 +46,24 @@ def _interval(limits: Any, values: Mapping[str, Value], **how: Any) -> str:
     return numbers.interval(low, high, _whole(values, "decimals"), **how)
 
 
+def _signed_by_minus(text: str) -> str:
+    """Write the sign of a negative number as a minus, as everywhere, and not as a hyphen."""
+    return numbers.MINUS + text[1:] if text.startswith("-") else text
+
+
 FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "count": lambda value, _: count(value),
     "whole": lambda value, _: str(value),
     "words": lambda value, _: in_words(value),
     "percent": lambda value, _: numbers.percent(value),
     "share": lambda value, _: numbers.percent(round(value, 3)),
-    "short_percent": lambda value, _: f"{100 * value:.4g} %",
+    "short_percent": lambda value, _: _signed_by_minus(f"{100 * value:.4g} %"),
     "number": lambda value, values: numbers.number(value, _whole(values, "decimals")),
     "signed": lambda value, values: numbers.number(value, _whole(values, "decimals"), signed=True),
     "digits": lambda value, values: numbers.to_digits(value, _whole(values, "digits")),
-    "plain": lambda value, _: f"{value:g}",
-    "short": lambda value, _: f"{value:.4g}",
-    "rough": lambda value, _: f"{value:.2g}",
+    "plain": lambda value, _: _signed_by_minus(f"{value:g}"),
+    "short": lambda value, _: _signed_by_minus(f"{value:.4g}"),
+    "rough": lambda value, _: _signed_by_minus(f"{value:.2g}"),
     "p": lambda value, _: numbers.p_phrase(value),
     "interval": lambda value, values: _interval(value, values),
     "signed_interval": lambda value, values: _interval(value, values, signed=True),

@@ -221,7 +221,7 @@ def test_truth_near_zero():
     assert not given(evaluate(plain), "truth_near_zero")
     truth[0] = 1e-6
     tiny = {"a": {"id": ids, "y_true": truth.tolist(), "y_pred": said.tolist()}}
-    assert "1 example whose" in given(evaluate(tiny), "truth_near_zero")[0].text
+    assert "one example whose" in given(evaluate(tiny), "truth_near_zero")[0].text
 
 
 def test_trained_on_test_takes_the_verdict():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import evalreport
+from evalreport import plots
 from evalreport.assembly import MOST_POINTS, SCORE_BINS
 from evalreport.results import Results
 
@@ -100,3 +102,17 @@ def test_other_tasks_have_neither() -> None:
     """Labels alone have no scores, and classes no residuals."""
     results = evaluated({"m": {"y_pred": [0, 1, 1, 0]}}, truth=[0, 1, 0, 0])
     assert (results.score_histograms, results.residuals) == ((), ())
+
+
+@pytest.mark.parametrize("chart", [plots.predicted_true, plots.residuals])
+def test_the_largest_errors_are_drawn_last(chart: Callable[..., Any]) -> None:
+    """Points that are drawn first lie below the others: the examples come in the order of their errors."""
+    truth = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    wrong = [0.9, -0.1, 0.4, -2.0, 0.2, 0.0]
+    made = {"ridge": {"y_pred": [t + e for t, e in zip(truth, wrong, strict=True)]}}
+    results = evaluated(made, truth=truth, task="regression")
+    points = next(line for line in chart(results, "ridge").lines if line.get_linestyle() == "None")
+    x, y = points.get_xdata(), points.get_ydata()
+    errors = [abs(b) if chart is plots.residuals else abs(b - a) for a, b in zip(x, y, strict=True)]
+    assert errors == sorted(errors)
+    assert errors[-1] == pytest.approx(2.0)

@@ -128,7 +128,8 @@ def test_sizes_and_agreement_stand_as_the_results_hold_them(
     text = re.sub(r"<[^>]*>", " ", page(with_differences(simulate(TWO)), tmp_path))
     text = " ".join(text.split())
     assert "2.50 [1.20, ∞]" in text
-    assert "−12.3 [−20.0, −4.0]" in text
+    assert "+12.3 [+4.0, +20.0]" in text  # misses that the first model avoids
+    assert "Positive sizes favour the model named first" in text
     assert "900 75.0 % 25 2.1 % 10 0.8 % 265 22.1 %" in text
     assert re.search(r"majority class Decisions .*? Accuracy [^A-Z]*Wilson [^A-Z]* 0\.65", text)
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from evalreport.plots.pictures import Figure, panels
+from evalreport.report.naming import short_names
+from evalreport.report.sections.leaderboard import Axis
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,3 +41,22 @@ def test_the_style_sheets_know_narrow_figures() -> None:
     for name in ("report.css", "print.css"):
         style = (ROOT / "templates" / name).read_text(encoding="utf-8")
         assert re.search(r"\.plot\.narrow (> )?svg \{ max-width:", style)
+
+
+@pytest.mark.parametrize(
+    "least, most", [(-0.31, 0.033), (-0.4, 0.0), (0.0, 1.0), (-1234.0, 17.0), (-0.0007, 0.0004)]
+)
+def test_an_axis_of_differences_has_three_ticks_or_more(least: float, most: float) -> None:
+    """A scale cannot be read from one or two: three to seven round numbers, 0 among them, each with its own label."""
+    ticks = Axis(least, most).ticks()
+    labels = [text for _, text in ticks]
+    assert 3 <= len(ticks) <= 7
+    assert "0" in labels
+    sides = [text for at, text in ticks if at < Axis(least, most).place(0.0)]
+    assert len(set(sides)) == len(sides)
+
+
+def test_names_lose_what_all_share_up_to_the_joint_that_leaves_enough() -> None:
+    """After the last joint two characters would remain; after the one before there are enough."""
+    names = [f"team/release_candidate_{i:02}" for i in range(12)]
+    assert list(short_names(names).values())[:2] == ["candidate_00", "candidate_01"]

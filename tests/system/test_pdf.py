@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -106,6 +107,40 @@ def test_a_large_report_in_full_detail_stays_small(n_models: int, n_slices: int,
     assert n_pages < 60
     assert memory < 1e9
     assert_conformance(pdf)
+
+
+def beyond_the_margins(pdf: Path) -> list[str]:
+    """Give the words of a PDF that leave the margins of their page (16 mm at each side)."""
+    margin = 16 / 25.4 * 72 - 2
+    pages = output_of(program("pdftotext", "poppler-utils"), "-bbox", pdf, "-").split("<page ")[1:]
+    found = []
+    for n, page in enumerate(pages, 1):
+        right = float(re.search(r'width="([\d.]+)"', page)[1]) - margin  # type: ignore[index]
+        words = re.findall(r'xMin="([-\d.]+)" .*xMax="([-\d.]+)" .*>(.*)</word>', page)
+        found += [f"page {n}: {w}" for low, high, w in words if float(low) < margin or float(high) > right]
+    return found
+
+
+@pytest.mark.parametrize("n_models", [8, 12])
+def test_no_table_runs_off_the_page(n_models: int, tmp_path: Path):
+    """Three classes, slices and 12 models with names of 40 characters without a joint: every word is on its page."""
+    rng = np.random.default_rng(3)
+    labels, n = ("setosa of the valley", "versicolor of the hills", "virginica"), 400
+    truth, regions = rng.integers(0, 3, n), rng.integers(0, 5, n)
+    with (tmp_path / "many.jsonl").open("w", encoding="utf-8") as lines:
+        for place in range(n_models):
+            wrong = rng.random(n) < 0.05 + 0.02 * place
+            for i in range(n):
+                row = {
+                    "id": f"example-{i:04}",
+                    "model": f"{chr(65 + place)}{'abcdefghijklm' * 3}",
+                    "y_true": labels[truth[i]],
+                    "y_pred": labels[(truth[i] + wrong[i]) % 3],
+                    "region": f"a region far away {regions[i]}",
+                }
+                lines.write(json.dumps(row) + "\n")
+    make(tmp_path / "many.jsonl", tmp_path / "out", slices=("region",))
+    assert beyond_the_margins(tmp_path / "out" / "report.pdf") == []
 
 
 def test_qpdf_finds_the_file_sound(pdf: Path):

@@ -27,6 +27,7 @@ from evalreport.report.view import (
     metric_decimals,
     metric_record,
     text_of,
+    unless_decided,
     value_of,
     weights_note,
 )
@@ -110,7 +111,11 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         key = "finds_all"
     elif len(rows) == 1 or max(found) == min(found):
         key = "one_finds" if len(rows) == 1 else "all_find"
-    of = "weight_of_" if weights_note(view) else ""
+    fits = not weights_note(view) and sum(totals) > view.results.n
+    if fits:  # an example is counted in several fits: shares say what counts would not
+        key += "_fits"
+        known["most_share"] = numbers.share(max(found), totals[0])
+    of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
     groups = (
         say(f"cases.{of}positives", n=n, label=label),
         say(f"cases.{of}negatives", n=numbers.count(totals[1])),
@@ -139,7 +144,8 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
             for count, t, p in mistakes[:3]
         )
         rows.append(_right_and_wrong(model, right, n, confused))
-    heading = _headed(view, _fewest_and_most(wrong, n, "err"))
+    fits = "_fits" if n > view.results.n and not weights_note(view) else ""
+    heading = _headed(view, _fewest_and_most(view, wrong, n, "err", fits))
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
     what = (
         "all_weights" if weights_note(view) else "all_predictions" if n > view.results.n else "all_examples"
@@ -191,7 +197,7 @@ def _outcomes(view: View) -> Cases | None:
         rows.append(_right_and_wrong(model, right, n))
     if not rows or not view.greater_is_better:
         return None
-    heading = say("cases.in_cases", found=_fewest_and_most(wrong, n, "fail"))
+    heading = say("cases.in_cases", found=_fewest_and_most(view, wrong, n, "fail"))
     heads = tuple(say(f"cases.{name}") for name in ("successes", "failures", "per_1000"))
     return Cases(
         heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), None, ""
@@ -205,12 +211,13 @@ def _right_and_wrong(model: Model, right: float, n: float, *further: str) -> Cas
     return Case(model, bar, None, (*counted, numbers.number(1000 * wrong / n, 1), *further))
 
 
-def _fewest_and_most(wrong: dict[Model, float], n: float, kind: str) -> str:
+def _fewest_and_most(view: View, wrong: dict[Model, float], n: float, kind: str, fits: str = "") -> str:
     """Say which model is wrong least often, and which most often."""
     best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
     fewest, most = (numbers.count(round(wrong[m], 6)) for m in (best, worst))
-    key = f"cases.{kind}_one" if best is worst else f"cases.{kind}"
-    return say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
+    key = f"cases.{kind}_one{fits}" if best is worst else f"cases.{kind}{fits}"
+    found = say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
+    return unless_decided(view, found, best, worst)
 
 
 def _percent(part: float, whole: float) -> float:
@@ -409,6 +416,8 @@ def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
         finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].name, **said)
     else:
         finding = say("finding.threshold", low=found[-1], high=found[1], **said)
+    if found[0] != found[-1]:
+        finding = unless_decided(view, finding, order[0], order[-1])
     return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
 
 

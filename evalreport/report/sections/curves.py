@@ -52,6 +52,7 @@ from evalreport.report.view import (
     View,
     metric_decimals,
     metric_record,
+    unless_decided,
     value_of,
     weights_note,
 )
@@ -335,7 +336,7 @@ def _class_map(view: View) -> Map | None:
         say("evidence.classes_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
         say("evidence.models_cut", shown=len(heads), n=len(models)) if len(heads) < len(models) else "",
     ]
-    title = _class_title(models, recalls, names)
+    title = _class_title(view, models, recalls, names)
     note, confusions = " ".join(filter(None, notes)), _confusions(models, counts, names, totals)
     return Map(title, tuple(heads), rows, note, confusions=confusions)
 
@@ -344,7 +345,9 @@ def _cell(recall: float) -> tuple[str, int]:
     return f"{100 * recall:.0f}", sum(1 - recall >= step for step in STEPS)
 
 
-def _class_title(models: list[Model], recalls: dict[str, dict[str, float]], names: dict[str, str]) -> str:
+def _class_title(
+    view: View, models: list[Model], recalls: dict[str, dict[str, float]], names: dict[str, str]
+) -> str:
     worst = {m.id: min(recalls[m.id], key=lambda label: recalls[m.id][label]) for m in models}
     lowest = {m.id: recalls[m.id][worst[m.id]] for m in models}
     first, last = models[0], min(models, key=lambda m: lowest[m.id])
@@ -355,9 +358,10 @@ def _class_title(models: list[Model], recalls: dict[str, dict[str, float]], name
         return say("finding.classes_one", label=label, low=low)
     if len(set(worst.values())) == 1 and max(lowest.values()) < 1:
         return say("finding.classes_same", label=label, low=lowest[last.id], high=max(lowest.values()))
-    return say(
+    found = say(
         "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )
+    return unless_decided(view, found, first, last)
 
 
 def _confusions(

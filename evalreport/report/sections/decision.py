@@ -11,7 +11,7 @@ from evalreport import numbers
 from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
 from evalreport.records import GateRecord, VerdictRecord, WarningRecord
-from evalreport.report.naming import entry, find_key, listed
+from evalreport.report.naming import entry, find_key, listed, visible
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
     Conflict,
@@ -29,6 +29,7 @@ from evalreport.report.view import (
     Model,
     View,
     comparison_between,
+    n_cautions,
     over_tasks,
     overall_keys,
     ranked_words,
@@ -92,7 +93,7 @@ class Decision:
     gates: tuple[Gate, ...]
     passed: int
     cautions: tuple[str, ...]
-    more_cautions: int
+    all_cautions: int
     figure: Figure | None
     board: Leaderboard | None
     settle: str
@@ -109,6 +110,7 @@ def describe(view: View) -> Decision:
     passes = [gate for gate in gates if gate.outcome == "pass"]
     few = len(gates) <= MOST_PASSES
     figure = audit.describe_nights(view)
+    n_all = n_cautions(view.results.warnings)
     cautions = [] if changed is not None and not changed.alarm else _cautions(view)
     return Decision(
         headline=headline,
@@ -117,7 +119,7 @@ def describe(view: View) -> Decision:
         gates=tuple(gate for gate in gates if few or gate.outcome != "pass"),
         passed=0 if few else len(passes),
         cautions=tuple(cautions[:MOST_CAUTIONS]),
-        more_cautions=max(len(cautions) - MOST_CAUTIONS, 0),
+        all_cautions=n_all if cautions and n_all > len(cautions[:MOST_CAUTIONS]) else 0,
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
         settle=_settle(view) if changed is None or changed.alarm else "",
@@ -333,6 +335,12 @@ def about(view: View) -> str:
         parts = [say(f"decision.{which}", n=n, positives=numbers.count(positives), **known)]
     elif results.task == "multiclass":
         parts = [say("decision.of_classes", n=n, classes=len(results.classes))]
+    if parts and (clusters := _clusters(view)) is not None:
+        number, effective = clusters
+        shown = numbers.number(effective, 1)
+        key = "clusters" if shown == numbers.number(number, 1) else "clusters_effective"
+        column = visible(str(view.results.options["cluster"]))
+        parts[0] += ", " + say(f"decision.{key}", n=number, column=column, effective=shown)
     judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
     if judged:
         parts.append(say("decision.judged_by_people", n=max(judged)))
@@ -350,6 +358,14 @@ def about(view: View) -> str:
         same = say("decision.same_questions" if attempts else "decision.same_examples")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     return " · ".join(parts)
+
+
+def _clusters(view: View) -> tuple[int, float] | None:
+    """Give the number of clusters that the examples lie in, and their effective number, under ``--cluster``."""
+    if not view.results.options.get("cluster"):
+        return None
+    found = ((r.clusters, r.clusters_effective) for r in view.results.metrics if r.slice is None)
+    return next(((n, effective) for n, effective in found if n and effective), None)
 
 
 # --- gates and cautions ---------------------------------------------------------------------------------------------
@@ -392,7 +408,9 @@ def _crossing(view: View) -> list[str]:
 def _with_limits(gate: GateRecord) -> str:
     """Write a gate's value and its interval with the same decimals."""
     decimals = numbers.decimals_of([quarter(gate.low, gate.high)])
-    return f"{numbers.number(gate.value, decimals)} {numbers.interval(gate.low, gate.high, decimals)}"
+    excluded = 0.0 if any(coded(part)[0] == "gates.value_decided" for part in joined(gate.text)) else None
+    limits = numbers.interval(gate.low, gate.high, decimals, excluded=excluded)
+    return f"{numbers.number(gate.value, decimals)} {limits}"
 
 
 def _cautions(view: View) -> list[str]:
@@ -482,8 +500,10 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         further += tuple(params.get("further", ())) if code == "verdict.undecided" else ()  # type: ignore[arg-type]
     said = {coded(part)[0]: coded(part)[1] for part in further}
     on = say("decision.on", metric=metric) if metric else ""
+    clusters = _clusters(view)
     pair = {"a": a.name, "b": b.name, "on": on, "n": numbers.count(view.results.n)}
-    for unit in ("examples", "judged", "datasets"):
+    pair |= {} if clusters is None else {"clusters": numbers.count(clusters[0])}
+    for unit in ("examples", "judged", "datasets", "clusters"):
         found = said.get(f"detectable.difference_and_{unit}")
         if found is not None:
             gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
@@ -501,6 +521,7 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_detectable_questions",
             "decision.settle_detectable_scores",
         )
+        key = key if clusters is None else "decision.settle_detectable_clusters"
         return say(key, **pair, size=numbers.to_digits(float(str(found["difference"])), 2))
     return ""
 

@@ -14,7 +14,7 @@ from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import find_key, in_sentence, label_of, listed, metric_label, visible
-from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of
+from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of, unless_decided
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 
@@ -86,9 +86,10 @@ def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> st
         params |= {"estimator": label, "best": first.name, "last": last.name}
         params["high"] = values.get((last.id, names[0]), "")
         key = "estimates_one" if first is not last and params["high"] else "estimates_of_one"
-    return say(
-        "evidence.headed", section=named("heading", "estimates"), finding=say(f"finding.{key}", **params)
-    )
+    finding = say(f"finding.{key}", **params)
+    if key == "estimates_one":
+        finding = unless_decided(view, finding, first, last)
+    return say("evidence.headed", section=named("heading", "estimates"), finding=finding)
 
 
 def metric_words(view: View, metric: str) -> str:
@@ -285,12 +286,14 @@ def _learning_found(view: View, points: Sequence[LearningPointRecord], axis: str
         return title
     if axis == "train_size":
         model, curve = next(iter(curves.items()))
-        (start, high, *_), (end, low, *_) = curve[0], curve[-1]
+        (start, high, least, _), (end, low, _, most) = curve[0], curve[-1]
         decimals = _decimals(points)
         finding = say(
             "finding.learning_falls" if low < high else "finding.learning_flat", model=model.name, start=start,
             end=end, high=numbers.number(high, decimals), low=numbers.number(low, decimals),
         )  # fmt: skip
+        if low < high and least is not None and most is not None and most >= least:
+            finding = say("finding.undecided", finding=finding)  # their intervals overlap
     else:
         lowest = {model: min(curve, key=lambda point: point[1])[0] for model, curve in curves.items()}
         places = [say("finding.complexity_place", x=f"{x:g}", model=m.name) for m, x in lowest.items()]

@@ -25,7 +25,10 @@ from evalreport.report.view import (
     View,
     comparison_between,
     difference_decimals,
+    is_cut,
     key_of,
+    limits_at_zero,
+    margin_of,
     metric_decimals,
     metric_record,
     overall_keys,
@@ -40,6 +43,7 @@ from evalreport.texts import in_words, named, say
 
 N_COMPANIONS = 3
 MOST_ROWS, MOST_BRACKETS = 20, 3
+LEAST_TICKS = 3
 EDGE = 3.0
 """Percent of a panel's width that is left free at its sides."""
 
@@ -58,12 +62,16 @@ class Axis:
         return round(self.edge + (100 - 2 * self.edge) * (value - self.least) / width, 2)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Put ticks at round numbers, three to five of them, 0 among them; they bear no sign."""
+        """Put ticks at round numbers, three to six of them, 0 among them; they bear no sign."""
         width = (self.most - self.least) or 1.0
         power = 10.0 ** math.floor(math.log10(width / 3.5))
-        step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if width / (power * factor) <= 3.5)
-        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if f"{step / power:.1f}" == "2.5" else 0)
-        first, last = math.ceil(self.least / step - 1e-9), math.floor(self.most / step + 1e-9)
+        # The widest step that leaves three ticks: a width holds three of any that is at most a third of it.
+        for factor in (10, 5, 2.5, 2, 1, 0.5):
+            step = power * factor
+            first, last = math.ceil(self.least / step - 1e-9), math.floor(self.most / step + 1e-9)
+            if last - first >= LEAST_TICKS - 1:
+                break
+        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if factor == 2.5 else 0)
         return tuple(
             (self.place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
             for k in range(first, last + 1)
@@ -134,6 +142,7 @@ class Leaderboard:
     reference: Model | None
     more: str
     note: str
+    at_zero: str
 
 
 def describe(view: View) -> Leaderboard | None:
@@ -151,6 +160,8 @@ def describe(view: View) -> Leaderboard | None:
         *([] if second is None else [_panel_of(view, shown, second)]),
     )
     brackets = _brackets(view, shown) if view.results.baseline is None else []
+    at_zero = _at_zero(view, shown, reference, None)  # a terminal and summary.md show the first panel alone
+    drawn_at_zero = _at_zero(view, shown, reference, second)
     rows = tuple(_row(view, shown, i, others, brackets, reference) for i in range(len(shown)))
     return Leaderboard(
         title=_title(view, second),
@@ -164,7 +175,8 @@ def describe(view: View) -> Leaderboard | None:
         n_brackets=len(brackets),
         reference=reference,
         more=_more(view, shown, reference),
-        note=_note(view, panels, reference, brackets=bool(brackets)),
+        note=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
+        at_zero=at_zero,
     )
 
 
@@ -320,7 +332,7 @@ def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
 def _bracket_word(view: View) -> str:
     """Say what the one bracket stands for where all pairs are equivalent."""
     if view.results.verdicts and {record.verdict for record in view.results.verdicts} == {"equivalent"}:
-        return say("leaderboard.equivalent", margin=_margin(view) or 0.0)
+        return say("leaderboard.equivalent", margin=margin_of(view) or 0.0)
     return ""
 
 
@@ -335,11 +347,7 @@ class Difference:
     low: float | None = None
     high: float | None = None
     behind: bool = False
-
-
-def _margin(view: View) -> float | None:
-    found = view.results.options.get("margin")
-    return None if found is None else float(found)
+    cut: bool = False
 
 
 def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) -> tuple[Panel, ...]:
@@ -353,7 +361,7 @@ def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) 
     return (
         _panel(
             heading, view.primary_label, found, reference,
-            decimals=difference_decimals(view, view.primary), margin=_margin(view),
+            decimals=difference_decimals(view, view.primary), margin=margin_of(view),
             rule=None if rule is None else sign * rule, rule_text=rule_text,
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
         ),
@@ -409,7 +417,8 @@ def _differences(
         if sign < 0:
             low, high = (None if end is None else -end for end in (high, low))
         behind = verdict is not None and verdict.verdict == "worse"
-        found.append((model, Difference(sign * record.difference, low, high, behind)))
+        cut = verdict is not None and is_cut(verdict)
+        found.append((model, Difference(sign * record.difference, low, high, behind, cut)))
     return found
 
 
@@ -469,7 +478,8 @@ def _panel(
         if d.low is None or d.high is None:
             return Gap(size, d.value, place(d.value), behind=d.behind, title=title)
         low, high = place(max(d.low, axis.least)), place(min(d.high, axis.most))
-        limits = numbers.interval(d.low, d.high, decimals, signed=True)
+        excluded = 0.0 if d.cut else None
+        limits = numbers.interval(d.low, d.high, decimals, signed=True, excluded=excluded, margin=margin)
         return Gap(
             size, d.value, place(d.value), low, round(high - low, 2), d.behind, f"{title} {limits}", limits
         )
@@ -523,12 +533,19 @@ def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brack
     if brackets:
         parts.append(say("leaderboard.bracket"))
     if panels[0].band is not None:
-        parts.append(say("leaderboard.shaded", margin=_margin(view) or 0.0))
+        parts.append(say("leaderboard.shaded", margin=margin_of(view) or 0.0))
     if panels[0].rule is not None:
         parts.append(say("leaderboard.dotted", rule=panels[0].rule_text))
-    if _margin(view) is None and any(r.verdict == "undecided" for r in view.results.verdicts):
+    if margin_of(view) is None and any(r.verdict == "undecided" for r in view.results.verdicts):
         parts.append(say("leaderboard.no_margin"))
     return " ".join(parts)
+
+
+def _at_zero(view: View, shown: Sequence[Model], reference: Model | None, second: Conflict | None) -> str:
+    """Explain limits at 0 of the intervals that the board draws."""
+    drawn = [] if reference is None else [verdict_between(view, m.id, reference.id) for m in shown]
+    drawn += [] if second is None else [second_between(view, m.id, second.best.id) for m in shown]
+    return limits_at_zero(drawn)
 
 
 def _value_note(view: View) -> str:

@@ -28,7 +28,7 @@ from evalreport.report.naming import (
 from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
-from evalreport.report.view import View, key_of, leading_comparison, text_of
+from evalreport.report.view import View, key_of, leading_comparison, n_cautions, text_of
 from evalreport.texts import coded, has, in_words, joined, named, say
 
 ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
@@ -172,6 +172,7 @@ class Cautions:
 
     found: tuple[tuple[str, str, str], ...]
     warnings: tuple[Warned, ...]
+    all_cautions: int
 
     @property
     def in_brief(self) -> bool:
@@ -270,7 +271,8 @@ def describe_cautions(view: View) -> Cautions | None:
     """Lay out what was found and warned of."""
     found = tuple((_called(f.what), text_of(view, f.value), text_of(view, f.why)) for f in view.results.found)
     warnings = _warnings(view)
-    return Cautions(found, warnings) if found or warnings else None
+    n = n_cautions(view.results.warnings)
+    return Cautions(found, warnings, n) if found or warnings else None
 
 
 def describe_glossary(view: View) -> Glossary:

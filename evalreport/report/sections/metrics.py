@@ -31,6 +31,7 @@ from evalreport.report.view import (
     difference_decimals,
     interval_of,
     key_of,
+    limits_at_zero,
     metric_decimals,
     overall_keys,
     records_of,
@@ -240,7 +241,14 @@ def _all_tests(view: View) -> Iterable[Tests]:
         asked = bool(view.results.options.get("tests"))
         untold = say("metrics.exploratory_elsewhere") if others and not asked else ""
         title = say("metrics.tests", metric=view.primary_words)
-        yield _tests(view, primary, title, " ".join(filter(None, (say("metrics.tests_note"), untold))))
+        yield _tests(
+            view,
+            primary,
+            title,
+            " ".join(
+                filter(None, (say("metrics.tests_note"), limits_at_zero(view.results.verdicts), untold))
+            ),
+        )
         if others and asked:
             yield _tests(view, others, say("metrics.other_tests"), say("methods.exploratory"))
 

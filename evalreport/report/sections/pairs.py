@@ -32,6 +32,7 @@ from evalreport.report.view import (
     comparison_between,
     difference_decimals,
     interval_of,
+    limits_at_zero,
     metric_decimals,
     pair_row,
     text_of,
@@ -173,6 +174,8 @@ def _notes(view: View) -> tuple[str, ...]:
             level=level_of_pairs(view.results),
         )
     ]
+    if at_zero := limits_at_zero(view.results.verdicts):
+        notes.append(at_zero)
     margin = view.results.options.get("margin")
     if margin is not None:
         notes.append(say("evidence.pairs_margin", margin=f"{margin:g}"))
@@ -342,6 +345,11 @@ def _size(view: View, record: EffectRecord | None) -> Cell:
     if record is None or record.value is None:
         return Cell(numbers.MISSING, note="" if record is None else text_of(view, record.text))
     per_cases = record.effect.endswith("_per_1000")
+    if per_cases:  # fewer errors of the first model are to its favour, as everything positive is
+        record = replace(
+            record, value=-record.value, low=_less(0.0, record.high), high=_less(0.0, record.low)
+        )
+        assert record.value is not None
     signed = per_cases or record.effect in SIGNED
     decimals = 1 if per_cases else 3 if record.effect == "probability_of_superiority" else 2
     beside = numbers.interval(record.low, record.high, decimals, signed=signed)

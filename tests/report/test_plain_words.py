@@ -1,0 +1,33 @@
+"""Numbers and names inside sentences are written as a reader writes them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import evalreport as er
+from evalreport.report.sections import decision
+from evalreport.report.view import view_of
+from evalreport.texts import say
+
+
+def test_a_negative_number_in_a_sentence_has_a_minus_sign() -> None:
+    """Scores need not be probabilities: half of a class may lie below -1.877."""
+    said = say("finding.scores", model="svm", label="yes", score=0.5, other="no", below=-1.877)
+    assert said.endswith("half of “no” below −1.877")
+
+
+def test_of_several_models_the_data_do_not_show_which_is_best() -> None:
+    """Of two one may be better; of four one is best."""
+    rng = np.random.default_rng(2)
+    models = {name: {"outcome": (rng.random(60) < 0.7).astype(float)} for name in ("a", "b", "c", "d")}
+    headline = decision.describe(view_of(er.evaluate(models, resamples=50))).headline
+    assert headline == "These 60 examples do not show which of four models is best on mean outcome."
+
+
+def test_warnings_name_metrics_in_words() -> None:
+    """A model that never predicts a class has a precision of 0/0 there, which is said in words."""
+    models = {"tree": {"y_pred": ["a", "b"] * 20}, "svm": {"y_pred": ["a", "b"] * 19 + ["c", "a"]}}
+    results = er.evaluate(models, truth=["a", "b", "c", "a"] * 10, resamples=50)
+    said = [str(w.text) for w in results.warnings if w.code in ("undefined_value", "few_errors_of_a_class")]
+    assert said
+    assert not [text for text in said if "_" in text or "[class=" in text]

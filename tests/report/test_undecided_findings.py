@@ -1,0 +1,46 @@
+"""A heading that sets models side by side does not state as a fact what is not decided."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import evalreport as er
+from evalreport.report.sections.cases import describe as describe_cases
+from evalreport.report.view import view_of
+
+
+@pytest.mark.parametrize("wrong, ending", [((20, 22), "errs on 22 (not decided)"), ((5, 60), "errs on 60")])
+def test_a_heading_of_counts_says_that_they_are_not_decided(wrong: tuple[int, int], ending: str) -> None:
+    """20 errors against 22 of 200 decide nothing; 5 against 60 do."""
+    truth = ["a", "b"] * 70 + ["c"] * 60
+    models = {}
+    for name, n_wrong, at in zip(("forest", "svm"), wrong, (0, 100), strict=True):
+        answers = list(truth)
+        for i in range(at, at + n_wrong):
+            answers[i] = "c" if truth[i] != "c" else "a"
+        models[name] = {"y_pred": answers}
+    view = view_of(er.evaluate(models, truth=truth, resamples=50))
+    cases = describe_cases(view)
+    assert cases is not None
+    assert ending.replace("errs on", "svm on") in cases.heading
+    assert ("not decided" in cases.heading) == ("not decided" in ending)
+
+
+def test_a_heading_over_several_fits_counts_no_example_twice() -> None:
+    """12 positives in five repeats of two folds are 60 predictions: the heading gives shares."""
+    rows: dict[str, list[object]] = {
+        name: [] for name in ("id", "model", "repeat", "fold", "y_true", "y_pred")
+    }
+    for model, missed in (("forest", 3), ("tree", 6)):
+        for repeat in range(5):
+            for i in range(40):
+                truth = int(i < 12)
+                values = (f"e{i}", model, repeat, i % 2, truth, 0 if i < missed else truth)
+                for name, value in zip(rows, values, strict=True):
+                    rows[name].append(value)
+    view = view_of(er.evaluate(pd.DataFrame(rows), positive="1", resamples=50))
+    cases = describe_cases(view)
+    assert cases is not None
+    assert cases.heading.startswith("In cases: no model finds more than 75.0 % of the “1”")
+    assert cases.groups == ("“1”: 60 predictions", "others: 140 predictions")
