@@ -18,10 +18,8 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
 }
 """What a reader asks for beside the primary metric, by task; the first summary of all has verdicts of its own."""
 
-BESIDE_MAJORITY = ("balanced_accuracy", "mcc", "average_precision")
-"""What tells more than a share of right answers where one class is most of them."""
-BESIDE_MAPE = ("mae", "rmse")
-"""What tells more than relative errors where some true values are nearly 0."""
+BESIDE_MAJORITY, BESIDE_MAPE = ("balanced_accuracy", "mcc", "average_precision"), ("mae", "rmse")
+"""What tells more where one class is most of the examples, or some true values are nearly 0."""
 
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli.configuration import (
-    Grouped,
-    PathOrAddress,
-    Settings,
-    form_option,
-    models_argument,
-    run_options,
-)
-from evalreport.cli.messages import (
+from evalreport.cli import (
     State,
     clean,
     progress_bar,
@@ -31,6 +23,14 @@ from evalreport.cli.messages import (
     tell,
     tell_json,
     writing,
+)
+from evalreport.cli.configuration import (
+    Grouped,
+    PathOrAddress,
+    Settings,
+    form_option,
+    models_argument,
+    run_options,
 )
 from evalreport.cli.run import (
     EXIT_GATE_FAILED,

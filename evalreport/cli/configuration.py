@@ -11,7 +11,7 @@ from typing import TypeVar, get_args
 
 import click
 
-from evalreport.cli.messages import log_as, say
+from evalreport.cli import log_as, say
 from evalreport.config import (
     ASKED,
     EXPECTED,

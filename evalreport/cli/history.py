@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalreport.cli import clean, say, tell, tell_json, writable, writing
 from evalreport.cli.configuration import form_option
-from evalreport.cli.messages import clean, say, tell, tell_json, writable, writing
 from evalreport.config import STANDARD_OUTPUT, TEMPLATE_TIME, parse_time
 from evalreport.errors import HistoryError, UsageError
 from evalreport.texts import Message

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from evalreport.cli import progress_bar, say, tell, writable
 from evalreport.cli.configuration import CONFIG_NAME, form_option
-from evalreport.cli.messages import progress_bar, say, tell, writable
 from evalreport.config import KEYS
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.texts import Message, group_of

@@ -12,6 +12,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalreport.cli import (
+    Level,
+    State,
+    clean,
+    progress_bar,
+    say,
+    say_found,
+    say_warnings,
+    tell,
+    tell_json,
+)
 from evalreport.cli.configuration import (
     Grouped,
     Settings,
@@ -22,17 +33,6 @@ from evalreport.cli.configuration import (
     models_argument,
     run_options,
     settle,
-)
-from evalreport.cli.messages import (
-    Level,
-    State,
-    clean,
-    progress_bar,
-    say,
-    say_found,
-    say_warnings,
-    tell,
-    tell_json,
 )
 from evalreport.config import FILES, KEYS, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
 from evalreport.errors import OutputError, UsageError, cleared

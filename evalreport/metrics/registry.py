@@ -285,14 +285,8 @@ class Metric:
     def phrase(self) -> str:
         """The label inside a sentence: ``accuracy``, but ``ROC AUC`` and ``Brier score``."""
         first = self.label.split(" ")[0]
-        proper = not first[1:].islower() or first in (
-            "Brier",
-            "Cohen's",
-            "Scott's",
-            "Jaccard",
-            "Rand",
-            "V-measure",
-        )
+        names = ("Brier", "Cohen's", "Scott's", "Jaccard", "Rand", "V-measure")
+        proper = not first[1:].islower() or first in names
         return self.label if proper else self.label[0].lower() + self.label[1:]
 
 

@@ -180,10 +180,8 @@ def estimate_all(
     if grouped:
         estimates |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
-    rows = prepare_rows(predictions, by_row, units, layout)
-    if exact:
-        rows = replace(rows, exact=True)
-    else:
+    rows = replace(prepare_rows(predictions, by_row, units, layout), exact=exact)
+    if not exact:
         many = predictions.n > MOST_RESAMPLED_ROWS
         # Counts of labels need neither scores nor bins.
         if n_resamples and (many or (rows.single and predictions.n > most_exact)):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.cli.messages import clean
+from evalreport.cli import clean
 
 ROOT = Path(__file__).resolve().parents[2]
 # Everything that --help does not need: numpy alone takes a tenth of a second.

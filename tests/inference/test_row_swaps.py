@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.stats import rankdata
 
 import evalreport
-from evalreport.comparisons.row_swaps import Draws, _of_patterns
+from evalreport.comparisons.permutation import Draws, _of_patterns
 from evalreport.comparisons.unit_swaps import Products, _unit_squares
 from evalreport.metrics.units import Units
 

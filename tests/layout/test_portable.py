@@ -34,7 +34,7 @@ PRODUCTS = {
     *("engine/ranks.py", "engine/binned.py", "engine/ranks.py"),  # sparse
     *("metrics/label_estimates.py", "metrics/row_estimates.py", "metrics/units.py"),  # sparse
     *("metrics/threshold_counts.py", "metrics/clustering.py", "metrics/ranking.py"),  # sparse
-    *("comparisons/permutation.py", "comparisons/unit_swaps.py", "comparisons/row_swaps.py"),  # sparse
+    *("comparisons/permutation.py", "comparisons/unit_swaps.py"),  # sparse
     "algorithms/decomposition.py",  # multiplicities by zeros and ones: whole numbers
 }
 """Files whose products ``@`` are of sparse matrices, which add in order, or of whole numbers."""
