@@ -40,6 +40,7 @@ from evalreport.stages import (
     require_analysable,
     second_verdicts,
     variance_fields,
+    with_enough_replicates,
 )
 
 DEFAULTS = Options()
@@ -80,7 +81,8 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     distributions = begun(distribution_fields, samples, options)
     tested = comparable(quantities, named=bool(options.metrics))
     compared = compare_all(samples, tested, options)
-    family = [c for c in compared if c.quantity == quantities[0]]
+    primary = [c for c in compared if c.quantity == quantities[0]]
+    family = with_enough_replicates(primary, predictions, options)
     family_rows, decisions = decide(family, predictions, options)
     others = [c for c in compared if c.quantity != quantities[0]]
     explored = exploratory_records(others, options)

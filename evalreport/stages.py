@@ -31,7 +31,8 @@ from evalreport.comparisons.attempt_variance import attempt_variance_records, fe
 from evalreport.comparisons.cautions import alike_in_tasks, cautions, of_direction
 from evalreport.comparisons.cautions_of_tests import NOT_RANDOM, with_gold_checked
 from evalreport.comparisons.judges import judge_fields, judge_warnings
-from evalreport.comparisons.pairs import Comparison
+from evalreport.comparisons.pairs import Comparison, compare_all, draws_for
+from evalreport.comparisons.registry import TESTS
 from evalreport.comparisons.verdicts import (
     Decision,
     decisions_of,
@@ -77,6 +78,24 @@ def analysed(loaded: Predictions, options: Options | None = None) -> Predictions
     """
     found = one_value_a_dataset(test_rows(at_one_point(loaded)))
     return found if options is None else with_gold_checked(found, options)
+
+
+MOST_WEIGHTS = 2e9
+"""Rows times replicates that are drawn anew at most, a minute's work; beyond it a warning names --resamples."""
+
+
+def with_enough_replicates(
+    family: Sequence[Comparison], predictions: Predictions, options: Options
+) -> list[Comparison]:
+    """Draw the primary metric anew where p-values are shares of replicates that are too few for so many pairs."""
+    enough = draws_for(len(family), options)
+    few = options.resamples < enough and predictions.n * enough <= MOST_WEIGHTS
+    if not few or all(TESTS[c.recommended_test].needs != "replicates" for c in family):
+        return list(family)
+    quantities = [family[0].quantity]
+    return compare_all(
+        all_sampled(predictions, quantities, replace(options, resamples=enough)), quantities, options
+    )
 
 
 def decide(

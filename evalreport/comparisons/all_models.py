@@ -60,7 +60,7 @@ def rank(
 
     def badness(name: str) -> float:
         estimate = estimates[name]
-        if not estimate.defined:
+        if not estimate.comparable:
             return float("inf")
         if estimate.metric.greater_is_better is None:
             return 0.0  # a bias of -5 is no better than one of +1: nobody is ahead
@@ -68,14 +68,14 @@ def rank(
         return -estimate.value if greater else estimate.value
 
     order = sorted(estimates, key=lambda name: (badness(name), name))
-    valued = [name for name in order if estimates[name].defined]
+    valued = [name for name in order if estimates[name].comparable]
     every = all(frozenset(pair) in compared for pair in combinations(valued, 2))
     letters = compact_letters(valued, decided) if every else {}
     return tuple(
         RankingRecord(
             model=name,
             metric=estimates[name].quantity.spelled,
-            value=estimates[name].value if estimates[name].defined else None,
+            value=estimates[name].value if estimates[name].comparable else None,
             rank=1 + sum(badness(other) < badness(name) for other in order),
             letters=letters.get(name, ""),
         )

@@ -451,9 +451,14 @@ def _enough(alpha: float) -> int:
 
 
 def _of_resampling(sample: Sample, family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
-    resampled = any(c.pair is not None and TESTS[c.recommended_test].by_resampling for c in family)
+    leading = [c.pair for c in family if TESTS[c.recommended_test].needs == "replicates"]
+    drawn = [
+        len(pair.difference.replicates)
+        for pair in leading
+        if pair is not None and pair.difference.replicates is not None
+    ]
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(len(family), 1))
-    if resampled and alpha / 2 * (options.resamples + 1) < 1:
+    if drawn and alpha / 2 * (min(drawn) + 1) < 1:
         yield warning(
             "few_resamples_for_family",
             n=len(family),

@@ -27,8 +27,8 @@ from evalreport.metrics.sample import Examples, Sample
 from evalreport.records import ComparisonRecord, Interval
 from evalreport.texts import Message, Text, parts
 
-SWAPS_IN_TAIL = 40
-"""Swaps that are drawn at least, times pairs over alpha: so many lie beyond the smallest adjusted level."""
+DRAWS_IN_TAIL = 40
+"""Swaps or replicates that are drawn at least, times pairs over alpha: so many lie beyond the smallest level."""
 
 EXPLORATORY = Message("caution.exploratory")
 
@@ -83,11 +83,15 @@ def model_pairs(models: Sequence[str], baseline: str | None) -> list[tuple[str, 
     return list(combinations(models, 2))
 
 
+def draws_for(pairs: int, options: Options) -> int:
+    """Return how many Monte Carlo draws decide a family of so many pairs: more than are asked for, if need be."""
+    return max(options.resamples, math.ceil(DRAWS_IN_TAIL * pairs / (1 - options.confidence)))
+
+
 def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) -> list[Comparison]:
     """Set up every pair on every quantity that can be compared; nothing is tested yet."""
     models = [m.name for m in sample.predictions.models]
     pairs = model_pairs(models, options.baseline)
-    alpha = 1 - options.confidence
 
     def n_swaps(quantity: Quantity) -> int:
         # The family's p-values are multiplied by up to its size: the smallest must still lie far below alpha. Ranks
@@ -96,7 +100,7 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
         in_family = quantity == quantities[0] and (
             metric.family != "ranking" or TESTS[metric.test].needs == "swaps"
         )
-        return max(options.resamples, math.ceil(SWAPS_IN_TAIL * len(pairs) / alpha) if in_family else 0)
+        return draws_for(len(pairs), options) if in_family else options.resamples
 
     if sample.predictions.design == "datasets":
         swaps = sign_flips(sample, pairs, quantities, n_swaps=n_swaps, seed=options.seed)
@@ -110,7 +114,7 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
             ranks=lambda quantity: quantity == quantities[0] or bool(options.tests),
             named=bool(options.metrics),
             first=options.resamples,
-            level=alpha,
+            level=1 - options.confidence,
         )
     ranking = once(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
 
@@ -173,7 +177,7 @@ def _pair(
 def why_not(first: Estimate, second: Estimate) -> Message | None:
     """Say which of two models lacks the quantity and why; None where both have it."""
     lacking = [
-        Message("reason.of_model", model=e.model, why=e.reason) for e in (first, second) if not e.defined
+        Message("reason.of_model", model=e.model, why=e.reason) for e in (first, second) if not e.comparable
     ]
     return parts(*lacking) if lacking else None
 
@@ -333,9 +337,14 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         effect_size=outcome.effect_size,
         recommended=leading,
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
-        reason=outcome.reason or _floor(outcome, options) or (None if interval is None else interval.reason),
+        reason=outcome.reason or _floor(outcome, options) or _why_none(pair, interval),
         details=outcome.details,
     )
+
+
+def _why_none(pair: Pair | None, interval: Interval | None) -> Text | None:
+    """Say why there is no interval, or which value stands by convention."""
+    return None if pair is None or interval is None else interval.reason or pair.difference.reason
 
 
 def _floor(outcome: Outcome, options: Options) -> Message | None:

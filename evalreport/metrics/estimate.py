@@ -182,7 +182,7 @@ class Estimate:
     derivative
         (u,) derivative of the value with respect to the multiplicity of one resampling unit, by atom: distinct
         cell, row or cluster; None where the metric is not smooth or the value is undefined. The influence
-        value is n times it.
+        value is n times it. What is 0/0 and counts 0 has none.
     counts
         (u,) units in each atom.
     replicates
@@ -345,9 +345,14 @@ class Estimate:
         return not np.isnan(self.value) and (self.reason is None or self.is_difference)
 
     @property
+    def comparable(self) -> bool:
+        """Whether a difference from it can be tested: 0/0 of labels is 0 by convention, with influence 0."""
+        return self.defined or (self.table is not None and not np.isnan(self.value))
+
+    @property
     def swappable(self) -> bool:
-        """Whether there is a value, and examples whose outputs may change sides."""
-        return self.defined and self.summed is None
+        """Whether there is a value to compare, and examples whose outputs may change sides."""
+        return self.comparable and self.summed is None
 
     @cached_property
     def clusters(self) -> int | None:

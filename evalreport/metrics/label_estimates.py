@@ -227,11 +227,16 @@ def label_estimates(
     """Estimate every label quantity of every label model from one set of draws."""
     functions = {quantity: table_function(quantity, predictions) for quantity in quantities}
     drawn: dict[Key, list[Floats]] = {(name, q): [] for name in tables.models for q in quantities}
+    points = {name: tables.point(j) for j, name in enumerate(tables.models)}
+    # What counts 0 in the data by convention does so in every replicate; else a replicate of 0/0 is left out.
+    by_convention = {(name, q): bool(np.isnan(functions[q](points[name])).any()) for name, q in drawn}
     for multiplicities in tables.draws(n_resamples, seed=seed):
         for j, name in enumerate(tables.models):
             block = tables.margins(j, multiplicities)
             for quantity, function in functions.items():
-                drawn[name, quantity].append(function(block).mean(axis=1))
+                values = function(block)
+                filled = zero_where_undefined(values) if by_convention[name, quantity] else values
+                drawn[name, quantity].append(filled.mean(axis=1))
     return {
         (name, quantity): _estimate(predictions, tables, j, quantity, function, drawn[name, quantity])
         for j, name in enumerate(tables.models)
@@ -261,9 +266,9 @@ def _estimate(
         reason=definition(quantity).undefined if undefined else None,
         n=predictions.n_examples,
         range=value_range(definition(quantity), predictions),
-        derivative=None if undefined else derivative,
+        derivative=derivative,
         counts=counts,
-        by_fit=None if undefined or predictions.design != "seeds" else lambda: tables.by_part(model, slopes),
+        by_fit=None if predictions.design != "seeds" else lambda: tables.by_part(model, slopes),
         replicates=np.concatenate(replicates),
         table=tables.tables[model],
         outside=predictions.outside,

@@ -72,19 +72,50 @@ def test_examples_needed_solve_the_same_equation() -> None:
     )
 
 
-def test_replicates_too_few_for_the_family_are_said() -> None:
-    """66 pairs at 5 % need p down to 0.00076, two-sided 1 in 2,640: 1,000 replicates are warned of, 4,000 are not."""
+@pytest.mark.parametrize("affordable", [True, False])
+def test_a_large_family_draws_more_replicates(affordable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """66 pairs at 5 % need p down to 0.00076: more replicates are drawn, or, of too many rows, asked for."""
+    if not affordable:
+        monkeypatch.setattr("evalreport.stages.MOST_WEIGHTS", 0)
     random = np.random.default_rng(15)
-    truth = random.integers(0, 2, 60)
-    source = labels(
-        truth, **{f"m{k:02d}": np.where(random.random(60) < 0.3, 1 - truth, truth) for k in range(12)}
-    )
-    codes = {
-        resamples: {w.code for w in run(source, metrics=("f1",), resamples=resamples).warnings}
-        for resamples in (1000, 4000)
+    source = {}
+    for k in range(12):
+        truth = random.integers(0, 2, 200)
+        source |= labels(truth, **{f"m{k:02d}": np.where(random.random(200) < 0.04 * k, 1 - truth, truth)})
+        source[f"m{k:02d}"]["id"] = [f"{k}/{i}" for i in range(200)]
+    results = run(source, metrics=("f1",), resamples=1000, join="independent")
+    leading = [row for row in results.comparisons if row.recommended]
+    assert {row.test for row in leading} == {"bootstrap_difference"}
+    decided = [v for v in results.verdicts if v.verdict in ("better", "worse")]
+    codes = {w.code for w in results.warnings}
+    assert (len(decided) > 20) == affordable
+    assert ("few_resamples_for_family" not in codes) == affordable
+
+
+@pytest.mark.parametrize("metric", ["precision", "mcc"])
+def test_a_value_that_is_0_by_convention_is_compared(metric: str) -> None:
+    """A model without a positive answer has value 0 and influence 0: its pairs are tested and in the family."""
+    random = np.random.default_rng(3)
+    truth = random.integers(0, 2, 150)
+    right = {f"m{k}": np.where(random.random(150) < q, 1 - truth, truth) for k, q in enumerate((0.1, 0.2))}
+    zero = np.zeros(150, dtype=int)
+    results = run(labels(truth, **right, nobody=zero, none=zero), metrics=(metric,))
+    by_pair = {frozenset(v.about): v for v in results.verdicts}
+    assert [v.level for v in by_pair.values()] == pytest.approx([1 - 0.05 / 6] * 6)
+    assert {by_pair[frozenset((m, z))].verdict for m in right for z in ("nobody", "none")} == {"better"}
+    p_values = {
+        frozenset((row.a, row.b)): (row.p_value, row.p_adjusted)
+        for row in results.comparisons
+        if row.recommended
     }
-    assert "few_resamples_for_family" in codes[1000]
-    assert "few_resamples_for_family" not in codes[4000]
+    assert p_values[frozenset(("nobody", "none"))] == (1.0, 1.0)
+    (p, adjusted) = p_values[frozenset(right)]
+    assert adjusted == pytest.approx(min(1, 2 * p))
+    single = run(labels(truth, m0=right["m0"], nobody=zero), metrics=(metric,))
+    (pair,) = (row for row in single.comparisons if row.recommended)
+    assert pair.difference == pytest.approx(next(r.value for r in single.metrics if r.model == "m0"))
+    assert "nobody" in str(pair.reason)
+    assert [(r.model, r.value) for r in single.ranking][1] == ("nobody", 0.0)
 
 
 def _of_fits(kind: str) -> Estimate:

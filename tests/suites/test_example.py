@@ -28,9 +28,11 @@ def test_the_readme_says_what_a_run_finds() -> None:
     told = (EXAMPLE / "README.md").read_text(encoding="utf-8")
     said = describe(view_of(results))
     assert f"*{said.headline}*" in told
-    assert said.about.startswith("564 questions, 3 attempts each · ")
+    assert said.about.startswith(
+        "564 questions, 3 attempts each, in 60 clusters of “passage” (effective number 47.7) · "
+    )
     assert said.about.endswith("the same questions for every model")
-    assert "questions with as many attempts each" in said.settle
+    assert "about 280 clusters of the present mean size" in said.settle
     assert f"{results.n} questions about 60 passages" in told
     of = {
         (r.model, r.slice.value if r.slice else ""): f"{r.value:.3f}"
