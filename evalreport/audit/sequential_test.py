@@ -27,6 +27,7 @@ from evalreport.audit.nightly_values import (
 )
 from evalreport.audit.run_differences import Past, Present
 from evalreport.comparisons import TESTS
+from evalreport.comparisons.pairs import draws_for
 from evalreport.conditions import Gate, wrong
 from evalreport.conditions import parse as parse_gate
 from evalreport.data.predictions import Floats
@@ -109,13 +110,14 @@ def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quanti
 
 def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> Message | None:
     """Say how many replicates would decide where a test by resampling cannot give a p-value that is small enough."""
-    count = p * (now.options.resamples + 1)
-    resampled = test is not None and test in TESTS and TESTS[test].by_resampling
-    drawn = resampled and abs(count - round(count)) < TOLERANCE  # else it was enumerated exactly
+    if test is None or test not in TESTS or not TESTS[test].by_resampling:
+        return None
+    n = now.options.resamples if TESTS[test].needs == "replicates" else draws_for(1, now.options)
+    count = p * (n + 1)
+    drawn = abs(count - round(count)) < TOLERANCE  # else it was enumerated exactly
     if not drawn or too_large_by <= 1 or round(count) > LEAST_COUNT:
         return None
-    needed = math.ceil((now.options.resamples + 1) * too_large_by)
-    return Message("spending.resamples", n=now.options.resamples, needed=needed)
+    return Message("spending.resamples", n=n, needed=math.ceil((n + 1) * too_large_by))
 
 
 def this_look(look: int, change: HistoryRecord) -> AuditRecord:

@@ -37,7 +37,7 @@ from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices, ModelView, view
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
-from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.registry import Needs, Quantity, definition
 from evalreport.metrics.sample import Sample, chosen_states
 from evalreport.metrics.units import Units
 
@@ -399,12 +399,12 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
     """
     units, metric, predictions = sample.units, definition(quantity), sample.predictions
     outputs = {m.name: m for m in predictions.models}
-    views = [view(predictions, outputs[name]) for name in (a, b)]
+    one, other = (view(predictions, outputs[name]) for name in (a, b))
     if metric.by_ranks:
-        views = [_ranked(one) for one in views]
-    apart = np.any([_differ(*pair) for pair in zip(*map(_outputs, views), strict=True)], axis=0)
+        one, other = _ranked(one), _ranked(other)
+    apart = _differ(one, other, metric.needs)
     assert metric.prepare is not None
-    (state,) = chosen_states((metric.prepare(_below(*views)),), quantity, predictions)
+    (state,) = chosen_states((metric.prepare(_below(one, other)),), quantity, predictions)
 
     def of_block(swapped: Floats) -> tuple[Floats, Floats | None]:
         came = units.expand(swapped)
@@ -421,13 +421,11 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
     return _of_patterns(units, units.influence(apart.astype(np.float64)) != 0, draws, of_block)
 
 
-def _outputs(one: ModelView) -> list[Array]:
-    return [v for v in (one.y_pred, one.proba, one.score) if v is not None]
-
-
-def _differ(one: Array, other: Array) -> npt.NDArray[np.bool_]:
-    """Say in which rows (n,) two models' outputs, (n,) or (n, K), are not the same."""
-    return np.asarray((one != other).reshape(len(one), -1).any(axis=1))
+def _differ(one: ModelView, other: ModelView, needs: Needs) -> npt.NDArray[np.bool_]:
+    """Say in which rows (n,) what a metric needs of two models is not the same."""
+    both = [{"scores": v.score, "probabilities": v.proba}.get(needs, v.y_pred) for v in (one, other)]
+    first, second = (np.asarray(values) for values in both)
+    return np.asarray((first != second).reshape(len(first), -1).any(axis=1))
 
 
 def _ranked(one: ModelView) -> ModelView:

@@ -187,10 +187,28 @@ def margins_of(table: Floats) -> Floats:
 
 def one_vs_rest(m: Array) -> Counts:
     """Return the counts of each class against the rest, each (..., K), from margins (..., 3, K)."""
-    right, true, predicted = m[..., 0, :], m[..., 1, :], m[..., 2, :]
+    right, true, predicted = _parts(m)
     n = true.sum(-1)[..., None]
     parts = predicted - right, true - right, n - true - predicted + right
     return Counts(right, *(parts if are_whole(m) else (without_rounding(part, n) for part in parts)))
+
+
+def two_classes(m: Array, code: int, *, by_answer: bool) -> Counts:
+    """Return the counts of one of two classes from margins (..., 3, K) that also hold answers outside both.
+
+    Such an answer is wrong, but it is no answer of the other class: wrong are the examples of a class that were not
+    called it, or (``by_answer``) the answers of a class that are not of it. Weighed against each other are those of
+    one side alone: TP with FN and TN with FP, or TP with FP and TN with FN.
+    """
+    (tp, tn), (true, rest), (called, other) = ((part[..., code], part[..., 1 - code]) for part in _parts(m))
+    wrong = (called - tp, other - tn) if by_answer else (rest - tn, true - tp)
+    n = m[..., 1, :].sum(-1)
+    fp, fn = wrong if are_whole(m) else (without_rounding(part, n) for part in wrong)
+    return Counts(tp, fp, fn, tn)
+
+
+def _parts(m: Array) -> tuple[Array, Array, Array]:
+    return m[..., 0, :], m[..., 1, :], m[..., 2, :]
 
 
 def are_whole(margins: Array) -> bool:

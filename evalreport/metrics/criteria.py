@@ -15,7 +15,7 @@ import numpy as np
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.data.selection import subset
-from evalreport.engine.counts import margins_of
+from evalreport.engine.counts import Counts, margins_of, one_vs_rest, two_classes
 from evalreport.engine.distributions import column_totals, dot
 from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, view
 from evalreport.metrics.label_estimates import table_function
@@ -413,9 +413,12 @@ def filled_in(estimate: Estimate, code: int | None) -> str | None:
         return None
     table = estimate.table
     if estimate.metric.family == "binary_table" and code is not None:
-        tp, true, predicted = margins_of(table)[:, code]
-        tn = table.sum() - true - predicted + tp
-        counts = dict(zip(COUNTS, (tp, predicted - tp, true - tp, tn), strict=True)) | {"n": table.sum()}
+        margins, negatives = margins_of(table), estimate.metric.negatives
+        if negatives and estimate.outside and len(table) == 3:
+            of_class = two_classes(margins, code, by_answer=negatives == "answers")
+        else:
+            of_class = Counts(*(part[code] for part in one_vs_rest(margins)))
+        counts = dict(zip(COUNTS, of_class, strict=True)) | {"n": table.sum()}
     elif estimate.metric.family == "table" and estimate.metric.proportion is not None:
         right, n = np.trace(table), table.sum()
         counts = {"right": right, "wrong": n - right, "n": n}

@@ -19,6 +19,7 @@ from evalreport.engine.counts import (
     margin_columns,
     margins_of,
     one_vs_rest,
+    two_classes,
 )
 from evalreport.engine.distributions import Array, gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
@@ -145,8 +146,8 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
     if metric.family == "table":
         return metric.function
     if quantity.average is None:
-        code = class_code(quantity, predictions)
-        return lambda m: metric.function(Counts(*(part[..., code] for part in one_vs_rest(m))))
+        counts = counts_of(quantity, predictions)
+        return lambda m: metric.function(counts(m))
     if quantity.average == "micro":
         return lambda m: metric.function(Counts(*(part.sum(-1) for part in one_vs_rest(m))))
 
@@ -174,8 +175,8 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
     undefined, it is 0 by convention and so is its derivative.
     """
     metric = definition(quantity)
-    if metric.family == "table":
-        function = metric.function
+    if metric.family == "table" or _unlike_negatives(quantity, predictions):
+        function = table_function(quantity, predictions)
         return lambda m: slopes_at(lambda moved: zero_where_undefined(function(moved)), m, 2)
 
     def slopes(m: Floats) -> Floats:
@@ -292,28 +293,39 @@ def _proportion(
     Successes and trials where examples are alike; else how many trials count, where an interval asks for that.
     """
     point, units = tables.point(model), tables.units
-    counts_of = _successes_and_trials(quantity, predictions)
+    trials_of = _successes_and_trials(quantity, predictions)
     if units.plain and tables.parts == 1:
-        if counts_of is not None:
-            successes, trials = (float(count) for count in counts_of(point[0]))
+        if trials_of is not None:
+            successes, trials = (float(count) for count in trials_of(point[0]))
             return {"successes": successes, "trials": trials}
         below = definition(quantity).monotone_of
         if below is not None and quantity.average is None:
             proportion = METRICS[below[0]].proportion
             assert proportion is not None
-            found = proportion(_counts(point[0], class_code(quantity, predictions)))
+            found = proportion(counts_of(quantity, predictions)(point[0]))
             return {"jaccard": (float(found[0]), float(found[1]))}
         return {}
     if units.task is not None:
         return {}
-    if counts_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
+    if trials_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
         return {}
-    by_unit, times = tables.influence(model, _slopes(lambda margins: counts_of(margins)[1], point))
+    by_unit, times = tables.influence(model, _slopes(lambda margins: trials_of(margins)[1], point))
     return {"trials_effective": units.effective(by_unit, times)}
 
 
-def _counts(margins: Floats, code: int) -> Counts:
-    return Counts(*(part[..., code] for part in one_vs_rest(margins)))
+def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Counts]:
+    """Return the function of margins (..., 3, K) that counts a class against the rest."""
+    code = class_code(quantity, predictions)
+    if _unlike_negatives(quantity, predictions):
+        by_answer = definition(quantity).negatives == "answers"
+        return lambda m: two_classes(m, code, by_answer=by_answer)
+    return lambda m: Counts(*(part[..., code] for part in one_vs_rest(m)))
+
+
+def _unlike_negatives(quantity: Quantity, predictions: Predictions) -> bool:
+    """Say whether what is not called positive need not be called negative: it may have no answer at all."""
+    outside = predictions.outside > 0 and predictions.task == "binary"
+    return outside and definition(quantity).negatives != ""
 
 
 def _successes_and_trials(
@@ -329,5 +341,5 @@ def _successes_and_trials(
         return None
     if metric.family == "table":
         return lambda m: proportion(m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
-    code = class_code(quantity, predictions)
-    return lambda m: proportion(_counts(m, code))
+    counts = counts_of(quantity, predictions)
+    return lambda m: proportion(counts(m))

@@ -217,19 +217,25 @@ def recall(c: Counts) -> Parts:
     return c.tp, c.tp + c.fn
 
 
-@_share("Specificity", "TN / (TN + FP)", undefined=Message("undefined.specificity"))
+@_share("Specificity", "TN / (TN + FP)", negatives="truth", undefined=Message("undefined.specificity"))
 def specificity(c: Counts) -> Parts:
     """Share of the negative examples that are predicted negative (true negative rate)."""
     return c.tn, c.tn + c.fp
 
 
-@_share("NPV", "TN / (TN + FN)", undefined=Message("undefined.npv"))
+@_share("NPV", "TN / (TN + FN)", negatives="answers", undefined=Message("undefined.npv"))
 def npv(c: Counts) -> Parts:
     """Share of the negative predictions that are right (negative predictive value)."""
     return c.tn, c.tn + c.fn
 
 
-@_share("False positive rate", "FP / (FP + TN)", greater_is_better=False, undefined=Message("undefined.fpr"))
+@_share(
+    "False positive rate",
+    "FP / (FP + TN)",
+    greater_is_better=False,
+    negatives="truth",
+    undefined=Message("undefined.fpr"),
+)
 def fpr(c: Counts) -> Parts:
     """Share of the negative examples that are predicted positive (fall-out, false acceptance rate)."""
     return c.fp, c.fp + c.tn
@@ -326,6 +332,7 @@ def _n(c: Counts) -> Array:
     "TP / (TP + FN) + TN / (TN + FP) - 1",
     iso_slope="rates",
     criterion="youden",
+    negatives="truth",
     range=(-1.0, 1.0),
     undefined=Message("undefined.informedness"),
     source="Youden (1950), Cancer 3:32; Powers (2011), J Mach Learn Technol 2:37",
@@ -346,6 +353,7 @@ def informedness(c: Counts) -> Array:
 @binary_table(
     "Markedness",
     "TP / (TP + FP) + TN / (TN + FN) - 1",
+    negatives="answers",
     range=(-1.0, 1.0),
     undefined=Message("undefined.markedness"),
     source="Powers (2011), J Mach Learn Technol 2:37",

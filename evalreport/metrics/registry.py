@@ -146,6 +146,9 @@ class Metric:
         Where it is the root of a mean of squares over the examples: the name of that mean.
     recall_slope
         Where the value rises or falls in a straight line with the mean of the class recalls: by how much.
+    negatives
+        Where it counts true negatives: whether it takes them of those that are negative (``truth``) or of those that
+        were called so (``answers``). Of an example without an answer, which counts as wrong, it matters.
     micro_is_accuracy
         Whether its micro average is the share of right answers.
     share_of_right
@@ -226,6 +229,7 @@ class Metric:
     monotone_of: tuple[str, Function] | None = None
     root_of: str = ""
     recall_slope: float = 0.0
+    negatives: Literal["", "truth", "answers"] = ""
     micro_is_accuracy: bool = False
     share_of_right: bool = False
     area: Area = ""

@@ -362,10 +362,17 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
     assert answer(found, "worse").statistic == pytest.approx(np.exp(ways).mean(), rel=1e-9)
 
 
-def test_a_test_by_resampling_says_where_its_replicates_cannot_decide(history):
-    """The median error rises on the same examples: 50 bootstrap samples give no p-value that is small enough."""
-    audited(history, errors_of(1.0, 0), metrics=("medae",))
-    found, _, _ = audited(history, errors_of(2.0, 0), metrics=("medae",), gates=("alarms <= 0",))
+def test_a_test_by_resampling_says_where_its_draws_cannot_decide(history):
+    """The weighted median error rises on the same examples: 50 bootstrap samples give no small enough p-value."""
+
+    def errors_of_size(size):
+        source = errors_of(size, 0)
+        source["forest"]["w"] = [1.0 + k % 2 for k in range(100)]
+        return source
+
+    given = {"metrics": ("medae",), "weight": "w"}
+    audited(history, errors_of_size(1.0), **given)
+    found, _, _ = audited(history, errors_of_size(2.0), gates=("alarms <= 0",), **given)
     row = answer(found, "worse")
     assert (row.test, row.p_value, row.alarm) == ("bootstrap_difference", pytest.approx(2 / 51), False)
     assert gate_of(found)[0] == "undecided"
@@ -373,8 +380,8 @@ def test_a_test_by_resampling_says_where_its_replicates_cannot_decide(history):
         str(row.reason).removeprefix("50 replicates cannot decide at this look: --resamples ").split()[0]
     )
     assert needed == math.ceil(51 * (2 / 51) / share_of_look(1) / 0.05)
-    audited(history, errors_of(1.0, 0), metrics=("medae",), series="more")
-    found, _, _ = audited(history, errors_of(2.0, 0), metrics=("medae",), resamples=needed, series="more")
+    audited(history, errors_of_size(1.0), series="more", **given)
+    found, _, _ = audited(history, errors_of_size(2.0), resamples=needed, series="more", **given)
     assert answer(found, "worse").alarm
 
 

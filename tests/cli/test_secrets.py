@@ -10,7 +10,7 @@ import click
 import pytest
 
 from evalreport.audit import reviews
-from evalreport.cli import EXIT_DEFECT, LazyGroup, main, messages
+from evalreport.cli import EXIT_DEFECT, LazyGroup, log_as, main, say, tell, tell_json, writing
 from evalreport.errors import HistoryError, cleared, forget, redacted, remember, remember_address
 from tests.reviews.host import Host, served
 
@@ -107,7 +107,7 @@ def test_a_text_that_a_command_writes_holds_no_known_secret(
 ) -> None:
     """What compare-runs and the export of a history write comes from records of other runs; ``-o -`` as well."""
     remember_address(URLS[0])
-    with messages.writing(Path(place)) as write:
+    with writing(Path(place)) as write:
         write(f"run 1 read {SECRET}\n")
     said = everything_said(capsys)
     assert "run 1 read ***" in said
@@ -229,12 +229,12 @@ def test_what_is_written_holds_no_secret_that_was_given(capsys: pytest.CaptureFi
 def test_progress_and_logs_pass_through_the_same_function(capsys: pytest.CaptureFixture[str]) -> None:
     """One line for people and one for programs."""
     remember(LATER)
-    messages.say(f"{URLS[0]} {LATER}")
-    messages.tell(f"{URLS[1]}\t{LATER}")
-    messages.tell_json({"name": f"{LATER}, {SECRET} stays: it is data"})
-    messages.log_as("json")
-    messages.say(f"{URLS[2]} {LATER}")
-    messages.log_as("text")
+    say(f"{URLS[0]} {LATER}")
+    tell(f"{URLS[1]}\t{LATER}")
+    tell_json({"name": f"{LATER}, {SECRET} stays: it is data"})
+    log_as("json")
+    say(f"{URLS[2]} {LATER}")
+    log_as("text")
     captured = capsys.readouterr()
     assert captured.out.splitlines()[0] == "postgresql://127.0.0.1:1/db?user=me&password=***\t***"
     assert "it is data" in captured.out
@@ -247,7 +247,7 @@ def test_few_commands_print_by_themselves(request: pytest.FixtureRequest) -> Non
     printing = {
         path.stem for path in folder.glob("*.py") if "click.echo(" in path.read_text(encoding="utf-8")
     }
-    assert printing == {"__init__", "audit", "history", "messages", "preparation"}
+    assert printing == {"__init__", "audit", "history", "preparation"}
 
 
 def test_a_text_of_the_data_stays_as_it_is() -> None:

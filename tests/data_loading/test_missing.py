@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,14 @@ def counted(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray, Res
     return truth, np.where(models["a"] == None, "(missing)", models["a"]).astype(str), results  # noqa: E711
 
 
+def eval_of(formula: str | None) -> float:
+    """Return the value of a quotient of a count by two, as a record writes it: 8 / (8 + 2)."""
+    match = re.fullmatch(r"(\d+) / \((\d+) \+ (\d+)\)", formula or "")
+    assert match is not None
+    above, one, other = (int(part) for part in match.groups())
+    return above / (one + other)
+
+
 def test_a_missing_label_is_a_prediction_outside_all_classes(
     counted: tuple[np.ndarray, np.ndarray, Results],
 ) -> None:
@@ -114,9 +123,23 @@ def test_a_missing_label_is_a_prediction_outside_all_classes(
         wanted["f1", "weighted", None] = metrics.f1_score(truth, said, labels=labels, average="weighted")
     else:
         wanted["f1", None, None] = metrics.f1_score(truth, said, labels=["1"], average="macro")
+        # Recall and precision of the other class; what has no answer is none of its answers, and none of its hits.
+        wanted["specificity", None, None] = metrics.recall_score(truth, said, labels=["0"], average="macro")
+        wanted["npv", None, None] = metrics.precision_score(truth, said, labels=["0"], average="macro")
+        wanted["recall", None, None] = metrics.recall_score(truth, said, labels=["1"], average="macro")
+        wanted["precision", None, None] = metrics.precision_score(truth, said, labels=["1"], average="macro")
+        wanted["fpr", None, None] = 1 - wanted["specificity", None, None]
+        of = {name: wanted[name, None, None] for name in ("recall", "specificity", "precision", "npv")}
+        wanted["informedness", None, None] = of["recall"] + of["specificity"] - 1
+        wanted["markedness", None, None] = of["precision"] + of["npv"] - 1
+        (filled,) = (
+            m.formula for m in results.metrics if (m.model, m.metric, m.slice) == ("a", "specificity", None)
+        )
+        assert eval_of(filled) == pytest.approx(wanted["specificity", None, None])
     assert {key: found[key] for key in wanted} == pytest.approx(wanted, rel=1e-12)
     gone = sum(c.count for c in results.confusion if c.model == "a" and c.predicted == "(missing)")
     assert gone == 10
+    assert sum(said[truth == "0"] == "(missing)") > 0, "or nothing is tested of true negatives"
     assert "10 empty cells" in str(next(w.text for w in results.warnings if w.code == "missing_is_wrong"))
 
 
