@@ -144,12 +144,13 @@ def settled_at(
 def _settled(
     comparison: Comparison, pair: Pair, p: float | None, family: Sequence[float], options: Options
 ) -> Settled:
-    test = comparison.recommended_test
+    # An interval that --interval names stands in the rows of the tests; what is decided does not hang on it.
+    test, as_recommended = comparison.recommended_test, replace(options, intervals=())
     return settled_at(
         tested_difference(pair, test),
         p,
         family,
-        lambda level: interval_for(pair, test, options, level),
+        lambda level: interval_for(pair, test, as_recommended, level),
         correction=options.correction,
     )
 

@@ -215,9 +215,10 @@ def lacks(method: IntervalMethod, estimate: Estimate) -> Text | None:
     return None if missing is None else _said(missing, estimate)
 
 
-def _missing(method: IntervalMethod, estimate: Estimate) -> str | None:
+def _missing(method: IntervalMethod, estimate: Estimate, *, but: str = "") -> str | None:
     """Return the first that a method needs of an estimate and does not find; None if it is honest."""
-    return next((name for name in NEEDS_OF_KIND[method.kind] if not NEEDS[name](method, estimate)), None)
+    needed = (name for name in NEEDS_OF_KIND[method.kind] if name != but)
+    return next((name for name in needed if not NEEDS[name](method, estimate)), None)
 
 
 def _said(need: str, estimate: Estimate) -> Text:
@@ -281,14 +282,17 @@ def _whatever_the_units(metric: Metric) -> str:
     return next(general, metric.intervals[0] if metric.intervals else "bootstrap_percentile")
 
 
-def limits(estimate: Estimate, name: str, level: float) -> Interval:
-    """Compute one interval, cut to the range; None with the reason where it is not honest or undefined."""
+def limits(estimate: Estimate, name: str, level: float, *, coarse: bool = False) -> Interval:
+    """Compute one interval, cut to the range; None with the reason where it is not honest or undefined.
+
+    ``coarse``: it stands in for quantiles of too few replicates, and may be about a metric without influence values.
+    """
     method = INTERVALS[name]
     if not estimate.defined:
         return Interval(method=name, level=level, reason=estimate.reason, low=None, high=None)
-    reason = lacks(method, estimate)
-    if reason is not None:
-        return Interval(method=name, level=level, reason=reason, low=None, high=None)
+    missing = _missing(method, estimate, but="smooth" if coarse else "")
+    if missing is not None:
+        return Interval(method=name, level=level, reason=_said(missing, estimate), low=None, high=None)
     # Squares of numbers near the largest double become infinite, and such limits are said to be.
     with np.errstate(over="ignore", invalid="ignore"):
         bounds = _on_own_scale(estimate, method.function(estimate.of_base, level))
@@ -315,7 +319,7 @@ def resolved(estimate: Estimate, name: str, level: float) -> Interval:
         beyond = (1 - level) / 2 * len(estimate.replicates_used)
         # A tenth of a draw is rounding: 0.025 of 400 are ten.
         if beyond < LEAST_BEYOND - 0.1:
-            instead = limits(estimate, "bootstrap_normal", level)
+            instead = limits(estimate, "bootstrap_normal", level, coarse=True)
             if instead.low is not None:
                 return instead
     return limits(estimate, name, level)
@@ -367,7 +371,7 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
     value_of
         Label metrics: the quantity as a function of tables (m, K, K).
     """
-    interval = limits(estimate, recommended(estimate), level)
+    interval = resolved(estimate, recommended(estimate), level)
     if (
         estimate.of_seeds
         and estimate.crossed is None
@@ -393,19 +397,26 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
             instead, reason=Message("limits.normal_instead", method=interval.method, reason=interval.reason)
         )
     if estimate.tasks is not None:
-        return interval
+        return _of_no_width(interval)
     if estimate.clusters is not None and not estimate.over_datasets:
         bounds = _on_own_scale(estimate, of_alike_clusters(estimate.of_base, level))
         method = interval.method if bounds.low is None else "clopper_pearson"
         return _cut(method, level, bounds, estimate.range)
     found = _without_spread(estimate, level, value_of)
     if found is None:
-        return interval
+        return _of_no_width(interval)
     if interval.low is None and interval.reason:
         found = replace(
             found, reason=parts(interval.reason, found.reason) if found.reason else interval.reason
         )
     return _cut("wilson" if found.low is not None else interval.method, level, found, estimate.range)
+
+
+def _of_no_width(interval: Interval) -> Interval:
+    """Give an interval that leads without a width no limits, but its reason: a value is not known exactly."""
+    if interval.low is None or _has_width(interval) or interval.level < LEAST_LEVEL:
+        return interval
+    return replace(interval, low=None, high=None)
 
 
 def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:

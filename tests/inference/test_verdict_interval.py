@@ -143,6 +143,30 @@ def test_limits_of_few_draws_are_bootstrap_normal_and_say_so() -> None:
     assert {str(v.method).partition(",")[0] for v in two} == {"bootstrap_bca"}
 
 
+@pytest.mark.parametrize("metric", ["medae", "rae"])
+def test_of_few_replicates_what_leads_is_bootstrap_normal_of_any_metric(metric: str) -> None:
+    """Five of 200 replicates lie beyond a limit: of a value and of a difference, influence values or not."""
+    random = np.random.default_rng(104)
+    truth = random.normal(size=80)
+    said = {name: truth + size * random.normal(size=80) for name, size in zip("ab", (1, 1.2), strict=True)}
+    few, many = (run(values(truth, **said), metrics=(metric,), resamples=n) for n in (200, 400))
+    assert {i.method for r in few.metrics for i in r.intervals[:1]} == {"bootstrap_normal"}
+    assert {str(v.method).partition(",")[0] for v in few.verdicts} == {"bootstrap_normal"}
+    assert all(r.intervals[0].method != "bootstrap_normal" for r in many.metrics)
+
+
+@pytest.mark.parametrize("named", ["tango", "bootstrap_percentile"])
+def test_a_named_interval_stands_beside_the_verdict_and_not_in_it(named: str) -> None:
+    """Newcombe's interval decides on accuracy; Tango's stands in McNemar's rows where it is asked for."""
+    random = np.random.default_rng(105)
+    source = binary(random, 150)
+    plain, asked = (run(source, metrics=("accuracy",), intervals=i) for i in ((), (named,)))
+    assert asked.verdicts == plain.verdicts
+    assert {v.method for v in asked.verdicts} == {"newcombe_paired"}
+    if named == "tango":
+        assert {c.interval_method for c in asked.comparisons if c.recommended} == {"tango"}
+
+
 # --- equivalence ----------------------------------------------------------------------------------------------------
 
 

@@ -70,6 +70,31 @@ def test_few_positives_refuse_the_percentiles_of_the_equal_error_rate() -> None:
     assert all(one.low is None for one in others)
 
 
+def test_a_value_that_no_replicate_moves_is_not_known_exactly() -> None:
+    """A median error of 0, of one example, or a perfect ranking in each task: no limits, with the reason."""
+    truth = np.sin(np.arange(40.0))
+    exact = {"id": ids(40), "y_true": truth.tolist(), "y_pred": truth.tolist()}
+    one = {"id": ["1"], "y_true": [1.5], "y_pred": [2.25]}
+    called = (np.arange(60) % 3 == 0).astype(int)
+    suite = {
+        "id": ids(60),
+        "task": ["u", "v"] * 30,
+        "y_true": called.tolist(),
+        "score": (called * 2.0).tolist(),
+    }
+    for rows, metric, value in (
+        (exact, "medae", 0),
+        (one, "medae", 0.75),
+        (suite, "eer", 0),
+        (suite, "r_precision", 1),
+    ):
+        results = evalreport.evaluate({"m": rows}, resamples=400, metrics=[metric])
+        first = next(r for r in results.metrics if r.metric == metric and r.slice is None)
+        assert first.value == value
+        assert (first.intervals[0].low, first.intervals[0].high) == (None, None), metric
+        assert first.intervals[0].reason, metric
+
+
 def test_what_has_no_honest_test_is_compared_only_by_name() -> None:
     """A run that names no metric tests no value-only metric; a named one is tested by swaps, without an interval."""
     rows = {"a": binary_rows(1), "b": binary_rows(1) | {"p_1": binary_rows(1)["p_1"][::-1]}}
