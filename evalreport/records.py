@@ -90,8 +90,8 @@ class DisparityRecord:
     among them) or ``best`` (the best slice of the column that is large enough, named in ``reference_value``).
     ``level``: simultaneous over the family of tests (rest and whole, primary metric) or over all pairs of the
     column's slices (best). ``p_value`` is that of ``test``; ``p_adjusted``, over the family, may start from a larger
-    one (docs/slices.md). ``flagged``: ``p_adjusted`` is at or below 1 - confidence. ``reason`` says why a slice is too
-    small to judge, or why a limit is missing.
+    one (docs/slices.md). ``flagged``: ``p_adjusted`` is at or below 1 - confidence; the limits leave 0 out exactly then
+    (cut or stretched, as ``method`` says). ``reason`` says why a slice is too small to judge, or a limit is missing.
     """
 
     model: str

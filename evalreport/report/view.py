@@ -15,6 +15,7 @@ from evalreport.records import (
     CUT,
     STRETCHED,
     ComparisonRecord,
+    DisparityRecord,
     MetricRecord,
     RankingRecord,
     VerdictRecord,
@@ -240,10 +241,11 @@ def limited_cell(
     decimals: int = 3,
     *,
     signed: bool = False,
+    excluded: float | None = None,
     note: Text = "",
 ) -> Cell:
-    """Write a value with its limits, by which a sortable table sorts it."""
-    limits = interval(low, high, decimals, signed=signed)
+    """Write a value with its limits, by which a sortable table sorts it; a limit that is ``excluded`` is no part."""
+    limits = interval(low, high, decimals, signed=signed, excluded=excluded)
     return Cell(number(value, decimals, signed=signed), limits, value, note)
 
 
@@ -296,16 +298,21 @@ def n_cautions(warnings: Iterable[WarningRecord]) -> int:
     return sum(warning.level != "info" for warning in warnings)
 
 
-def is_cut(verdict: VerdictRecord) -> bool:
-    """Whether the interval of a decided pair reached over 0 and was cut there."""
-    return (verdict.method or "").endswith(CUT)
+def is_cut(record: VerdictRecord | DisparityRecord) -> bool:
+    """Whether the interval of what a test decides reached over 0 and was cut there."""
+    return (record.method or "").endswith(CUT)
 
 
-def limits_at_zero(verdicts: Iterable[VerdictRecord | None]) -> str:
+OF_PAIRS = {CUT: "limits.cut", STRETCHED: "limits.stretched"}
+OF_SLICES = {CUT: "limits_of_slices.cut", STRETCHED: "limits_of_slices.stretched"}
+
+
+def limits_at_zero(
+    records: Iterable[VerdictRecord | DisparityRecord | None], said: Mapping[str, str] = OF_PAIRS
+) -> str:
     """Explain limits at 0 that come from the test and not from the interval; empty where there are none."""
-    methods = [verdict.method or "" for verdict in verdicts if verdict is not None]
-    said = {"limits.cut": CUT, "limits.stretched": STRETCHED}
-    return " ".join(say(key) for key, end in said.items() if any(method.endswith(end) for method in methods))
+    methods = [record.method or "" for record in records if record is not None]
+    return " ".join(say(key) for end, key in said.items() if any(method.endswith(end) for method in methods))
 
 
 def verdict_between(

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalreport.comparisons.verdicts import adjust
+from evalreport.comparisons.verdicts import adjust, agreeing
 from evalreport.config import Options
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
-from evalreport.records import DisparityRecord
+from evalreport.records import DisparityRecord, Interval
 from evalreport.slices import limits as by
 from evalreport.slices.limits import Limits, Shares, independent_errors
 from evalreport.slices.slice_estimates import Side, direction
@@ -218,7 +218,27 @@ def _against_others(
     p, row = tested.p_adjusted, replace(row, test=tested.test, p_value=tested.p_value)
     if p is None:
         return row
-    return replace(row, p_adjusted=p, correction=options.correction, flagged=p <= 1 - options.confidence)
+    row = replace(row, p_adjusted=p, correction=options.correction, flagged=p <= 1 - options.confidence)
+    return _agreeing(row)
+
+
+def _agreeing(row: DisparityRecord) -> DisparityRecord:
+    """Let the limits of a difference and a ratio leave 0, or 1, out exactly where the slice is flagged.
+
+    The test and the interval come from different statistics; as those of pairs they must not contradict each other.
+    """
+    found = Interval(method=row.method or "", level=row.level, low=row.low, high=row.high)
+    agreed = agreeing(found, row.difference, decided=row.flagged)
+    if agreed is found:
+        return row
+    row = replace(row, low=agreed.low, high=agreed.high, method=agreed.method)
+    if row.ratio is None or row.ratio_low is None or row.ratio_high is None:
+        return row
+    if not row.flagged:
+        return replace(row, ratio_low=min(row.ratio_low, 1.0), ratio_high=max(row.ratio_high, 1.0))
+    if row.ratio > 1:
+        return replace(row, ratio_low=max(row.ratio_low, 1.0))
+    return replace(row, ratio_high=min(row.ratio_high, 1.0))
 
 
 def _nothing(why: Text | None) -> tuple[Limits, Limits]:

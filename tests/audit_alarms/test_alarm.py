@@ -321,10 +321,11 @@ def test_every_metric_has_nights(history):
 
 
 def errors_of(size: float, number: int, n: int = 100, shift: float = 0.0):
-    """Return a regression whose errors have a size and a mean, on examples of their own."""
+    """Return a regression whose errors have a size and a mean, on examples of their own that weigh 1 and 2."""
     truth = [math.sin(k + 100 * number) for k in range(n)]
     said = [y + size * (-1) ** k + shift for k, y in enumerate(truth)]
-    return {"forest": {"id": [f"e{1000 * number + k}" for k in range(n)], "y_true": truth, "y_pred": said}}
+    ids, weights = [f"e{1000 * number + k}" for k in range(n)], [1.0 + k % 2 for k in range(n)]
+    return {"forest": {"id": ids, "y_true": truth, "y_pred": said, "w": weights}}
 
 
 @pytest.mark.parametrize("sizes", [(1.0, 1.02, 1.31, 1.3), (1.3, 1.31, 1.02, 1.0)])
@@ -364,15 +365,9 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
 
 def test_a_test_by_resampling_says_where_its_draws_cannot_decide(history):
     """The weighted median error rises on the same examples: 50 bootstrap samples give no small enough p-value."""
-
-    def errors_of_size(size):
-        source = errors_of(size, 0)
-        source["forest"]["w"] = [1.0 + k % 2 for k in range(100)]
-        return source
-
     given = {"metrics": ("medae",), "weight": "w"}
-    audited(history, errors_of_size(1.0), **given)
-    found, _, _ = audited(history, errors_of_size(2.0), gates=("alarms <= 0",), **given)
+    audited(history, errors_of(1.0, 0), **given)
+    found, _, _ = audited(history, errors_of(2.0, 0), gates=("alarms <= 0",), **given)
     row = answer(found, "worse")
     assert (row.test, row.p_value, row.alarm) == ("bootstrap_difference", pytest.approx(2 / 51), False)
     assert gate_of(found)[0] == "undecided"
@@ -380,8 +375,8 @@ def test_a_test_by_resampling_says_where_its_draws_cannot_decide(history):
         str(row.reason).removeprefix("50 replicates cannot decide at this look: --resamples ").split()[0]
     )
     assert needed == math.ceil(51 * (2 / 51) / share_of_look(1) / 0.05)
-    audited(history, errors_of_size(1.0), series="more", **given)
-    found, _, _ = audited(history, errors_of_size(2.0), resamples=needed, series="more", **given)
+    audited(history, errors_of(1.0, 0), series="more", **given)
+    found, _, _ = audited(history, errors_of(2.0, 0), resamples=needed, series="more", **given)
     assert answer(found, "worse").alarm
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import evalreport
 from evalreport.comparisons.verdicts import adjust
 from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
@@ -153,3 +154,25 @@ def test_a_planted_slice_is_flagged_in_a_whole_run() -> None:
     results = run(source, slices=["g"], resamples=1, intervals=["wilson"])
     assert [r.slice.value for r in results.disparities if r.flagged] == ["v39"]
     assert sum(r.p_adjusted is not None for r in results.disparities) == 40
+
+
+def test_limits_leave_0_out_exactly_where_a_slice_is_flagged() -> None:
+    """The family's p-value may be larger than that of Welch's test, whose limits are then stretched to 0."""
+    stretched = 0
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        group = random.choice(list("abcde"), 400, p=[0.3, 0.3, 0.2, 0.1, 0.1])
+        truth = random.normal(size=400)
+        said = truth + random.standard_t(3, size=400) * (1 + 0.6 * (group == "e"))
+        rows = {"id": [f"{i:03d}" for i in range(400)], "y_true": truth, "y_pred": said, "group": group}
+        results = evalreport.evaluate({"m": rows}, metrics=["mae"], slices=["group"], resamples=50)
+        for row in (r for r in results.disparities if r.reference == "rest" and r.p_adjusted is not None):
+            assert row.low is not None
+            assert row.high is not None
+            assert row.ratio_low is not None
+            assert row.ratio_high is not None
+            inside = row.low <= 0 <= row.high
+            assert row.flagged != inside or "cut at 0" in str(row.method)
+            assert row.flagged or row.ratio_low <= 1 <= row.ratio_high or inside
+            stretched += str(row.method).endswith("stretched to 0")
+    assert stretched

@@ -13,13 +13,16 @@ from evalreport.report.naming import MetricKey, distinct_names, in_sentence, lis
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import (
+    OF_SLICES,
     Cell,
     Model,
     Row,
     Table,
     View,
+    is_cut,
     key_of,
     limited_cell,
+    limits_at_zero,
     metric_decimals,
     text_of,
     value_cell,
@@ -228,7 +231,10 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
             return Cell(numbers.MISSING)
         if of:
             return limited_cell(record.ratio, record.ratio_low, record.ratio_high, places)
-        return limited_cell(record.difference, record.low, record.high, places, signed=True)
+        excluded = 0.0 if is_cut(record) else None
+        return limited_cell(
+            record.difference, record.low, record.high, places, signed=True, excluded=excluded
+        )
 
     rows = []
     for model in view.models:
@@ -247,8 +253,11 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
             rows.append(Row(model, cells))
     heads = (say("table.slice"), say("slices.others"), say("table.adjusted"), say("slices.best"), say("slices.ratio"),
              say("table.remark"))  # fmt: skip
-    return Table(say("slices.differences_by", column=column), heads, tuple(rows), say("slices.differences"),
-                 look="points", kinds=("text", "", "", "", "", "remark"))  # fmt: skip
+    note = " ".join(filter(None, (say("slices.differences"), limits_at_zero(own, OF_SLICES))))
+    kinds = ("text", "", "", "", "", "remark")
+    return Table(
+        say("slices.differences_by", column=column), heads, tuple(rows), note, look="points", kinds=kinds
+    )
 
 
 def _is_primary(view: View, record: DisparityRecord) -> bool:
