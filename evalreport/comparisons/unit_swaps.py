@@ -75,28 +75,24 @@ def of_units(
         first, second = (np.asarray(function(point)).mean(axis=1) for point in points)
         return np.asarray(first - second)
 
-    if is_plain_mean(quantity) or not definition(quantity).smooth:
-        columns = a, b, definition(quantity).columns, n_swaps
-        found = moved.get(columns, partial(_moved, one, other, sample.units, n_swaps, seed))
-        return Swapped(of_points(after(found.sums, found.moved)), None, found.weights, found.discordant)
-    change, sums = _change(one, other)
-    discordant = np.diff(change.indptr) > 0
-    patterns, weights = swap_patterns(sample.units, n_swaps, seed, discordant)
-    products = None
-    # Of labels many swaps are as far out as the observed one: no rounding may tell these apart.
-    if weights is None and definition(quantity).family == "moments":
-        products = Products.of((one, other), change, shape, sample.units.factors)
-    differences, squares = [], []
-
     def slopes_of(points: Sequence[Floats]) -> list[Floats]:
         found = (slopes_at(function, point, len(shape) - 1) / shape[0] for point in points)
         return [slopes.reshape(len(slopes), -1) for slopes in found]
 
-    if products is not None:
-        swapped_columns = swapped_sums(products.columns, n_swaps, seed)
-        points = after(sums, products.moved(swapped_columns))
-        errors = np.sqrt(products.squares(slopes_of(points), swapped_columns))
-        return Swapped(of_points(points), errors, None, int(discordant.sum()))
+    studentised = definition(quantity).smooth and not is_plain_mean(quantity)
+    # Of labels many swaps are as far out as the observed one: no rounding may tell these apart.
+    if not studentised or definition(quantity).family == "moments":
+        key = a, b, definition(quantity).columns, n_swaps, studentised
+        of_sums = partial(_moved, one, other, shape if studentised else None, sample.units, n_swaps, seed)
+        found = moved.get(key, of_sums)
+        points = after(found.sums, found.moved)
+        errors = None if found.products is None else np.sqrt(found.products.squares(slopes_of(points)))
+        if not studentised or errors is not None:
+            return Swapped(of_points(points), errors, found.weights, found.discordant)
+    change, sums = _change(one, other)
+    discordant = np.diff(change.indptr) > 0
+    patterns, weights = swap_patterns(sample.units, n_swaps, seed, discordant)
+    differences, squares = [], []
     for swapped in patterns:
         points = after(sums, np.asarray(swapped @ change))
         differences.append(of_points(points))
@@ -122,15 +118,15 @@ class Products:
 
     Attributes
     ----------
-    columns
-        (units, c + p c) what swapped units add: to the c sums that change, and to the products of all p with these.
+    swapped
+        (b, c + p c) what swapped units add: to the c sums that change, and to the products of all p with these.
     changing
         (c,) which of the sums change.
     middle, apart, crossed
         (p, p), (c, c) and (p, c) sums over the units of s s', d d' and s d' before anything is swapped.
     """
 
-    columns: sparse.csr_array
+    swapped: Floats
     changing: Indices
     middle: Floats
     apart: Floats
@@ -143,8 +139,12 @@ class Products:
         change: sparse.csr_array,
         shape: tuple[int, ...],
         factors: Floats | float,
+        sums_of: Callable[[sparse.csr_array], Floats],
     ) -> Products | None:
-        """Take the products of what units add to the sums, times the units' factors; None where they are too many."""
+        """Take the products of what units add to the sums, times the units' factors; None where they are too many.
+
+        ``sums_of`` gives the sums (b, k) of those rows of a table (units, k) that each swap takes.
+        """
         p, changing = change.shape[1], np.unique(change.indices).astype(np.int64)
         if shape[0] > 1 or p * len(changing) > _MOST_PRODUCTS:
             return None
@@ -156,24 +156,25 @@ class Products:
         apart = moved / 2
         factor = np.broadcast_to(np.asarray(factors), len(middle))
         return cls(
-            sparse.csr_array(np.concatenate([moved[units], products], axis=1)),
+            sums_of(sparse.csr_array(np.concatenate([moved[units], products], axis=1))),
             changing,
             np.einsum("up,uq->pq", weighted, middle),
             np.einsum("u,uc,ud->cd", factor, apart, apart),
             -np.einsum("up,uc->pc", weighted, apart),
         )
 
-    def moved(self, sums: Floats) -> Floats:
-        """Return what swaps (b, ...) move from the second model's sums to the first's, (b, p)."""
-        found = np.zeros((len(sums), len(self.middle)))
-        found[:, self.changing] = sums[:, : len(self.changing)]
+    @property
+    def moved(self) -> Floats:
+        """What swaps move from the second model's sums to the first's, (b, p)."""
+        found = np.zeros((len(self.swapped), len(self.middle)))
+        found[:, self.changing] = self.swapped[:, : len(self.changing)]
         return found
 
-    def squares(self, slopes: Sequence[Floats], sums: Floats) -> Floats:
+    def squares(self, slopes: Sequence[Floats]) -> Floats:
         """Return the sums (b,) of squared derivatives of the difference, from both models' slopes (b, p)."""
         p, c = self.crossed.shape
         down, up = slopes[0] - slopes[1], (slopes[0] + slopes[1])[:, self.changing]
-        crossed = self.crossed + sums[:, c:].reshape(-1, p, c)
+        crossed = self.crossed + self.swapped[:, c:].reshape(-1, p, c)
 
         def added(turn: Callable[[Floats], Floats]) -> Floats:
             one, other = turn(down), turn(up)
@@ -189,12 +190,16 @@ class Products:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Both models' sums (p,), and what each swap moves from the second's to the first's, (b, p)."""
+    """Both models' sums (p,), what each swap moves from the second's to the first's, (b, p), and what gives its error.
+
+    ``products``: None where no errors are asked for, or where they follow from single units.
+    """
 
     sums: list[Floats]
     moved: Floats
     weights: Floats | None
     discordant: int
+    products: Products | None = None
 
 
 def _change(one: sparse.csr_array, other: sparse.csr_array) -> tuple[sparse.csr_array, list[Floats]]:
@@ -205,15 +210,29 @@ def _change(one: sparse.csr_array, other: sparse.csr_array) -> tuple[sparse.csr_
     return change, [np.asarray(table.sum(axis=0)).ravel() for table in (one, other)]
 
 
-def _moved(one: sparse.csr_array, other: sparse.csr_array, units: Units, n_swaps: int, seed: int) -> Moved:
+def _moved(
+    one: sparse.csr_array,
+    other: sparse.csr_array,
+    studentised: tuple[int, ...] | None,
+    units: Units,
+    n_swaps: int,
+    seed: int,
+) -> Moved:
+    """Draw what swaps move; with the errors of each where the shape of the sums is given."""
     change, sums = _change(one, other)
     discordant = np.diff(change.indptr) > 0
     patterns, weights = swap_patterns(units, n_swaps, seed, discordant)
+    n, sums_of = int(discordant.sum()), partial(swapped_sums, n_swaps=n_swaps, seed=seed)
+    if weights is None and studentised is not None:
+        products = Products.of((one, other), change, studentised, units.factors, sums_of)
+        return Moved(
+            sums, np.zeros((0, len(sums[0]))) if products is None else products.moved, None, n, products
+        )
+    if studentised is not None:
+        return Moved(sums, np.zeros((0, len(sums[0]))), weights, n)
     if weights is None:
-        moved = swapped_sums(change, n_swaps, seed)
-    else:
-        moved = np.concatenate([np.asarray(swapped @ change) for swapped in patterns])
-    return Moved(sums, moved, weights, int(discordant.sum()))
+        return Moved(sums, sums_of(change), None, n)
+    return Moved(sums, np.concatenate([np.asarray(swapped @ change) for swapped in patterns]), weights, n)
 
 
 _TABLES = 64

@@ -38,16 +38,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labels that rows hold: the true ones and all of them, each in its one spelling, and whether they are text."""
+    """The labels that rows hold: the true ones and all of them, each in its one spelling, and whether they are text.
+
+    ``every``: all labels in order.
+    """
 
     true: frozenset[str]
     spelling: Mapping[str, str]
+    every: tuple[str, ...]
     are_text: bool
-
-    @property
-    def every(self) -> tuple[str, ...]:
-        """All labels in order."""
-        return in_order(self.spelling.values())
 
     @property
     def trained(self) -> tuple[str, ...]:
@@ -81,7 +80,8 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     like_counts = _like_counts(tables, options)
     if any({"outcome", "value"} & set(table.roles.columns) for table in tables):
         return Named(list(tables), (), like_counts)
-    labels = _labels([*tables, *([truth] if truth is not None else [])])
+    every = [*tables, *([truth] if truth is not None else [])]
+    labels = _labels(every) if any(_asks_for_labels(table, every) for table in tables) else NO_LABELS
     errors: list[InputError] = []
     named: list[Table] = []
     found: list[FoundRecord] = []
@@ -122,18 +122,40 @@ def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecor
     ]
 
 
+MOST_LABELS = 10_000
+"""Of more distinct labels no column is named after one: they are numbers, or more classes than may be."""
+
+
+def _asks_for_labels(table: Table, tables: Sequence[Table]) -> bool:
+    """Say whether a table has columns that are named by the labels, which takes a look at each of them."""
+    roles = table.roles
+    if roles.unlabelled or roles.probabilities or roles.lone is not None:
+        return True
+    return bool(roles.metadata) and sum(len(labels) for _, labels in _distinct_labels(tables)) <= MOST_LABELS
+
+
+def _distinct_labels(tables: Sequence[Table]) -> Iterator[tuple[str, pa.Array]]:
+    """Yield the distinct labels of each table, true ones and predictions, with what they are."""
+    for table in tables:
+        for column in ("y_true", "y_pred"):
+            header = table.roles.columns.get(column)
+            if header is not None:
+                yield column, used_only(combined(table.read.arrays[header])).dictionary
+
+
+NO_LABELS = Labels(frozenset(), {}, (), are_text=False)
+
+
 def _labels(tables: Sequence[Table]) -> Labels:
     true: list[str] = []
     every: list[str] = []
-    are_text = False
-    for table in tables:
-        for column, kept in (("y_true", true), ("y_pred", every)):
-            header = table.roles.columns.get(column)
-            if header is not None:
-                kept += used_only(combined(table.read.arrays[header])).dictionary.to_pylist()
-                are_text |= column == "y_true" and header in table.read.texts
+    for column, labels in _distinct_labels(tables):
+        (true if column == "y_true" else every).extend(labels.to_pylist())
     spelling = one_spelling([*true, *every])
-    return Labels(frozenset(spelling[label] for label in true), spelling, are_text)
+    are_text = any(table.roles.columns.get("y_true") in table.read.texts for table in tables)
+    return Labels(
+        frozenset(spelling[label] for label in true), spelling, in_order(spelling.values()), are_text
+    )
 
 
 def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:

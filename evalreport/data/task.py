@@ -195,9 +195,15 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
 
 def _are_truths(truth: pa.Array, predicted: pa.Array) -> bool:
     """Say whether true and false stand among the labels, and nothing else but 1 and 0."""
-    labels = [*truth.to_pylist(), *predicted.to_pylist()]
-    spelled = set(one_spelling(labels).values())
-    return spelled <= {"0", "1"} and any(not is_number(label) for label in labels)
+    words = numbers = False
+    for label in (*truth.to_pylist(), *predicted.to_pylist()):
+        if label.strip(" \t").casefold() in TRUTHS:
+            words = True
+        elif is_number(label) and float(label) in (0, 1):
+            numbers = True
+        else:
+            return False
+    return words and numbers
 
 
 def _guessed_numbers(truth: pa.Array) -> Guess:
