@@ -409,14 +409,15 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
         found = replace(
             found, reason=parts(interval.reason, found.reason) if found.reason else interval.reason
         )
-    return _cut("wilson" if found.low is not None else interval.method, level, found, estimate.range)
+    instead = _cut("wilson" if found.low is not None else interval.method, level, found, estimate.range)
+    return instead if instead.low is None else _of_no_width(instead, Message("limits.meet"))
 
 
-def _of_no_width(interval: Interval) -> Interval:
-    """Give an interval that leads without a width no limits, but its reason: a value is not known exactly."""
+def _of_no_width(interval: Interval, reason: Message | None = None) -> Interval:
+    """Give an interval that leads without a width no limits, but a reason: a value is not known exactly."""
     if interval.low is None or _has_width(interval) or interval.level < LEAST_LEVEL:
         return interval
-    return replace(interval, low=None, high=None)
+    return replace(interval, low=None, high=None, reason=reason or interval.reason)
 
 
 def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:
