@@ -113,7 +113,7 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
             seed=options.seed,
             ranks=lambda quantity: quantity == quantities[0] or bool(options.tests),
             named=bool(options.metrics),
-            first=options.resamples,
+            first=draws_for(1, options),
             level=1 - options.confidence,
         )
     ranking = once(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
