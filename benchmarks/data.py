@@ -1,9 +1,13 @@
-"""Test sets for the benchmarks: five binary models with labels, scores and probabilities."""
+"""Test sets for the benchmarks: binary models with labels, scores and probabilities, and regressions."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import csv
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 
@@ -53,3 +57,16 @@ def labels(predictions: Predictions) -> list[npt.NDArray[np.int32]]:
 def probabilities(predictions: Predictions) -> list[npt.NDArray[np.float64]]:
     """Return the probability of the positive class of each model."""
     return [np.asarray(model.score) for model in predictions.models]
+
+
+def regressions(
+    n: int, folder: Path, *, count: int = 3
+) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[np.float64]]]:
+    """Write n true values and predictions with heavy-tailed errors as one CSV file a model; return both."""
+    random = np.random.default_rng(0)
+    true, shared = 3 * random.normal(size=n), random.normal(size=n)
+    said = [true + 0.7 * shared + (1 - 0.02 * j) * random.standard_t(4, size=n) for j in range(count)]
+    for j, values in enumerate(said):
+        columns = pa.table({"id": np.arange(n), "y_true": true, "y_pred": values})
+        csv.write_csv(columns, folder / f"model{j}.csv")
+    return true, said
