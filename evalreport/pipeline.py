@@ -34,13 +34,13 @@ from evalreport.stages import (
     all_sliced,
     analysed,
     decide,
+    family_of,
     of_each,
     provenance,
     ranked,
     require_analysable,
     second_verdicts,
     variance_fields,
-    with_enough_replicates,
 )
 
 DEFAULTS = Options()
@@ -81,8 +81,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     distributions = begun(distribution_fields, samples, options)
     tested = comparable(quantities, named=bool(options.metrics))
     compared = compare_all(samples, tested, options)
-    primary = [c for c in compared if c.quantity == quantities[0]]
-    family = with_enough_replicates(primary, predictions, options)
+    family = family_of(compared, quantities[0], predictions, options)
     family_rows, decisions = decide(family, predictions, options)
     others = [c for c in compared if c.quantity != quantities[0]]
     explored = exploratory_records(others, options)

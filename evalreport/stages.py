@@ -84,18 +84,20 @@ MOST_WEIGHTS = 2e9
 """Rows times replicates that are drawn anew at most, a minute's work; beyond it a warning names --resamples."""
 
 
-def with_enough_replicates(
-    family: Sequence[Comparison], predictions: Predictions, options: Options
+def family_of(
+    compared: Sequence[Comparison], primary: Quantity, predictions: Predictions, options: Options
 ) -> list[Comparison]:
-    """Draw the primary metric anew where p-values are shares of replicates that are too few for so many pairs."""
+    """Return the primary metric's comparisons, which the verdict is about.
+
+    They are drawn anew where p-values are shares of replicates that are too few for so many pairs.
+    """
+    family = [c for c in compared if c.quantity == primary]
     enough = draws_for(len(family), options)
     few = options.resamples < enough and predictions.n * enough <= MOST_WEIGHTS
     if not few or all(TESTS[c.recommended_test].needs != "replicates" for c in family):
-        return list(family)
-    quantities = [family[0].quantity]
-    return compare_all(
-        all_sampled(predictions, quantities, replace(options, resamples=enough)), quantities, options
-    )
+        return family
+    more = replace(options, resamples=enough)
+    return compare_all(all_sampled(predictions, [primary], more), [primary], options)
 
 
 def decide(
