@@ -339,6 +339,7 @@ def _of_ranks(
     discordant = units.influence((places[0] != places[1]).astype(np.float64)) != 0
 
     def of_block(swapped: Floats) -> tuple[Floats, Floats | None]:
+        """Move the histograms of swapped rows from one model to the other."""
         by_row = np.ascontiguousarray(units.expand(swapped).T)
         moved = np.asarray(tables[1].T @ by_row) - np.asarray(tables[0].T @ by_row)
         both = [np.split(after, 2) for after in (sums[0] + moved, sums[1] - moved)]
@@ -407,6 +408,7 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
     (state,) = chosen_states((metric.prepare(_below(one, other)),), quantity, predictions)
 
     def of_block(swapped: Floats) -> tuple[Floats, Floats | None]:
+        """Let the rows that stay, and those that come, weigh in each model."""
         came = units.expand(swapped)
         stayed = units.base - came
         both = [np.concatenate(pair, axis=1) for pair in ((stayed, came), (came, stayed))]
