@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from evalreport.data.predictions import Predictions
     from evalreport.data.selection import Possible
     from evalreport.records import GateRecord
+    from evalreport.report.writing import Make
     from evalreport.results import Results
 
 
@@ -68,8 +69,11 @@ def run_command(
     context.obj["interrupted"] = "nothing was written"
     settings = begin(context, models, flags, config)
     check_output(settings.output)
-    results = _evaluate(models, settings)
-    failure = write(results, settings.output, context.obj)
+    from evalreport.report import prepared
+
+    with prepared(settings.output) as make:
+        results = _evaluate(models, settings)
+        failure = write(results, settings.output, context.obj, make)
     say_gates(results.gates, settings.output)
     return exit_code({gate.outcome for gate in results.gates}, failure)
 
@@ -195,8 +199,8 @@ def check_names(options: Options) -> None:
                 raise UsageError(unknown_name(registry.kind, name, [*registry, "all"]))
 
 
-def write(results: Results, output: OutputOptions, state: State) -> OutputError | None:
-    """Write what was asked for; return the error of a named output that could not be made."""
+def write(results: Results, output: OutputOptions, state: State, make: Make) -> OutputError | None:
+    """Write what was asked for, the documents made by ``make``; return the error of one that could not be made."""
     if output.output == STANDARD_OUTPUT:
         state["interrupted"] = None
         gates = _write_gates(results, output.junit)
@@ -204,7 +208,7 @@ def write(results: Results, output: OutputOptions, state: State) -> OutputError 
         return gates
     # Gates that belong into the report's folder move in with it: those of one run beside the report of another mislead.
     within = _within(output)
-    failure = _write_report(results, output, state, within=within)
+    failure = _write_report(results, output, state, make, within=within)
     if within:
         return failure
     if state["written"] is None:
@@ -232,7 +236,7 @@ def _write_gates(results: Results, path: Path | None) -> OutputError | None:
 
 
 def _write_report(
-    results: Results, output: OutputOptions, state: State, *, within: bool
+    results: Results, output: OutputOptions, state: State, make: Make, *, within: bool
 ) -> OutputError | None:
     from evalreport import report
 
@@ -249,7 +253,9 @@ def _write_report(
     failure = None
     try:
         with progress_bar("writing the report", shown=not output.quiet):
-            outcome = report.render(results, output.output, options=output, beside=beside, done=done)
+            outcome = report.render(
+                results, output.output, options=output, beside=beside, make=make, done=done
+            )
     except OutputError as error:
         failure = error
         say(f"evalreport: {error}", level="error")

@@ -280,9 +280,9 @@ def test_the_shipped_templates_loop_over_records_alone() -> None:
         assert not re.search(r"\b(range|lipsum|cycler|joiner)\s*\(|\brecursive\b|\bloop\(", text), path.name
 
 
-def test_the_ordinary_run_starts_no_process(
+def test_rendering_by_the_shipped_templates_starts_no_process(
     simulate: Callable[..., Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without templates of the user's all is made here."""
-    monkeypatch.setattr(writing, "_started", lambda _sent: pytest.fail("a process was started"))
+    monkeypatch.setattr(writing, "_started", lambda _work: pytest.fail("a process was started"))
     render(simulate(), tmp_path / "out", options=OutputOptions(formats=("html", "json", "md")))
