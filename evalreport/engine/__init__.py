@@ -7,11 +7,7 @@ and give the derivative with respect to one example's weight. What they keep of 
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import sys
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from functools import partial
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -92,58 +88,3 @@ def once(function: Callable[..., R]) -> Callable[..., R]:
     """
     kept = Kept[R]()
     return lambda *args: kept.get(args, partial(function, *args))
-
-
-@contextmanager
-def memory_kept() -> Iterator[None]:
-    """Keep freed memory for the arrays that come next, and get it in large pieces, where this process has glibc."""
-    if _keep_freed(_KEPT, arenas=1):
-        _in_huge_pages(_KEPT)
-    try:
-        yield
-    finally:
-        _keep_freed(_KEPT_OTHERWISE, arenas=0)
-
-
-_MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8
-"""Of mallopt(3)."""
-
-_KEPT, _KEPT_OTHERWISE = 1 << 28, 1 << 26
-"""Bytes: during a run, more than most ever use; and as glibc itself sets it once 32 MB have been freed."""
-
-_LARGEST_KEPT = 1 << 25
-"""Bytes: glibc gives a longer array memory of its own, whatever it is told."""
-
-
-def _keep_freed(size: int, *, arenas: int) -> bool:
-    """Let glibc keep so many freed bytes for the arrays that come next, those of up to 32 MB among them.
-
-    Left to itself it gives most of them back at once, and a fifth of a run is spent on getting them again. It keeps
-    them in one place for all threads where ``arenas`` is 1, in one for each where it is 0.
-
-    Returns
-    -------
-    bool
-        Whether it does: other systems have no glibc.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is None or not mallopt(_MMAP_THRESHOLD, _LARGEST_KEPT):
-        return False
-    mallopt(_TRIM_THRESHOLD, size)
-    mallopt(_ARENA_MAX, arenas)
-    return True
-
-
-def _in_huge_pages(size: int) -> None:
-    """Ask Linux to give the next so many bytes of memory 2 MB at a time, not 4 KB: each time takes microseconds.
-
-    What is never used takes no memory.
-    """
-    libc, each = ctypes.CDLL(None), _LARGEST_KEPT - (1 << 16)
-    libc.malloc.restype = ctypes.c_void_p
-    pieces = [libc.malloc(ctypes.c_size_t(each)) for _ in range(size // each)]
-    for piece in filter(None, pieces):
-        first = -(-piece // mmap.PAGESIZE) * mmap.PAGESIZE
-        libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(each - mmap.PAGESIZE), mmap.MADV_HUGEPAGE)
-    for piece in pieces:
-        libc.free(ctypes.c_void_p(piece))
