@@ -20,7 +20,7 @@ from scipy import sparse
 
 from evalreport.engine import cached_property
 from evalreport.engine.counts import Climb
-from evalreport.engine.distributions import dot, ratio, running_sums
+from evalreport.engine.distributions import dot, put_where, ratio, running_sums
 from evalreport.engine.draws import Bytes, running_sum
 from evalreport.engine.ranks import Order, group_weights
 
@@ -185,7 +185,8 @@ def _cells(code: Codes, found: npt.NDArray[np.bool_], n_codes: int) -> tuple[Cod
     first_cell = np.concatenate([[0], np.cumsum(-(-counts // ROWS_OF_A_CELL))])
     g = n_codes // 2
     rank = np.cumsum(found, dtype=np.int32)
-    rank = np.where(found, rank, np.arange(1, len(found) + 1, dtype=np.int32) - rank) - 1
+    rank = put_where(found, rank, out=np.arange(1, len(found) + 1, dtype=np.int32) - rank)
+    rank -= 1
     # Ranks run through a class; those of a code begin where its earlier codes end.
     before = np.concatenate([np.cumsum(side) - side for side in (counts[:g], counts[g:])]).astype(np.int32)
     rank -= before[code]
@@ -313,9 +314,9 @@ class Cells:
 
     @cached_property
     def columns(self) -> tuple[sparse.csc_array, ...]:
-        """By model, (cells, n) one at each example's cell, in bytes; all but the cells is shared."""
+        """By model, (cells, n) one at each example's cell, as ``_two_at_a_time`` adds; all but the cells is shared."""
         n = len(self.bins[0].cell)
-        ones, ends = np.ones(n, np.uint8), np.arange(n + 1, dtype=np.int32)
+        ones, ends = np.ones(n, np.uint16), np.arange(n + 1, dtype=np.int32)
         return tuple(
             sparse.csc_array((ones, bins.cell, ends), shape=(int(bins.first_cell[-1]), n))
             for bins in self.bins
@@ -328,7 +329,14 @@ class Cells:
         others use the shared one, that takes half of the time.
         """
         for bins, columns in zip(self.bins, self.columns, strict=True):
-            yield bins.code_of_cell @ (columns @ counts).astype(bins.code_of_cell.dtype)
+            yield bins.code_of_cell @ _two_at_a_time(columns, counts).astype(bins.code_of_cell.dtype)
+
+
+def _two_at_a_time(columns: sparse.csc_array, counts: Bytes) -> npt.NDArray[Any]:
+    """Add up counts (n, b) whose sums are bytes too: two replicates as one number, which multiplies faster."""
+    if counts.shape[1] % 2:
+        return np.asarray(columns @ counts.astype(np.uint16))
+    return np.asarray(columns @ counts.view(np.uint16)).view(np.uint8)
 
 
 def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:

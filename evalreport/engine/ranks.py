@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine import LastUse, cached_property
-from evalreport.engine.distributions import normal_tail, ratio, running_sums, weighted_sums
+from evalreport.engine.distributions import normal_tail, put_where, ratio, running_sums, weighted_sums
 from evalreport.engine.draws import keep_running_sum
 
 Floats = npt.NDArray[np.float64]
@@ -97,15 +97,11 @@ class Order:
     def by_example(self, positives: Floats, negatives: Floats) -> Floats:
         """Give each example its group's entry (n,), from (g,) for positive and (g,) for negative examples.
 
-        What is given may be written over.
+        What is given for negative ones may be written over.
         """
         if len(self.starts) < len(self.rows):
             positives, negatives = (np.repeat(values, self.sizes) for values in (positives, negatives))
-        # Bits, not a choice by a mask: a processor cannot foresee which class comes next.
-        bits, others = negatives.view(np.int64), positives.view(np.int64)
-        others ^= bits
-        others &= -self.found.astype(np.int64)
-        bits ^= others
+        put_where(self.found, positives, out=negatives)
         values = np.empty(len(self.rows))
         values[self.rows] = negatives
         return values
@@ -196,7 +192,7 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
         return positives[:, None], negatives[:, None]
     if weights.ndim == 1:
         ranked = weights[order.rows]
-        positives = np.where(order.found, ranked, 0.0)
+        positives = ranked * order.found
         negatives = ranked - positives
         if g == len(ranked):
             return positives, negatives

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from evalreport.data.predictions import Mask, Operand
-from evalreport.engine.distributions import Array, log, ratio, weighted_sums
+from evalreport.engine.distributions import Array, log, put_where, ratio, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
     PROPORTION_INTERVALS,
@@ -62,7 +62,8 @@ def log_loss(view: ModelView) -> Floats:
     # The positive class's probability is clipped and its complement taken, as the field's programs do: the
     # complement of 1 - 1e-15 differs from 1e-15 in its fourth digit.
     p = np.clip(view.proba[:, view.positive_code], CLIP, 1 - CLIP)
-    np.subtract(1, p, out=p, where=view.true != view.positive_code)
+    assert view.true is not None
+    put_where(np.not_equal(view.true, view.positive_code), 1 - p, out=p)
     return np.negative(log(p), out=p)
 
 

@@ -89,14 +89,20 @@ def layout_of(predictions: Predictions, *, average: Average = "tasks") -> Layout
     pooled = POOLED_BY[predictions.design]
     ranked = (*pooled, "fold")
     by_fit = ranked if predictions.design not in FOLDED else [name for name in ranked if name != "seed"]
-    of_pooled, of_ranked, of_fits = (parts_by(predictions, names) for names in (pooled, ranked, by_fit))
+    held = [_held(predictions, names) for names in (pooled, ranked, by_fit)]
+    parts = {names: parts_by(predictions, names) for names in set(held)}
+    of_pooled, of_ranked, of_fits = (parts[names] for names in held)
     return Layout(of_pooled, of_ranked, of_fits)
+
+
+def _held(predictions: Predictions, columns: Sequence[str]) -> tuple[str, ...]:
+    # A column without any value has no categories, and divides nothing either.
+    return tuple(n for n in columns if n in predictions.keys and predictions.keys[n].categories != ())
 
 
 def parts_by(predictions: Predictions, columns: Sequence[str]) -> Parts:
     """Divide the rows by the values of key columns; those that the files do not hold do not divide."""
-    # A column without any value has no categories, and divides nothing either.
-    held = [name for name in columns if name in predictions.keys and predictions.keys[name].categories != ()]
+    held = _held(predictions, columns)
     if not held:
         return Parts(np.zeros(predictions.n, dtype=np.int64), ((),))
     stacked = np.stack([predictions.keys[name].values for name in held])
