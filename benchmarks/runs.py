@@ -42,7 +42,7 @@ def default_runs(*, quick: bool) -> Iterator[Row]:
         with TemporaryDirectory() as folder:
             yield _of_regressions(n, Path(folder))
     for n, least in ((20_000, None),) if quick else THREADED:
-        one, two = in_turn(*(partial(_clock, n, jobs) for jobs in (1, 2)))
+        one, two = in_turn(*(partial(_clock, n, jobs) for jobs in (1, 2)), rounds=5)
         yield Row(
             f"default run, 3 models, n = {n:,}, --jobs 2, wall time",
             "--jobs 1",

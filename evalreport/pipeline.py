@@ -13,7 +13,7 @@ from evalreport.assembly import (
     verdict_records,
 )
 from evalreport.comparisons.all_models import average_rank_records, omnibus_records, one_sample_records
-from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
+from evalreport.comparisons.effects import agreement_records, answer_fields, effects
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
@@ -79,6 +79,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     by_threshold = begun(threshold_fields, samples, options)
     valued = begun(all_metrics, samples, loaded, options)
     distributions = begun(distribution_fields, samples, options)
+    answered = begun(answer_fields, predictions)
     tested = comparable(quantities, named=bool(options.metrics))
     compared = compare_all(samples, tested, options)
     family = family_of(compared, quantities[0], predictions, options)
@@ -108,8 +109,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
         **further,
         effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
         agreement=agreement_records(family),
-        disagreements=disagreements(predictions),
-        unanimity=unanimity(predictions),
+        **answered(),
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
         second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
         warnings=all_cautions(

@@ -18,7 +18,7 @@ from evalreport.config import Options
 from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import freedom_of_clusters
 from evalreport.engine.distributions import chi2_tail, t_tail
-from evalreport.engine.draws import stream
+from evalreport.engine.draws import mapped, stream
 from evalreport.intervals import recommended
 from evalreport.intervals.proportions import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate, Floats, Indices
@@ -255,15 +255,21 @@ def of_coverage(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[Wa
 
 def _of_losses(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models of which few examples carry the sum of squared (absolute ...) losses."""
-    for model in sample.predictions.models:
+
+    def of_model(model: ModelOutputs) -> list[WarningRecord]:
         by_losses: dict[str, list[Quantity]] = {}
         for quantity in sample.quantities:
             if definition(quantity).losses and sample.estimates[model.name, quantity].defined:
                 by_losses.setdefault(str(definition(quantity).losses), []).append(quantity)
-        for quantities in by_losses.values():
-            found = largest_of(sample, model.name, quantities[0])
-            if found is not None and found.much:
-                yield _few_large(sample, model.name, quantities, found)
+        largest = [(alike, largest_of(sample, model.name, alike[0])) for alike in by_losses.values()]
+        return [
+            _few_large(sample, model.name, alike, found)
+            for alike, found in largest
+            if found is not None and found.much
+        ]
+
+    for warnings in mapped(of_model, sample.predictions.models):
+        yield from warnings
 
 
 def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found: Largest) -> WarningRecord:
