@@ -16,6 +16,7 @@ from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.config import Options
 from evalreport.engine import cached_property, once
+from evalreport.engine.distributions import in_parts
 from evalreport.engine.draws import mapped
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.proportions import Kind
@@ -459,16 +460,16 @@ def _subtracted_by_fit(
 
 def _subtracted(a: Floats, b: Floats) -> Floats:
     """Return a - b; influences that cancel up to rounding cancel: a model against itself has no error at all."""
-    apart = np.empty_like(a)
-    step = 1 << 14
-    for start in range(0, len(a), step):
-        one, other, found = (values[start : start + step] for values in (a, b, apart))
-        np.subtract(one, other, out=found)
+
+    def of_part(one: Floats, other: Floats) -> Floats:
+        found = one - other
         size = np.abs(found)
         # Nearly always nothing does: one number of each says so.
         if size.min() <= 1e-12 * max(one.max(), -one.min()):
             np.copyto(found, 0.0, where=size <= 1e-12 * np.abs(one))
-    return apart
+        return found
+
+    return in_parts(of_part, a, b)
 
 
 def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine import cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.distributions import Array
+from evalreport.engine.distributions import Array, in_parts
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
 
@@ -435,8 +435,10 @@ class Estimate:
         if self.derivative is None or self.counts is None:
             return None
         # Scaled first, so that the squares of huge or tiny units neither overflow nor vanish.
-        largest = float(np.abs(self.derivative).max(initial=0.0)) or 1.0
-        error = largest * float(np.sqrt((factors * self.counts * (self.derivative / largest) ** 2).sum()))
+        largest = max(self.derivative.max(initial=0.0), -self.derivative.min(initial=0.0)) or 1.0
+        each = np.broadcast_to(factors, len(self.derivative))
+        squares = in_parts(lambda d, *f: f[0] * f[1] * (d / largest) ** 2, self.derivative, each, self.counts)
+        error = float(largest * np.sqrt(squares.sum()))
         # Derivatives that cancel up to rounding are no spread.
         scale = abs(self.value) if np.isinf(self.range[1]) else 1.0
         return error if error > 1e-13 * scale else 0.0
@@ -449,8 +451,12 @@ class Estimate:
         spread = self._error(1.0)
         if self.derivative is None or self.counts is None or not spread:
             return None
-        scaled = self.derivative / spread
-        return float((self.counts * scaled * scaled * scaled).sum()) / 6
+
+        def cubes(part: Floats, counts: Floats) -> Floats:
+            scaled = part / spread
+            return counts * scaled * scaled * scaled
+
+        return float(in_parts(cubes, self.derivative, self.counts).sum()) / 6
 
     @cached_property
     def delong_error(self) -> float | None:

@@ -223,9 +223,15 @@ def class_code(quantity: Quantity, predictions: Predictions) -> int:
 
 
 def label_estimates(
-    predictions: Predictions, tables: LabelTables, quantities: Sequence[Quantity], n_resamples: int, seed: int
+    predictions: Predictions,
+    tables: LabelTables | None,
+    quantities: Sequence[Quantity],
+    n_resamples: int,
+    seed: int,
 ) -> dict[Key, Estimate]:
-    """Estimate every label quantity of every label model from one set of draws."""
+    """Estimate every label quantity of every label model from one set of draws; none without tables."""
+    if tables is None:
+        return {}
     functions = {quantity: table_function(quantity, predictions) for quantity in quantities}
     drawn: dict[Key, list[Floats]] = {(name, q): [] for name in tables.models for q in quantities}
     points = {name: tables.point(j) for j, name in enumerate(tables.models)}

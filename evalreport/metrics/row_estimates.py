@@ -531,19 +531,20 @@ def _places(parts: Parts) -> Sequence[Indices | slice]:
 
 def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | None) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
-    values, derivative = np.empty(len(states)), np.zeros(predictions.n)
+    values, slopes = np.empty(len(states)), None if metric.derivative is None else np.zeros(predictions.n)
     for j, (rows, state) in enumerate(zip(_places(data.layout.ranked), states, strict=True)):
         weights = data.units.base[rows][None, :]
         values[j] = metric.function(state, weights)[0]
-        if metric.derivative is not None and np.isfinite(values[j]):
-            derivative[rows] = metric.derivative(state, weights)[0]
+        if metric.derivative is not None and slopes is not None and np.isfinite(values[j]):
+            slopes[rows] = metric.derivative(state, weights)[0]
     values[~np.isfinite(values)] = np.nan
     value = float(mean_of_parts(values, data.layout))
     if np.isnan(value):
         first = states[int(np.isnan(values).argmax())]
         reason = metric.undefined if metric.why_undefined is None else metric.why_undefined(first)
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
-    slopes = None if metric.derivative is None else derivative / int((~np.isnan(values)).sum())
+    if slopes is not None:
+        slopes /= int((~np.isnan(values)).sum())
     fields = _row_proportion(key, states[0], data.units.base) if data.units.plain and len(states) == 1 else {}
     return _estimate(predictions, data, key, value, slopes, rarest=rarest, **fields)
 

@@ -19,7 +19,7 @@ from evalreport.data.predictions import LOSSES, RANK_SLOPES, ModelOutputs, Predi
 from evalreport.engine.binned import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, bins_of, shares
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
-from evalreport.engine.draws import mapped
+from evalreport.engine.draws import begun, mapped
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.errors import UsageError
 from evalreport.metrics.clustering import clustering_estimates
@@ -174,11 +174,11 @@ def estimate_all(
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
     tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
-    if tables is not None:
-        estimates |= label_estimates(predictions, tables, labelled, n_resamples, seed)
+    of_labels = begun(label_estimates, predictions, tables, labelled, n_resamples, seed)
     grouped = [q for q in quantities if definition(q).family == "contingency"]
+    found: dict[Key, Estimate] = {}
     if grouped:
-        estimates |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
+        found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
     rows = replace(prepare_rows(predictions, by_row, units, layout), exact=exact)
     if not exact:
@@ -187,9 +187,10 @@ def estimate_all(
         if n_resamples and (many or (rows.single and predictions.n > most_exact)):
             rows = _with_bins(rows, predictions) if rows.columns or rows.orders else rows
         rows = replace(rows, many=many)
-    estimates |= judged_estimates(predictions, units, layout, quantities)
-    estimates |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
-    return Sample(predictions, tuple(quantities), {**estimates, **summed}, tables, rows)
+    found |= judged_estimates(predictions, units, layout, quantities)
+    found |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
+    estimates |= of_labels()
+    return Sample(predictions, tuple(quantities), {**estimates, **found, **summed}, tables, rows)
 
 
 def _of_one(layout: Layout) -> bool:

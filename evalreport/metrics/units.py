@@ -162,10 +162,12 @@ class Units:
             return int(self.cluster.max()) + 1
         return self.n if self.times is None else int(self.times.sum())
 
-    @property
+    @cached_property
     def base(self) -> Floats:
-        """Weights (n,) of the data themselves."""
-        return np.ones(self.n) if self.heavy is None else self.heavy
+        """Weights (n,) of the data themselves, which cannot be written to."""
+        weights = np.ones(self.n) if self.heavy is None else self.heavy.view()
+        weights.flags.writeable = False
+        return weights
 
     @property
     def heavy(self) -> Floats | None:
