@@ -12,7 +12,7 @@ of two models have no common scale.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,7 +32,7 @@ from evalreport.comparisons.unit_swaps import (
 )
 from evalreport.engine import Kept, once
 from evalreport.engine.counts import class_places, few_a_cell, margin_columns
-from evalreport.engine.distributions import Array, fair_binomial, ratio, zero_where_undefined
+from evalreport.engine.distributions import Array, fair_binomial, put_where, ratio, zero_where_undefined
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices, ModelView, view
@@ -309,7 +309,7 @@ def _of_patterns(units: Units, discordant: npt.NDArray[np.bool_], draws: Draws, 
     return Swapped(np.concatenate(differences), of_all, weights, int(discordant.sum()))
 
 
-_VALUES_AT_ONCE = 1 << 17
+_VALUES_AT_ONCE = 1 << 18
 """Units times swaps at once: so much stays in the processor's cache."""
 
 
@@ -328,12 +328,12 @@ def _of_ranks(
     a: str,
     b: str,
     quantity: Quantity,
-    histograms: Callable[[], Mapping[str, sparse.csr_array]],
+    histograms: Callable[[str, str], list[sparse.csr_array]],
     draws: Draws,
 ) -> Swapped:
     """Swap the mid-ranks of a metric of the family ``ranking``, by their histograms."""
     units, metric = sample.units, definition(quantity)
-    tables = [histograms()[name] for name in (a, b)]
+    tables = histograms(a, b)
     places = [table.indices for table in tables]
     sums = [np.asarray(table.T @ units.base)[:, None] for table in tables]
     discordant = units.influence((places[0] != places[1]).astype(np.float64)) != 0
@@ -347,11 +347,9 @@ def _of_ranks(
         if metric.derivative is None:
             return np.asarray(first - second), None
         slopes = [np.concatenate(metric.derivative(*weights)) for weights in both]
-        came = (swapped if units.cluster is None else swapped[:, units.cluster]).T > 0
-        apart = np.where(
-            came, slopes[0][places[1]] - slopes[1][places[0]], slopes[0][places[0]] - slopes[1][places[1]]
-        )
-        return np.asarray(first - second), _errors(units, apart)
+        came = np.ascontiguousarray((swapped if units.cluster is None else swapped[:, units.cluster]).T > 0)
+        stayed, crossed = (slopes[0][places[j]] - slopes[1][places[1 - j]] for j in (0, 1))
+        return np.asarray(first - second), _errors(units, put_where(came, crossed, out=stayed))
 
     return _of_patterns(units, discordant, draws, of_block)
 
@@ -364,16 +362,15 @@ def _errors(units: Units, slopes: Floats) -> Floats:
     return np.sqrt([(units.factors * units.influence(column) ** 2).sum() for column in slopes.T])
 
 
-def _rank_histograms(sample: Sample) -> Mapping[str, sparse.csr_array]:
+def _rank_histograms(sample: Sample, *models: str) -> list[sparse.csr_array]:
     """Return, by model, (n, 2 g) one-hot columns of each row's mid-rank, best first: positives, then negatives.
 
-    Ranks that no positive of any model holds are merged with their neighbours: only the order of negatives
+    Ranks that no positive of these models holds are merged with their neighbours: only the order of negatives
     relative to positives counts, so AUC and AP do not change, and the work is that of the rarer class.
     """
-    names = sorted(sample.rows.orders)
     scores = {m.name: m.score for m in sample.predictions.models}
-    positive = sample.rows.orders[names[0]][0].positive
-    ranks = np.stack([-mid_ranks(np.asarray(scores[name])) for name in names])
+    positive = sample.rows.orders[models[0]][0].positive
+    ranks = np.stack([-mid_ranks(np.asarray(scores[name])) for name in models])
     distinct, code = np.unique(ranks, return_inverse=True)
     code = code.reshape(ranks.shape)
     alone = np.zeros(len(distinct), dtype=bool)
@@ -381,12 +378,8 @@ def _rank_histograms(sample: Sample) -> Mapping[str, sparse.csr_array]:
     starts = alone | np.concatenate([[True], alone[:-1]])
     group = np.cumsum(starts) - 1
     g, n = int(group[-1]) + 1, len(positive)
-    return {
-        name: sparse.csr_array(
-            (np.ones(n), np.where(positive, group[row], g + group[row]), np.arange(n + 1)), shape=(n, 2 * g)
-        )
-        for name, row in zip(names, code, strict=True)
-    }
+    places = [np.where(positive, group[row], g + group[row]) for row in code]
+    return [sparse.csr_array((np.ones(n), place, np.arange(n + 1)), shape=(n, 2 * g)) for place in places]
 
 
 # --- functions of all rows ------------------------------------------------------------------------------------------
@@ -418,7 +411,9 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
         (own, others), (left, kept) = (
             np.split(metric.derivative(state, weights), 2, axis=1) for weights in both
         )
-        return np.asarray(first - second), _errors(units, np.where(came > 0, others - left, own - kept).T)
+        return np.asarray(first - second), _errors(
+            units, put_where(came > 0, others - left, out=own - kept).T
+        )
 
     return _of_patterns(units, units.influence(apart.astype(np.float64)) != 0, draws, of_block)
 

@@ -103,7 +103,7 @@ def running_sums(values: Array, out: Array | None = None) -> Array:
     whole = g - g % _STEP
     if values.ndim < 2 or b < _STEP or not whole:
         return np.cumsum(values, axis=max(values.ndim - 2, 0), out=out)
-    sums = np.empty_like(values) if out is None else out
+    sums = np.empty(values.shape, values.dtype) if out is None else out
     blocks, of_blocks = (a[..., :whole, :].reshape(*lead, -1, _STEP, b) for a in (sums, values))
     if values.dtype == np.float32:
         # Whole numbers, and single precision holds all of their sums, in whatever order BLAS adds.

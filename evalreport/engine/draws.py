@@ -7,9 +7,7 @@ the label metrics, and so moves their draws.)
 
 from __future__ import annotations
 
-import ctypes
 import math
-import sys
 import weakref
 import zlib
 from collections import deque
@@ -25,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from evalreport.engine import Kept
-from evalreport.engine.distributions import exp
+from evalreport.engine import Kept, memory_kept
+from evalreport.engine.distributions import exp, running_sums
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -191,7 +189,7 @@ def running_sum(values: Floats) -> Floats:
     nobody writes to. The sums that are kept cannot be written to.
     """
     if values.ndim > 1 or len(values) < _WORTH_KEEPING:
-        return np.cumsum(values, axis=0)
+        return running_sums(values)
     kept = _RUNNING.get(id(values))
     if kept is None or kept[0]() is not values:
         return keep_running_sum(values, np.cumsum(values))
@@ -509,23 +507,7 @@ class _Threads:
             thread.join()
 
 
-_MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8
-"""Of mallopt(3)."""
-
-
-def _keep_freed(size: int, *, arenas: int) -> None:
-    """Let glibc keep so many freed bytes for the arrays that come next, those of up to 32 MB among them.
-
-    Left to itself it gives most of them back at once, and a fifth of a run is spent on getting them again. It keeps
-    them in one place for all threads where ``arenas`` is 1, in one for each where it is 0.
-    """
-    if sys.platform == "linux":
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries than glibc have none
-        if mallopt is not None and mallopt(_MMAP_THRESHOLD, 1 << 25):
-            mallopt(_TRIM_THRESHOLD, size)
-            mallopt(_ARENA_MAX, arenas)
-
-
+_JOBS: ContextVar[int] = ContextVar("jobs", default=1)
 _THREADS: ContextVar[_Threads | None] = ContextVar("threads", default=None)
 _DRAWN: ContextVar[_Drawn | None] = ContextVar("drawn", default=None)
 
@@ -540,19 +522,28 @@ def working(jobs: int, *, draws: int | None = None) -> Iterator[None]:
 
     ``draws``: how many examples are drawn, if that is known; where they are few there is one thread.
     """
-    if draws is not None and draws < WORTH_THREADS:
-        jobs = 1
-    _keep_freed(1 << 28, arenas=1)
-    threads = _Threads(jobs) if jobs > 1 else None
-    token, drawn = _THREADS.set(threads), _DRAWN.set(_Drawn())
+    asked, drawn = _JOBS.set(jobs), _DRAWN.set(_Drawn())
+    try:
+        with memory_kept(), threads_for(WORTH_THREADS if draws is None else draws):
+            yield
+    finally:
+        _JOBS.reset(asked)
+        _DRAWN.reset(drawn)
+
+
+@contextmanager
+def threads_for(draws: int) -> Iterator[None]:
+    """Start the threads that were asked for where there is enough work for them, and none have been started yet."""
+    if _JOBS.get() == 1 or draws < WORTH_THREADS or _THREADS.get() is not None:
+        yield
+        return
+    threads = _Threads(_JOBS.get())
+    token = _THREADS.set(threads)
     try:
         yield
     finally:
         _THREADS.reset(token)
-        _DRAWN.reset(drawn)
-        _keep_freed(1 << 26, arenas=0)  # as glibc itself sets it once 32 MB have been freed
-        if threads is not None:
-            threads.end()
+        threads.end()
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

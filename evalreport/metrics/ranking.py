@@ -94,12 +94,12 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     # In place, for a million groups: half of the time is fresh memory.
     called *= called
     np.divide(positives, called, out=called)
-    by_positive = np.cumsum((called * wrong)[::-1], axis=0)[::-1]
+    by_positive = running_sums((called * wrong)[::-1])[::-1]
     by_positive += precision
     by_positive -= value
     by_positive /= p
     called *= found
-    by_negative = np.cumsum(called[::-1], axis=0, out=precision)[::-1]
+    by_negative = running_sums(called[::-1], out=precision)[::-1]
     by_negative /= -p
     return by_positive, by_negative
 
