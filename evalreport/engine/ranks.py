@@ -372,13 +372,15 @@ def placements(column: ClassColumn, by_row: Floats, scale: Floats | None = None)
         (n, b) factor of each negative: what a pair with it counts. None: 1.
     """
     above = positives_above(column, by_row)
-    lost = (above[column.strictly] + above[column.tied]) / 2
+    lost = above[column.strictly]
+    lost += above[column.tied]
+    lost /= 2
     # A negative is beaten by the positives before ``strictly``, and ties with those up to ``tied``.
     half = by_row[column.negatives] / 2
     if scale is not None:
         lost, half = lost * scale[column.negatives], half * scale[column.negatives]
     ends = (by_class(end, len(above)) @ half for end in (column.strictly, column.tied))
-    beaten = np.cumsum(np.asarray(sum(ends))[::-1], axis=0)[::-1]
+    beaten = running_sums(np.asarray(sum(ends))[::-1])[::-1]
     return beaten[1:], lost
 
 

@@ -176,7 +176,7 @@ def estimate_all(
     tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
     of_labels = begun(label_estimates, predictions, tables, labelled, n_resamples, seed)
     grouped = [q for q in quantities if definition(q).family == "contingency"]
-    found: dict[Key, Estimate] = {}
+    found = judged_estimates(predictions, units, layout, quantities)
     if grouped:
         found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
@@ -187,7 +187,6 @@ def estimate_all(
         if n_resamples and (many or (rows.single and predictions.n > most_exact)):
             rows = _with_bins(rows, predictions) if rows.columns or rows.orders else rows
         rows = replace(rows, many=many)
-    found |= judged_estimates(predictions, units, layout, quantities)
     found |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
     estimates |= of_labels()
     return Sample(predictions, tuple(quantities), {**estimates, **found, **summed}, tables, rows)
