@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from evalreport.engine import cached_property, once
-from evalreport.engine.draws import begun, mapped, working
+from evalreport.engine import cached_property, draws, once
+from evalreport.engine.draws import begun, mapped, threads_for, working
 
 
 def test_threads_that_ask_together_compute_once() -> None:
@@ -66,6 +66,26 @@ def test_what_is_begun_early_is_there_when_asked_for() -> None:
             assert [value(), value(), *made] == [42, 42, 1]
             with pytest.raises(ZeroDivisionError):
                 wrong()
+
+
+def test_threads_are_started_for_a_part_that_is_worth_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small run works in one thread, but for a part of it that draws much; then in one again."""
+    monkeypatch.setattr(draws, "WORTH_THREADS", 100)
+    here = threading.get_ident()
+
+    def where(_item: int) -> int:
+        time.sleep(0.01)
+        return threading.get_ident()
+
+    with working(2, draws=99):
+        assert set(mapped(where, range(6))) == {here}
+        with threads_for(99):
+            assert set(mapped(where, range(6))) == {here}
+        with threads_for(100):
+            assert set(mapped(where, range(6))) - {here}
+        assert set(mapped(where, range(6))) == {here}
+    with working(1, draws=1000), threads_for(1000):
+        assert set(mapped(where, range(6))) == {here}
 
 
 def test_two_instances_compute_a_property_at_one_time() -> None:

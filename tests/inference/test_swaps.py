@@ -241,6 +241,26 @@ def test_ranks_change_sides_not_scores(metric: str) -> None:
     assert found.p_value == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_third_model_moves_nothing_in_the_test_of_two() -> None:
+    """Swaps are of the two models' own ranks: p-value and number of examples that differ are theirs alone."""
+    random = np.random.default_rng(3)
+    truth = np.tile([0, 0, 0, 1], 20)
+    models = {
+        name: truth + spread * random.normal(size=80) for name, spread in (("a", 1), ("b", 2), ("c", 3))
+    }
+
+    def of(*names: str) -> dict[str, Any]:
+        source = scores(truth, **{name: models[name] for name in names})
+        found = row(run(source, metrics=("average_precision",), correction="none"), "permutation")
+        return {"p": found.p_value, "statistic": found.statistic, **found.details}
+
+    # With a third model more swaps are drawn, of which the first ones are the same.
+    alone, beside = of("a", "b"), of("a", "b", "c")
+    assert alone["discordant"] == beside["discordant"]
+    assert alone["statistic"] == pytest.approx(beside["statistic"], rel=1e-12)
+    assert alone["p"] == pytest.approx(beside["p"], abs=0.02)
+
+
 @pytest.mark.parametrize("kind", ["labels", "values", "scores"])
 def test_whole_clusters_change_sides(kind: str) -> None:
     """Under --cluster a cluster's rows change sides together: 2^9 swaps of 9 clusters of unequal size."""
