@@ -242,7 +242,8 @@ def _made(models: Path) -> tuple[Any, dict[str, bytes]]:
     from evalreport.results import to_json
 
     results = er.evaluate(models, metrics="accuracy", resamples=50)
-    files, _ = writing._made(results, OutputOptions(formats=("html", "json", "md")), to_json(results))
+    options = OutputOptions(formats=("html", "json", "md"))
+    files, _ = writing._made(results, options, to_json(results), writing.documents_made)
     return results, files
 
 
