@@ -181,6 +181,15 @@ def _check_proportions(q: Question) -> None:
             f"--power {q.power:g}: a test at alpha {q.alpha:g} (1 - confidence, over the pairs) finds that much by"
             " chance alone; state a greater power"
         )
+    if q.against is not None and q.layout != "one":
+        raise UsageError(
+            f"--against {q.against:g}: a value is what --layout one compares with: add it, or leave this out"
+        )
+    if q.discordance is not None and (q.layout, q.measure) != ("paired", "accuracy"):
+        raise UsageError(
+            f"--discordance {q.discordance:g}: is about which of two models is right on the same examples (--layout"
+            " paired, --measure accuracy): leave it out"
+        )
     if q.layout == "folds" or q.measure == "mean":
         return
     what = "a proportion" if q.measure == "accuracy" else "an AUC"
