@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchmarks.timing import Accuracy, Row
+    from benchmarks.page import Measured
 
 # One thread each, before any library reads it.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -34,6 +34,7 @@ def main() -> int:
         "adding-up": scale.adding_up,
         "help": programs.help_text,
         "run": programs.whole_run,
+        "stages": programs.by_stage,
         "default": runs.default_runs,
         "counts": runs.from_counts,
         "sizes": runs.by_size,
@@ -42,7 +43,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
     parser.add_argument("--only", choices=rows, action="append", help="repeatable; nothing is written")
     given = parser.parse_args()
-    measured: list[Row | Accuracy | Cost] = []
+    measured: list[Measured] = []
     for name in given.only or rows:
         print(f"{name} ...", file=sys.stderr, flush=True)
         for row in rows[name](quick=given.quick):

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import evalreport
-from benchmarks.timing import Accuracy, Cost, Row, Timed
+from benchmarks.timing import Accuracy, Cost, Course, Row, Timed
 
 HEAD = """\
 # Speed
@@ -35,13 +35,22 @@ examples: from arrays in memory to results.json.
 """
 
 
-def page(rows: Sequence[Row | Accuracy | Cost]) -> str:
+RUNS = """\
+Seconds by the clock of the program on the example (5 models, 3,000 rows, B = 2,000), by stage. Where there are two
+processors a second process imports meanwhile what draws and lays out; it then makes the documents.
+"""
+
+Measured = Row | Accuracy | Cost | Course
+
+
+def page(rows: Sequence[Measured]) -> str:
     """Return the whole document."""
     heads = ("work", "against", "evalreport", "peer", "ratio", "goal", "met")
-    table = _table(heads, [_cells(row) for row in rows if not isinstance(row, Cost)])
-    costs = [row for row in rows if isinstance(row, Cost)]
-    stages = f"{STAGES}\n{_by_stage(costs)}\n\n" if costs else ""
-    return f"{HEAD}\n{table}\n\n{stages}{_circumstances()}\n"
+    table = _table(heads, [_cells(row) for row in rows if isinstance(row, Row | Accuracy)])
+    costs, courses = ([row for row in rows if isinstance(row, kind)] for kind in (Cost, Course))
+    stages = f"{STAGES}\n{_by_stage('n', costs)}\n\n" if costs else ""
+    runs = f"{RUNS}\n{_by_stage('formats', courses)}\n\n" if courses else ""
+    return f"{HEAD}\n{table}\n\n{stages}{runs}{_circumstances()}\n"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -49,13 +58,22 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _by_stage(costs: Sequence[Cost]) -> str:
-    stages = list(dict.fromkeys(stage for cost in costs for stage in cost.stages))
+def _by_stage(first: str, runs: Sequence[Cost | Course]) -> str:
+    stages = list(dict.fromkeys(stage for run in runs for stage in run.stages))
+    beside = [run.beside for run in runs if isinstance(run, Course)]
     rows = [
-        [f"{cost.n:,}", *(f"{cost.stages.get(stage, 0.0):.3g}" for stage in stages), f"{cost.total:.3g}"]
-        for cost in costs
+        [
+            f"{run.n:,}" if isinstance(run, Cost) else run.formats,
+            *(f"{run.stages.get(stage, 0.0):.3g}" for stage in stages),
+            f"{run.total:.3g}",
+        ]
+        for run in runs
     ]
-    return _table(["n", *stages, "in all"], rows)
+    if not beside:
+        return _table([first, *stages, "in all"], rows)
+    second = ["" if seconds is None else f"{seconds:.3g}" for seconds in beside]
+    cells = [[*row, seconds] for row, seconds in zip(rows, second, strict=True)]
+    return _table([first, *stages, "in all", "second process: imports"], cells)
 
 
 def _cells(row: Row | Accuracy) -> tuple[str, ...]:
@@ -89,8 +107,10 @@ def _goal(row: Row) -> str:
     return "" if row.most_seconds is None else f"< {_seconds(row.most_seconds)}"
 
 
-def line(row: Row | Accuracy | Cost) -> str:
+def line(row: Measured) -> str:
     """Return one row as a line for a terminal."""
+    if isinstance(row, Course):
+        return f"the program on the example, {row.formats}: {_seconds(row.total)}"
     if isinstance(row, Cost):
         return f"default run, {row.models} models, n = {row.n:,}: {_seconds(row.total)}"
     return "  ".join(cell for cell in _cells(row) if cell)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.timing import Row, Timed
+from benchmarks.timing import Course, Row, Timed
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "credit-default" / "models"
@@ -55,6 +55,56 @@ def whole_run(*, quick: bool) -> Iterator[Row]:
         )
 
 
+STAGED = """
+import sys, time
+from pathlib import Path
+reached = [("start of Python", float(sys.argv[1])), ("imports", time.time())]
+from evalreport.config import OutputOptions
+from evalreport.report import prepared, render
+options = OutputOptions(formats=tuple(sys.argv[4:]))
+with prepared(options) as make:
+    from evalreport.pipeline import evaluate
+    results = evaluate(Path(sys.argv[2]), progress=lambda stage, _: reached.append((stage, time.time())))
+    render(results, sys.argv[3], options=options, make=make)
+for (stage, began), (_, ended) in zip(reached, [*reached[1:], ("", time.time())]):
+    print("writing" if stage == "done" else stage, ended - began, sep=",")
+"""
+STAND_BY = "from evalreport.report.writing import stand_by; stand_by(pdf={pdf})"
+
+
+def by_stage(*, quick: bool) -> Iterator[Course]:
+    """Take the time of each stage of the program on the example, by the clock."""
+    for formats in ALL_FORMATS[:1] if quick else ALL_FORMATS:
+        with tempfile.TemporaryDirectory() as folder:
+            found = [_stages(formats, folder) for _ in range(1 if quick else 4)]
+            best = min(found[not quick :], key=lambda stages: sum(stages.values()))
+            beside = _stand_by(folder, pdf="pdf" in formats) if "html" in formats else None
+        yield Course(", ".join(formats), best, beside)
+
+
+ALL_FORMATS = (("json",), ("html", "json"), ("html", "pdf", "json", "md"))
+
+
+def _stages(formats: Sequence[str], folder: str) -> dict[str, float]:
+    command = [sys.executable, "-c", STAGED, repr(time.time()), str(EXAMPLE), f"{folder}/report", *formats]
+    lines = subprocess.check_output(command, cwd=ROOT, env=_compiled(folder), text=True).splitlines()
+    return {stage: float(seconds) for stage, seconds in (line.split(",") for line in lines)}
+
+
+def _stand_by(folder: str, *, pdf: bool) -> float:
+    """Time the second process until it waits for its work, which here never comes."""
+    command = [sys.executable, "-P", "-c", STAND_BY.format(pdf=pdf)]
+    started = time.monotonic()
+    subprocess.run(
+        command, check=False, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_compiled(folder)
+    )
+    return time.monotonic() - started
+
+
+def _compiled(folder: str) -> dict[str, str]:
+    return os.environ | {"PYTHONPYCACHEPREFIX": f"{folder}/compiled", "PYTHONDONTWRITEBYTECODE": ""}
+
+
 def _cpu(command: Sequence[str], times: int, folder: str) -> Timed:
     return _best(command, times, folder, lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]))
 
@@ -65,7 +115,6 @@ def _wall(command: Sequence[str], times: int, folder: str) -> Timed:
 
 def _best(command: Sequence[str], times: int, folder: str, clock: Callable[[], float]) -> Timed:
     """Time a command whose compiled modules are kept in a folder; the run that compiles them is not counted."""
-    kept = {"PYTHONPYCACHEPREFIX": f"{folder}/compiled", "PYTHONDONTWRITEBYTECODE": ""}
     found = []
     for _ in range(times + 1):
         started = clock()
@@ -75,7 +124,7 @@ def _best(command: Sequence[str], times: int, folder: str, clock: Callable[[], f
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
-            env=os.environ | kept,
+            env=_compiled(folder),
         )
         found.append(clock() - started)
     return Timed(min(found[1:]), f"best of {times}")

@@ -89,6 +89,26 @@ class Cost:
         return sum(self.stages.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Seconds by the clock of one run of the program, by stage.
+
+    Attributes
+    ----------
+    beside
+        Seconds in which a second process meanwhile imports what draws and lays out; None where there is none.
+    """
+
+    formats: str
+    stages: Mapping[str, float]
+    beside: float | None
+
+    @property
+    def total(self) -> float:
+        """Seconds of all stages."""
+        return sum(self.stages.values())
+
+
 def best_of(work: Callable[[], object], times: int = 3) -> Timed:
     """Return the shortest of several whole runs, set-up included; what takes no time runs until it takes some."""
     repeats = 1

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from benchmarks import page
+from benchmarks import page, programs
 from benchmarks.data import binary_models, labels, truth
 from benchmarks.labels import f1_along, packed_codes
 from benchmarks.runs import cost
-from benchmarks.timing import Accuracy, Cost, Row, Timed, scaled
+from benchmarks.timing import Accuracy, Cost, Course, Row, Timed, scaled
 
 
 def test_ratio_and_goal() -> None:
@@ -72,3 +72,24 @@ def test_cost_by_stage_is_written() -> None:
         in text
     )
     assert "](benchmarks.svg)" in text
+
+
+def test_the_stages_of_the_program_add_up() -> None:
+    """Each stage of a run that writes the JSON has its seconds; a second process is named where there is one."""
+    (found,) = programs.by_stage(quick=True)
+    assert list(found.stages) == [
+        *(
+            "start of Python",
+            "imports",
+            "reading and checking",
+            "resampling",
+            "comparing",
+            "putting together",
+        ),
+        "writing",
+    ]
+    assert min(found.stages.values()) > 0
+    assert found.total == pytest.approx(sum(found.stages.values()))
+    text = page.page([found, Course("html, json", {"imports": 0.25, "writing": 0.5}, 0.75)])
+    assert "| html, json | 0 | 0.25 | 0 | 0 | 0 | 0 | 0.5 | 0.75 | 0.75 |" in text
+    assert "| json | " in text
