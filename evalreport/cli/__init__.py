@@ -231,12 +231,17 @@ def _interrupts_noted(state: State) -> Iterator[None]:
     """Let SIGTERM unwind the program as Ctrl-C does, and note which of them came.
 
     A library that an interrupt meets while it is being set up reports an error of its own. What is ignored, or handled
-    by whoever called, stays so.
+    by whoever called, stays so. Where it meets code that cannot fail (a weak reference's callback, as imports have
+    them) Python only prints it: that is left out, and ``progress_bar`` raises it once more.
     """
 
     def note(number: int, _frame: FrameType | None) -> None:
         state["signal"] = number
         raise KeyboardInterrupt
+
+    def unless_noted(lost: sys.UnraisableHookArgs) -> None:
+        if not (state["signal"] and lost.exc_type is KeyboardInterrupt):
+            printed(lost)
 
     usual: dict[signal.Signals, Handler] = {
         signal.SIGINT: signal.default_int_handler,
@@ -247,9 +252,11 @@ def _interrupts_noted(state: State) -> Iterator[None]:
     ours = [number for number in usual if in_main and signal.getsignal(number) is usual[number]]
     for number in ours:
         signal.signal(number, note)
+    printed, sys.unraisablehook = sys.unraisablehook, unless_noted
     try:
         yield
     finally:
+        sys.unraisablehook = printed
         for number in ours:
             signal.signal(number, usual[number])
 

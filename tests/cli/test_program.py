@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,32 @@ def test_an_interruption_that_a_library_reports_as_another_error_is_one(run, fak
     assert outcome.code == code
     assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_that_python_can_only_print_is_raised_once_more(
+    run, fakes, monkeypatch, number, code
+):
+    """Imports have weak references with callbacks: what these raise goes nowhere, and its traceback is no message."""
+    printed = []
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
+
+    class Watched:
+        pass
+
+    def interrupt():
+        one = Watched()
+        watched = weakref.ref(one, lambda _: signal.raise_signal(number))
+        del one
+        assert watched() is None
+        fakes.calls[-1]["progress"]("comparing", 0.6)
+
+    fakes.on_evaluate = interrupt
+    outcome = run("run", "models")
+    assert outcome.code == code
+    assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"
+    assert printed == []
+    assert sys.unraisablehook == printed.append
 
 
 @pytest.mark.parametrize(
