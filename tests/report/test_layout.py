@@ -56,6 +56,12 @@ def test_an_axis_of_differences_has_three_ticks_or_more(least: float, most: floa
     assert len(set(sides)) == len(sides)
 
 
+def test_numbers_of_an_axis_do_not_run_into_each_other() -> None:
+    """Five numbers of six letters have no room: every second tick has one, and all ticks stay."""
+    labels = [text for _, text in Axis(-0.0098, 0.0041).ticks()]
+    assert labels == ["", "0.0050", "", "0", ""]
+
+
 def test_names_lose_what_all_share_up_to_the_joint_that_leaves_enough() -> None:
     """After the last joint two characters would remain; after the one before there are enough."""
     names = [f"team/release_candidate_{i:02}" for i in range(12)]

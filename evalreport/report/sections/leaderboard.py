@@ -46,6 +46,8 @@ MOST_ROWS, MOST_BRACKETS = 20, 3
 LEAST_TICKS = 3
 EDGE = 3.0
 """Percent of a panel's width that is left free at its sides."""
+LETTER = 3.6
+"""Percent of a panel's width that a letter of its axis takes on the narrower one, paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,10 @@ class Axis:
         return round(self.edge + (100 - 2 * self.edge) * (value - self.least) / width, 2)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Put ticks at round numbers, three to six of them, 0 among them; they bear no sign."""
+        """Put ticks at round numbers, three to six of them, 0 among them; they bear no sign.
+
+        Where their numbers would run into each other only every second or third has one, 0 always.
+        """
         width = (self.most - self.least) or 1.0
         power = 10.0 ** math.floor(math.log10(width / 3.5))
         # The widest step that leaves three ticks: a width holds three of any that is at most a third of it.
@@ -72,10 +77,10 @@ class Axis:
             if last - first >= LEAST_TICKS - 1:
                 break
         decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if factor == 2.5 else 0)
-        return tuple(
-            (self.place(k * step), numbers.number(abs(k * step), decimals) if k else "0")
-            for k in range(first, last + 1)
-        )
+        texts = {k: numbers.number(abs(k * step), decimals) if k else "0" for k in range(first, last + 1)}
+        room = LETTER * (max(map(len, texts.values())) + 0.5)
+        every = math.ceil(room / ((100 - 2 * self.edge) * step / width))
+        return tuple((self.place(k * step), "" if k % every else text) for k, text in texts.items())
 
 
 @dataclass(frozen=True, slots=True)
