@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -91,6 +92,28 @@ def once(function: Callable[..., R]) -> Callable[..., R]:
     """
     kept = Kept[R]()
     return lambda *args: kept.get(args, partial(function, *args))
+
+
+def shared(make: Callable[[int], npt.NDArray[Any]]) -> Callable[[int], npt.NDArray[Any]]:
+    """Make the array of a size once for as long as somebody uses it; it cannot be written to.
+
+    Examples
+    --------
+    >>> numbers = shared(np.arange)
+    >>> one, other = numbers(3), numbers(3)
+    >>> one is other, one.tolist()
+    (True, [0, 1, 2])
+    """
+    kept: WeakValueDictionary[int, npt.NDArray[Any]] = WeakValueDictionary()
+
+    def of_size(n: int) -> npt.NDArray[Any]:
+        found = kept.get(n)
+        if found is None:
+            found = kept[n] = make(n)
+            found.flags.writeable = False
+        return found
+
+    return of_size
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from evalreport.engine import LastUse
 from evalreport.engine.distributions import Array
-from evalreport.engine.ranks import Order, descending_order, running_weights
+from evalreport.engine.ranks import Order, running_weights
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -264,11 +264,6 @@ class Steps:
     def _climb(self, weights: Floats) -> Climb:
         found, wrong = running_weights(weights, self.order)
         return Climb(found[1:], wrong[1:])
-
-
-def steps_of(score: Floats, positive: npt.NDArray[np.bool_]) -> Steps:
-    """Sort scores, group their ties, and merge neighbouring groups without a positive."""
-    return Steps(descending_order(score, positive).merged)
 
 
 @dataclass(frozen=True, slots=True)

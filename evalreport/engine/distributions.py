@@ -9,16 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
+from evalreport.engine import shared
+
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int32]
-Columns = Any
-"""Per-example columns (n, p), dense or scipy.sparse."""
+Columns: TypeAlias = tuple[Floats, ...] | sparse.csr_array
+"""Per-example columns: p vectors (n,), or scipy.sparse (n, p)."""
+
+ones = shared(np.ones)
+"""Columns of ones, the same memory for all of a length."""
 
 BITS = 29
 """Columns are whole numbers up to 2^29: with counts of at most 255 over a tile of rows every sum stays below 2^50,
@@ -57,6 +62,11 @@ def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
     >>> put_where(np.array([True, False, True]), np.array([1.0, 2.0, 3.0]), np.zeros(3)).tolist()
     [1.0, 0.0, 3.0]
     """
+    if out.ndim == 1 and len(out) > _VALUES_AT_ONCE:
+        for start in range(0, len(out), _VALUES_AT_ONCE):
+            part = slice(start, start + _VALUES_AT_ONCE)
+            put_where(mask[part], values[part], out[part])
+        return out
     whole = np.dtype(f"i{out.itemsize}")
     bits = out.view(whole)
     picked = mask.astype(whole)
@@ -121,21 +131,21 @@ def running_sums(values: Array, out: Array | None = None) -> Array:
 
 
 def column_totals(weights: Floats | None, columns: Columns) -> Floats:
-    """Return the weighted sum (p,) of each column (n, p); None stands for ones."""
-    if sparse.issparse(columns):
+    """Return the weighted sum (p,) of each column; None stands for ones."""
+    if not isinstance(columns, tuple):
         return np.asarray((np.ones(columns.shape[0]) if weights is None else weights) @ columns)
-    return np.array([(column if weights is None else weights * column).sum() for column in columns.T])
+    return np.array([(column if weights is None else weights * column).sum() for column in columns])
 
 
 def combined(columns: Columns, slopes: Floats) -> Floats:
-    """Return the sum (n,) of columns (n, p), each times its slope."""
-    if sparse.issparse(columns):
+    """Return the sum (n,) of columns, each times its slope (p,)."""
+    if not isinstance(columns, tuple):
         return np.asarray(columns @ slopes)
-    found = np.zeros(len(columns))
-    for column, slope in zip(columns.T, slopes.tolist(), strict=True):
-        if slope:
-            found += column * slope
-    return found
+
+    def of_part(*parts: Floats) -> Floats:
+        return np.asarray(sum(part * slope for part, slope in zip(parts, slopes.tolist(), strict=True)))
+
+    return in_parts(of_part, *columns)
 
 
 # --- many sums at once, exactly -------------------------------------------------------------------------------------

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine import cached_property
+from evalreport.engine import Kept, cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
 from evalreport.engine.distributions import Array, in_parts
+from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
 
@@ -510,6 +512,7 @@ class ModelView:
     positive_code: int | None
     score: Floats | None = None
     passes: tuple[Floats, Floats] | None = None
+    kept: Kept[Order] = field(default_factory=Kept, compare=False)
 
     def of(self, rows: Indices) -> ModelView:
         """Return the view of some rows."""
@@ -517,6 +520,13 @@ class ModelView:
         true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)
         passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
         return ModelView(true, y_pred, proba, outcome, self.positive_code, score, passes)
+
+    @property
+    def order(self) -> Order:
+        """The ranking by score; it is sorted once for all that ask."""
+        assert self.score is not None
+        positive = np.asarray(self.true == self.positive_code)
+        return self.kept.get("order", partial(descending_order, self.score, positive))
 
     @property
     def p_true(self) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from evalreport.data.predictions import Mask, Operand
-from evalreport.engine.distributions import Array, log, put_where, ratio, weighted_sums
+from evalreport.engine.distributions import Array, Columns, log, ones, put_where, ratio, weighted_sums
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.registry import (
     PROPORTION_INTERVALS,
@@ -202,9 +202,9 @@ def mean_value(view: ModelView) -> Floats:
     return view.outcome
 
 
-def _squared_errors(view: ModelView) -> Floats:
+def _squared_errors(view: ModelView) -> Columns:
     errors = view.errors
-    return np.column_stack([np.ones_like(errors), errors**2])
+    return ones(len(errors)), errors**2
 
 
 @moments(
@@ -227,13 +227,12 @@ def rmse(sums: Array) -> Array:
     return np.where(mean.real > 0, np.sqrt(np.where(mean.real > 0, mean, 1)), 0 * mean)
 
 
-def squared_errors_and_truth(view: ModelView) -> Floats:
-    """Return (n, 4) columns: ones, squared errors, the truth about its mean, and that squared."""
+def squared_errors_and_truth(view: ModelView) -> Columns:
+    """Return four columns: ones, squared errors, the truth about its mean, and that squared."""
     assert view.true is not None
-    errors = view.errors
     # Centred, so that the sum of squares about the mean loses no digits.
     centred = view.true - view.true.mean()
-    return np.column_stack([np.ones_like(errors), errors**2, centred, centred**2])
+    return *_squared_errors(view), centred, centred**2
 
 
 @moments(

@@ -16,7 +16,7 @@ from evalreport.engine.binned import (
     binned_pr_auc,
     binned_roc_auc,
 )
-from evalreport.engine.counts import Climb, Steps, steps_of
+from evalreport.engine.counts import Climb, Steps
 from evalreport.engine.distributions import Array, ratio, running_sums
 from evalreport.engine.draws import running_sum
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
@@ -347,9 +347,7 @@ FIRST = 10.0
 
 
 def _steps(view: ModelView) -> Steps:
-    assert view.score is not None
-    assert view.true is not None
-    return steps_of(view.score, view.true == view.positive_code)
+    return Steps(view.order.merged)
 
 
 FIRST_RANKED: Fields = {

@@ -13,11 +13,10 @@ from functools import cache
 from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.config import Task
 from evalreport.data.predictions import LOSSES, RANK_SLOPES
-from evalreport.engine.distributions import Array, ratio
+from evalreport.engine.distributions import Array, Columns, ones, ratio
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
@@ -406,12 +405,9 @@ def weighted_mean(sums: Array) -> Array:
 def columns_of(loss: Function) -> Function:
     """Return the columns of the mean of a loss: ones, and the losses."""
 
-    def columns(view: Any) -> npt.NDArray[np.float64]:
-        losses = loss(view)
-        # Each column lies together in memory.
-        found = np.ones((2, len(losses)))
-        found[1] = losses
-        return found.T
+    def columns(view: Any) -> Columns:
+        losses = np.asarray(loss(view), dtype=np.float64)
+        return ones(len(losses)), losses
 
     return columns
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, ratio, weighted_sums
+from evalreport.engine.distributions import Array, Columns, ones, ratio, weighted_sums
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.metrics.estimate import Floats, ModelView
 from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth
@@ -17,12 +17,12 @@ NEARLY_ALL = 1e-12
 """A variation below this share of the sum of squares is rounding."""
 
 
-def _truth_and_prediction(view: ModelView) -> Floats:
+def _truth_and_prediction(view: ModelView) -> Columns:
     assert view.true is not None
     assert view.y_pred is not None
     # Centred, so that the sums of squares about the means lose no digits.
     y, f = view.true - view.true.mean(), view.y_pred - view.y_pred.mean()
-    return np.column_stack([np.ones(len(y)), y, f, y * y, f * f, y * f])
+    return ones(len(y)), y, f, y * y, f * f, y * f
 
 
 @moments(

@@ -64,7 +64,7 @@ class RowData:
     Attributes
     ----------
     columns
-        (model, quantity) -> (n, p) columns of the family ``moments``, dense or sparse.
+        (model, quantity) -> p columns of the family ``moments``, vectors or sparse.
     states
         (model, quantity) -> what the family ``rows`` prepared, a state for each ranked part.
     orders
@@ -383,9 +383,9 @@ class ColumnBlock:
         pieces: dict[bytes, Pieces] = {}
         dense: dict[Key, list[int]] = {}
         for key, table in columns.items():
-            if single and not sparse.issparse(table):
-                own = [hashlib.blake2b(column.tobytes()).digest() for column in table.T]
-                pieces |= {d: Pieces.of(c) for d, c in zip(own, table.T, strict=True) if d not in pieces}
+            if single and isinstance(table, tuple):
+                own = [hashlib.blake2b(np.ascontiguousarray(column).data).digest() for column in table]
+                pieces |= {d: Pieces.of(c) for d, c in zip(own, table, strict=True) if d not in pieces}
                 dense[key] = [list(pieces).index(digest) for digest in own]
         rest = {key: table for key, table in columns.items() if key not in dense}
         if not rest:
@@ -409,8 +409,8 @@ class ColumnBlock:
 
 
 def unit_columns(columns: Columns, units: Units, layout: Layout) -> sparse.csr_array:
-    """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' columns (n, p)."""
-    table = sparse.csr_array(columns)
+    """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' p columns."""
+    table = sparse.csr_array(np.column_stack(columns) if isinstance(columns, tuple) else columns)
     single = units.plain and layout.pooled.count == 1
     return table if single else units.gather(_spread(table, layout.pooled))
 
@@ -425,7 +425,7 @@ def _spread(joined: sparse.csr_array, parts: Parts) -> sparse.csr_array:
 
 def all_finite(columns: Columns) -> bool:
     """Say whether no column holds an infinite value or nan."""
-    return bool(np.isfinite(columns.data if sparse.issparse(columns) else columns).all())
+    return all(np.isfinite(c).all() for c in (columns if isinstance(columns, tuple) else (columns.data,)))
 
 
 def _estimate(
@@ -457,10 +457,11 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
     weight = data.units.weight
     for j, rows in enumerate(_places(parts)):
-        sums = column_totals(None if weight is None else weight[rows], columns[rows])
+        part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
+        sums = column_totals(None if weight is None else weight[rows], part)
         values[j] = metric.function(sums)
         if metric.smooth:
-            derivative[rows] = combined(columns[rows], gradient(metric.function, sums) / parts.count)
+            derivative[rows] = combined(part, gradient(metric.function, sums) / parts.count)
     if not np.isfinite(values).all():
         return undefined(predictions, key, metric.undefined if np.isnan(values).any() else TOO_LARGE)
     slopes = derivative if metric.smooth else None
@@ -470,11 +471,10 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
 
 def _successes(key: Key, columns: Columns, data: RowData) -> dict[str, float | None]:
     """Return successes and trials, or how many trials count, where the mean is one of zeros and ones: a proportion."""
-    if not definition(key[1]).may_be_proportion or not np.isin(columns[:, 1], (0, 1)).all():
+    if not definition(key[1]).may_be_proportion or not np.isin(columns[1], (0, 1)).all():
         return {}
-    assert not sparse.issparse(columns)
     if data.units.plain and data.layout.pooled.count == 1:
-        return {"successes": float(columns[:, 1].sum()), "trials": float(len(columns))}
+        return {"successes": float(columns[1].sum()), "trials": float(len(columns[1]))}
     return {"trials_effective": data.units.trials_effective}
 
 

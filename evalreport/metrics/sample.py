@@ -20,10 +20,10 @@ from evalreport.engine.binned import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, 
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
 from evalreport.engine.draws import begun, mapped
-from evalreport.engine.ranks import Order, descending_order
+from evalreport.engine.ranks import Order
 from evalreport.errors import UsageError
 from evalreport.metrics.clustering import clustering_estimates
-from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, undefined, value_range, view
+from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, value_range, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import (
@@ -111,7 +111,7 @@ class Sample:
             return Examples(np.column_stack([metric.per_example(v) for v in views]), cells.counts)
         outputs = {m.name: m for m in self.predictions.models}
         by_row = [
-            self.rows.columns[name, quantity][:, 1]
+            self.rows.columns[name, quantity][1]
             if metric.affine_of is None and (name, quantity) in self.rows.columns
             else metric.per_example(view(self.predictions, outputs[name]))
             for name in models
@@ -224,8 +224,11 @@ def prepare_rows(
     families = [
         [q for q in quantities if definition(q).family == family] for family in ("ranking", "rows", "moments")
     ]
-    of_model = partial(_of_model, predictions, layout.ranked.rows())
-    for columns, states, orders in mapped(of_model, product(predictions.models, families)):
+    places = layout.ranked.rows()
+    wholes = {outputs.name: view(predictions, outputs) for outputs in predictions.models}
+    views = {m: [whole] if len(places) == 1 else [whole.of(p) for p in places] for m, whole in wholes.items()}
+    of_model = partial(_of_model, predictions, views)
+    for columns, states, orders in mapped(of_model, product(families, predictions.models)):
         rows = replace(
             rows,
             columns={**rows.columns, **columns},
@@ -236,15 +239,16 @@ def prepare_rows(
 
 
 def _of_model(
-    predictions: Predictions, places: Sequence[Indices], asked: tuple[ModelOutputs, Sequence[Quantity]]
+    predictions: Predictions,
+    views: Mapping[str, Sequence[ModelView]],
+    asked: tuple[Sequence[Quantity], ModelOutputs],
 ) -> tuple[dict[Key, Columns], dict[Key, tuple[object, ...]], dict[str, tuple[Order, ...]]]:
-    """Compute one model's columns, states or orders, those of the rows ``places`` of each ranked part."""
-    outputs, quantities = asked
+    """Compute one model's columns, states or orders, the latter from the view of each ranked part."""
+    quantities, outputs = asked
     columns: dict[Key, Columns] = {}
     states: dict[Key, tuple[object, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}
-    whole = view(predictions, outputs)
-    views = [whole] if len(places) == 1 else [whole.of(rows) for rows in places]
+    parts = views[outputs.name]
     prepared: dict[object, tuple[object, ...]] = {}
     of_columns: dict[object, Columns] = {}
     for quantity in quantities:
@@ -256,14 +260,14 @@ def _of_model(
             if metric.family == "moments":
                 assert metric.columns is not None
                 if metric.columns not in of_columns:
-                    of_columns[metric.columns] = metric.columns(whole)
+                    of_columns[metric.columns] = metric.columns(view(predictions, outputs))
                 columns[key] = of_columns[metric.columns]
             elif metric.family == "rows":
                 if metric.prepare not in prepared:
-                    prepared[metric.prepare] = _states(metric, views)
+                    prepared[metric.prepare] = _states(metric, parts)
                 states[key] = chosen_states(prepared[metric.prepare], quantity, predictions)
             elif metric.family == "ranking" and outputs.name not in orders:
-                orders[outputs.name] = tuple(_order(part) for part in views)
+                orders[outputs.name] = tuple(part.order for part in parts)
     return columns, states, orders
 
 
@@ -293,7 +297,7 @@ def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
         for outputs in predictions.models:
             whole = view(predictions, outputs)
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
-                orders[outputs.name] = (_order(whole),)
+                orders[outputs.name] = (whole.order,)
     places = rows.layout.ranked.rows()
     weight = rows.units.weight
 
@@ -304,12 +308,6 @@ def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
         )
 
     return replace(rows, bins=dict(zip(orders, mapped(of_model, orders), strict=True)))
-
-
-def _order(part: ModelView) -> Order:
-    assert part.score is not None
-    assert part.true is not None
-    return descending_order(part.score, part.true == part.positive_code)
 
 
 ROUNDING = 1e-14

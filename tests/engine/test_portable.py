@@ -73,7 +73,7 @@ def test_products_and_totals_agree_with_their_definition() -> None:
         distributions.weighted_sums(weights, table[:, 0]), weights @ table[:, 0], rtol=1e-12
     )
     assert distributions.dot(table[:, 0], table[:, 1]) == pytest.approx(float(table[:, 0] @ table[:, 1]))
-    for columns in (table, sparse.csr_array(table)):
+    for columns in (tuple(table.T), sparse.csr_array(table)):
         np.testing.assert_allclose(
             distributions.column_totals(weights[0], columns), weights[0] @ table, rtol=1e-11
         )
