@@ -233,8 +233,8 @@ def largest_of(sample: Sample, model: str, quantity: Quantity) -> Largest | None
     columns = sample.rows.columns.get((model, quantity))
     if not definition(quantity).losses or columns is None or sample.predictions.design == "datasets":
         return None
-    column = columns[1] if isinstance(columns, tuple) else columns[:, [1]].toarray()[:, 0]
-    losses = np.bincount(sample.predictions.example, weights=column * sample.units.base).astype(np.float64)
+    weighted = columns[1] * sample.units.base
+    losses = np.bincount(sample.predictions.example, weights=weighted).astype(np.float64)
     of_probabilities = definition(quantity).needs == "probabilities"
     return largest_losses(losses, sample.predictions.n_examples, of_probabilities=of_probabilities)
 

@@ -189,6 +189,7 @@ def estimate_all(
         rows = replace(rows, many=many)
     found |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
     estimates |= of_labels()
+    rows = replace(rows, states={})  # they are large, and nobody asks for them again
     return Sample(predictions, tuple(quantities), {**estimates, **found, **summed}, tables, rows)
 
 

@@ -312,13 +312,10 @@ class Coarse:
     ----------
     rungs
         (G + 1,) places in the whole ladder: 0, then the lowest threshold of each bin.
-    bins
-        (n,) bin of each row; of a histogram of each of its bins.
     """
 
     ladder: ThresholdCounts
     rungs: Indices
-    bins: Indices
 
     @property
     def size(self) -> int:
@@ -366,9 +363,7 @@ def coarse(ladder: ThresholdCounts) -> Coarse:
             # A large group of ties has a bin of its own.
             last[:-1] |= np.diff(cell)[1:] > 1
         last[-1] = True
-    rungs = np.concatenate([[0], np.flatnonzero(last) + 1])
-    bin_of_group = np.cumsum(last) - last
-    return Coarse(ladder, rungs, bin_of_group if ladder.order is None else bin_of_group[ladder.order.group])
+    return Coarse(ladder, np.concatenate([[0], np.flatnonzero(last) + 1]))
 
 
 def replicates(
@@ -394,8 +389,10 @@ def replicates(
 
 def _columns(one: Coarse, units: Units) -> sparse.csr_array:
     """Return (2 G, units): what each unit adds to the positives, then to the negatives, of each bin."""
-    assert one.ladder.order is not None
-    place = np.where(one.ladder.order.positive, one.bins, one.size + one.bins)
+    order = one.ladder.order
+    assert order is not None
+    bins = np.repeat(np.arange(one.size), np.diff(one.rungs))[order.group]
+    place = np.where(order.positive, bins, one.size + bins)
     n = len(place)
     rows = sparse.csr_array((np.ones(n), place, np.arange(n + 1)), shape=(n, 2 * one.size))
     return sparse.csr_array(units.gather(rows).T)
