@@ -18,6 +18,7 @@ from evalreport.comparisons.pairs import comparable, compare_all, exploratory_re
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import Predictions, load
+from evalreport.engine import memory_kept
 from evalreport.engine.draws import begun, working
 from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
@@ -46,6 +47,7 @@ from evalreport.stages import (
 DEFAULTS = Options()
 
 
+@memory_kept()
 def evaluate(
     source: Any,
     *,
@@ -55,10 +57,7 @@ def evaluate(
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Compare models on their predictions: see ``evalreport.evaluate`` for parameters and errors.
-
-    ``Predictions`` were loaded under these options and are not read again; no figure depends on ``jobs``.
-    """
+    """Compare models, as ``evalreport.evaluate`` says; ``Predictions`` were loaded under these options."""
     say = progress or (lambda _stage, _fraction: None)
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
@@ -84,8 +83,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     compared = compare_all(samples, tested, options)
     family = family_of(compared, quantities[0], predictions, options)
     family_rows, decisions = decide(family, predictions, options)
-    others = [c for c in compared if c.quantity != quantities[0]]
-    explored = exploratory_records(others, options)
+    explored = exploratory_records([c for c in compared if c.quantity != quantities[0]], options)
     rows = (*family_rows, *explored, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
     thresholds = by_threshold()

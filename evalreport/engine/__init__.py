@@ -119,28 +119,33 @@ def shared(make: Callable[[int], npt.NDArray[Any]]) -> Callable[[int], npt.NDArr
 @contextmanager
 def memory_kept() -> Iterator[None]:
     """Keep freed memory for the arrays that come next, where this process has glibc."""
-    _keep_freed(_KEPT, arenas=1)
+    _set_glibc(trim_threshold=1 << 28, top_pad=1 << 27, arena_max=1)
     try:
         yield
     finally:
-        _keep_freed(_KEPT_OTHERWISE, arenas=0)
+        # As glibc itself sets it once 32 MB have been freed.
+        _set_glibc(trim_threshold=1 << 26, top_pad=1 << 17, arena_max=0)
 
 
-_MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8
 """Of mallopt(3)."""
 
-_KEPT, _KEPT_OTHERWISE = 1 << 28, 1 << 26
-"""Bytes: during a run, and as glibc itself sets it once 32 MB have been freed."""
 
+def _set_glibc(*, trim_threshold: int, top_pad: int, arena_max: int) -> None:
+    """Say how many freed bytes glibc keeps for the arrays that come next, those of up to 32 MB among them.
 
-def _keep_freed(size: int, *, arenas: int) -> None:
-    """Let glibc keep so many freed bytes for the arrays that come next, those of up to 32 MB among them.
+    Left to itself it gives most of them back at once, and a fifth of a run is spent on getting them again.
 
-    Left to itself it gives most of them back at once, and a fifth of a run is spent on getting them again. It keeps
-    them in one place for all threads where ``arenas`` is 1, in one for each where it is 0.
+    Parameters
+    ----------
+    top_pad
+        What threads of a program that has several places for memory leave of one, where it would be given up whole.
+    arena_max
+        Places: 1 for all threads, what one has freed being of use to the others; 0 for one each.
     """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries than glibc have none
         if mallopt is not None and mallopt(_MMAP_THRESHOLD, 1 << 25):
-            mallopt(_TRIM_THRESHOLD, size)
-            mallopt(_ARENA_MAX, arenas)
+            mallopt(_TRIM_THRESHOLD, trim_threshold)
+            mallopt(_TOP_PAD, top_pad)
+            mallopt(_ARENA_MAX, arena_max)

@@ -421,7 +421,7 @@ class _Call(Generic[R]):
 
     def __init__(self, function: Callable[[T], R], item: T) -> None:
         # numpy's error state and the language of texts are the caller's in every thread.
-        self._make: Callable[[], R] = partial(copy_context().run, partial(function, item))
+        self._make: Callable[[], R] | None = partial(copy_context().run, partial(function, item))
         self._future = Future[R]()
 
     @property
@@ -430,11 +430,16 @@ class _Call(Generic[R]):
         return self._future.done()
 
     def make(self) -> None:
-        """Call the function."""
+        """Call the function, and let go of it: a thread that waits for its next call still holds this one."""
+        make, self._make = self._make, None
+        assert make is not None
         try:
-            self._future.set_result(self._make())
+            found = make()
         except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
             self._future.set_exception(error)
+        else:
+            del make
+            self._future.set_result(found)
 
     def result(self) -> R:
         """Return what the function returned, or raise what it raised."""

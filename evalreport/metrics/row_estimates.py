@@ -216,9 +216,9 @@ TOO_LARGE = Message("undefined.too_large")
 
 
 def row_estimates(
-    predictions: Predictions, data: RowData, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
+    predictions: Predictions, data: RowData, quantities: Sequence[Quantity]
 ) -> dict[Key, Estimate]:
-    """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows`` from one set of draws."""
+    """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows``, without replicates."""
     ranked = [q for q in quantities if definition(q).family == "ranking"]
     estimates: dict[Key, Estimate] = {}
     rarest = _rarest(predictions)
@@ -239,18 +239,21 @@ def row_estimates(
     works += [partial(of_rows, key) for key in states]
     for found in mapped(lambda work: work(), works):
         estimates |= found
+    return estimates
+
+
+def with_replicates(
+    data: RowData, estimates: Mapping[Key, Estimate], *, n_resamples: int, seed: int
+) -> dict[Key, Estimate]:
+    """Give estimates their replicates, all from one set of draws; of many rows no states are needed for them."""
     drawn: dict[Key, list[Floats]] = {
         key: [] for key, e in estimates.items() if definition(key[1]).resampled and not np.isnan(e.value)
     }
-    if not drawn:
-        return estimates
-    for values in _replicates(data, estimates, tuple(drawn), n_resamples, seed):
+    for values in _replicates(data, estimates, tuple(drawn), n_resamples, seed) if drawn else ():
         for key, part in values.items():
             drawn[key].append(part)
-    for key, parts in drawn.items():
-        if parts:
-            estimates[key] = replace(estimates[key], replicates=np.concatenate(parts))
-    return estimates
+    found = {key: np.concatenate(parts) for key, parts in drawn.items() if parts}
+    return {key: replace(e, replicates=found[key]) if key in found else e for key, e in estimates.items()}
 
 
 def _replicates(

@@ -43,6 +43,7 @@ from evalreport.metrics.row_estimates import (
     RowData,
     row_estimates,
     slopes_of_keys,
+    with_replicates,
 )
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.records import FoundRecord
@@ -187,9 +188,11 @@ def estimate_all(
         if n_resamples and (many or (rows.single and predictions.n > most_exact)):
             rows = _with_bins(rows, predictions) if rows.columns or rows.orders else rows
         rows = replace(rows, many=many)
-    found |= row_estimates(predictions, rows, by_row, n_resamples=n_resamples, seed=seed)
+    by_rows = row_estimates(predictions, rows, by_row)
+    if rows.many:
+        rows = replace(rows, states={})  # they are large, and nobody asks for them again
+    found |= with_replicates(rows, by_rows, n_resamples=n_resamples, seed=seed)
     estimates |= of_labels()
-    rows = replace(rows, states={})  # they are large, and nobody asks for them again
     return Sample(predictions, tuple(quantities), {**estimates, **found, **summed}, tables, rows)
 
 
@@ -264,17 +267,13 @@ def _of_model(
                     of_columns[metric.columns] = metric.columns(view(predictions, outputs))
                 columns[key] = of_columns[metric.columns]
             elif metric.family == "rows":
+                assert metric.prepare is not None
                 if metric.prepare not in prepared:
-                    prepared[metric.prepare] = _states(metric, parts)
+                    prepared[metric.prepare] = tuple(metric.prepare(part) for part in parts)
                 states[key] = chosen_states(prepared[metric.prepare], quantity, predictions)
             elif metric.family == "ranking" and outputs.name not in orders:
                 orders[outputs.name] = tuple(part.order for part in parts)
     return columns, states, orders
-
-
-def _states(metric: Metric, views: Sequence[ModelView]) -> tuple[object, ...]:
-    assert metric.prepare is not None
-    return tuple(metric.prepare(part) for part in views)
 
 
 def chosen_states(

@@ -6,6 +6,7 @@ import resource
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -102,6 +103,21 @@ def test_two_instances_compute_a_property_at_one_time() -> None:
     meeting = threading.Barrier(2)
     with working(2):
         assert sorted(mapped(lambda one: one.place, [Meeting(meeting), Meeting(meeting)])) == [0, 1]
+
+
+def test_threads_let_go_of_what_they_have_done() -> None:
+    """A thread that waits for more work holds nothing of the last: a block of draws is 128 MB."""
+
+    class Block:
+        pass
+
+    meeting = threading.Barrier(2)
+    blocks = [Block(), Block()]
+    held = [weakref.ref(block) for block in blocks]
+    with working(2):
+        assert sorted(mapped(lambda _: meeting.wait(timeout=10), blocks)) == [0, 1]
+        del blocks
+        assert [block() for block in held] == [None, None]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's settings")

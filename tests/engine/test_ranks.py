@@ -22,6 +22,9 @@ SCORES = {
     "a few near one another": np.append(RNG.normal(size=20_000), 3e4),
     "most near one another": np.append(RNG.normal(size=20_000), 1e8),
     "nearly all near one another": np.append(RNG.normal(size=20_000), 1e15),
+    "six near one another": np.append(RNG.random(20_000), 0.3 + 1e-12 * np.arange(6)),
+    "sixty near one another": np.append(RNG.random(20_000), 0.3 + 1e-12 * np.arange(60)),
+    "probabilities near 0 and 1": 1 / (1 + np.exp(-25 * RNG.normal(size=20_000))),
     "one": np.array([0.5]),
     "none": np.array([]),
 }
