@@ -256,13 +256,12 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
     covariance. Few are taken eight at a time: a byte of random bits says which of them swap, and their sum is looked
     up among the 256 possible ones.
     """
-    filled = np.flatnonzero(np.diff(change.indptr))
+    filled = np.diff(change.indptr)
     found = np.zeros((n_swaps, change.shape[1]))
-    for k in np.unique(np.diff(change.indptr)[filled]).tolist():
-        rows = filled[np.diff(change.indptr)[filled] == k]
-        entries = change.indptr[rows][:, None] + np.arange(k)
-        columns, pattern = _patterns(change.indices[entries])
-        values = change.data[entries[np.argsort(pattern, kind="stable")]]
+    for k in np.flatnonzero(np.bincount(filled)[1:]) + 1:
+        alike = change[np.flatnonzero(filled == k)]
+        columns, pattern = _patterns(alike.indices.reshape(-1, k))
+        values = alike[np.argsort(pattern, kind="stable")].data.reshape(-1, k)
         sizes = np.bincount(pattern)
         ends, few = np.cumsum(sizes), np.ones(len(sizes), dtype=np.bool_)
         for own in np.flatnonzero(sizes >= _MANY_UNITS).tolist():
@@ -288,12 +287,13 @@ def _root_of_products(values: Floats) -> Floats | None:
     up to at most the greatest leverage of a row, and to at most the sum of squared leverages. Gram and Schmidt's way,
     since LAPACK's last digits depend on the processor.
     """
-    sizes = np.abs(values)
-    scale, some = sizes.max(axis=0), sizes[: 2 * _MANY_UNITS]
-    kinds = np.array([len(np.unique(column)) for column in some.T])
-    if not np.isfinite(scale).all() or kinds.max() == 1 or (kinds[kinds > 1] < len(some) / 2).any():
+    columns = np.ascontiguousarray(values.T)
+    sizes = np.abs(columns)
+    scale, some = sizes.max(axis=1), sizes[:, : 2 * _MANY_UNITS]
+    kinds = np.array([len(np.unique(column)) for column in some])
+    if not np.isfinite(scale).all() or kinds.max() == 1 or (kinds[kinds > 1] < some.shape[1] / 2).any():
         return None
-    scaled = (values / scale).T
+    scaled = columns / scale[:, None]
     left, root = scaled.copy(), []
     leverage = np.zeros(len(values))
     for whole, column in zip(scaled, left, strict=True):

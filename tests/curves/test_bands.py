@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 import evalreport.metrics.threshold_counts as module
 from evalreport.intervals.operating_points import band
 from evalreport.metrics.operating_points import FIXED_FPR, grid_of, tallies
-from evalreport.metrics.threshold_counts import coarse, replicates, tpr_at
+from evalreport.metrics.threshold_counts import coarse, poisson_numbers, replicates, tpr_at
 from evalreport.metrics.units import Units
 
 from .sources import evaluated, rows, rungs, two_normals
@@ -128,3 +131,24 @@ def test_what_the_bands_are_is_said():
     (said,) = (f for f in evaluated({"m": rows(truth, score=scores)}).found if f.what == "ROC bands")
     assert said.value == "pointwise"
     assert "not of the whole curve" in said.why
+
+
+@pytest.mark.parametrize("mean", [64.0, 390.6, 2e6])
+def test_large_poisson_numbers_have_the_poisson_distribution(mean: float) -> None:
+    """At the levels of a fine grid of normal numbers: the distribution functions differ by less than 2e-5."""
+    normal = np.linspace(-6, 6, 400_001)
+    grid = SimpleNamespace(poisson=lambda _, size: np.zeros(size), standard_normal=lambda _: normal[None, :])
+    found = poisson_numbers(np.array([mean]), len(normal), grid)[0]
+    assert (np.diff(found) >= 0).all()
+    values, first = np.unique(found, return_index=True)
+    below = stats.poisson.cdf(values[1:] - 1, mean)
+    np.testing.assert_allclose(below, stats.norm.cdf(normal[first[1:]]), atol=2e-5)
+
+
+def test_small_poisson_numbers_are_numpys() -> None:
+    """Cells of few examples are drawn as numpy draws them, each beside its own mean."""
+    means = np.array([0.0, 70.0, 3.0, 1000.0])
+    found = poisson_numbers(means, 4000, np.random.default_rng(2))
+    expected = np.random.default_rng(2).poisson([[0.0], [3.0]], size=(2, 4000))
+    np.testing.assert_array_equal(found[[0, 2]], expected)
+    np.testing.assert_allclose(found.mean(axis=1), means, atol=4 * np.sqrt(1000 / 4000))
