@@ -117,7 +117,7 @@ def _best_at_own_threshold(model: ModelOutputs, positive: Mask, code: int) -> st
     if usual or not called.any() or called.all() or model.score[called].min() <= model.score[~called].max():
         return None  # the usual threshold, none at all, or labels that no threshold on the score gives
     order = descending_order(model.score, positive)
-    if len(order.thresholds) < FEW_SCORES:
+    if len(order.starts) < FEW_SCORES:
         return None
     tp, fp = (running[1:] for running in running_weights(None, order))
     place = len(np.unique(model.score[called])) - 1
@@ -372,7 +372,7 @@ def _of_scores(sample: Sample) -> Iterator[WarningRecord]:
     for model, orders in sample.rows.orders.items():
         if len(orders) > 1:
             continue  # each fit has a scale of its own
-        distinct = len(orders[0].thresholds)
+        distinct = len(orders[0].starts)
         if distinct == 1:
             yield warning("constant_scores", about=(model,), model=model)
         elif 1 - distinct / n > 0.1:

@@ -27,8 +27,8 @@ class Order:
 
     Attributes
     ----------
-    thresholds
-        (g,) the distinct scores, greatest first.
+    score
+        (n,) by example.
     rows
         (n,) the examples, highest score first.
     starts
@@ -37,10 +37,15 @@ class Order:
         (n,) bool, by example.
     """
 
-    thresholds: Floats
+    score: Floats
     rows: npt.NDArray[np.intp]
     starts: npt.NDArray[np.intp]
     positive: npt.NDArray[np.bool_]
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """The distinct scores, (g,), greatest first."""
+        return self.score[self.rows[self.starts]]
 
     @cached_property
     def found(self) -> npt.NDArray[np.bool_]:
@@ -86,7 +91,7 @@ class Order:
     @cached_property
     def columns(self) -> sparse.csr_array:
         """(n, 2 g) sparse: one at ``group`` for a positive example, at ``g + group`` for a negative one."""
-        g, n = len(self.thresholds), len(self.rows)
+        g, n = len(self.starts), len(self.rows)
         column = np.where(self.positive, self.group, g + self.group)
         return sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, 2 * g))
 
@@ -99,7 +104,7 @@ class Order:
         """
         held = np.logical_or.reduceat(self.found, self.starts)
         kept = held | np.concatenate([[True], held[:-1]])
-        return Order(self.thresholds[kept], self.rows, self.starts[kept], self.positive)
+        return Order(self.score, self.rows, self.starts[kept], self.positive)
 
     def by_example(self, positives: Floats, negatives: Floats) -> Floats:
         """Give each example its group's entry (n,), from (g,) for positive and (g,) for negative examples.
@@ -119,9 +124,8 @@ def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     rows, ranked = _descending_rows(score)
     changes = ranked[1:] != ranked[:-1]
     if changes.all():
-        return Order(ranked, rows, row_numbers(len(score)), positive)
-    starts = np.flatnonzero(np.concatenate([[True], changes]))
-    return Order(ranked[starts], rows, starts, positive)
+        return Order(score, rows, row_numbers(len(score)), positive)
+    return Order(score, rows, np.flatnonzero(np.concatenate([[True], changes])), positive)
 
 
 row_numbers = shared(np.arange)
@@ -167,11 +171,15 @@ def _rows_by_digits(keys: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[n
     """
     n = len(keys)
     places = np.arange(n + 1, dtype=np.int32)
-    rows = places[:-1]
-    for low in range(0, 8 * keys.itemsize, 16):
-        digit = (keys >> low).astype(np.uint16).astype(np.int32)
-        column = digit.take(rows) if low else digit
-        rows = sparse.csr_array((rows, column, places), shape=(n, 1 << 16)).tocsc().data
+    shape, rows = (n, 1 << 16), places[:-1]
+    for lowest in range(0, 8 * keys.itemsize, 32):
+        low, high = ((keys >> shift).astype(np.uint16) for shift in (lowest, lowest + 16))
+        if lowest:
+            low, high = low.take(rows), high.take(rows)
+        # The second digit, and the row, go along with the first.
+        first = sparse.csr_array((high, low.astype(np.int32), places), shape=shape).tocsc()
+        before = rows.take(first.indices) if lowest else first.indices
+        rows = sparse.csr_array((before, first.data.astype(np.int32), places), shape=shape).tocsc().data
     return rows.astype(np.intp)
 
 
@@ -200,7 +208,7 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
     """
     if weights is None:
         return order.counts
-    g = len(order.thresholds)
+    g = len(order.starts)
     if len(weights) == 1 and weights.ndim == 2:
         positives, negatives = group_weights(weights[0], order)
         return positives[:, None], negatives[:, None]
