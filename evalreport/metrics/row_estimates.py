@@ -161,14 +161,21 @@ def binned(data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
     ranked = tuple(key for key in keys if data.is_binned(key) and key not in unsafe)
     losses: dict[Key, tuple[float, Floats | None]] = {}
     added: dict[Key, Floats] = {}
-    smooth = [key for key in (*means, *ranked) if estimates[key].derivative is not None]
-    for quantity in dict.fromkeys(key[1] for key in smooth):
-        own = [key for key in smooth if key[1] == quantity]
+    smooth: dict[Quantity, list[Key]] = {}
+    for key in (*means, *ranked):
+        if estimates[key].derivative is not None:
+            smooth.setdefault(key[1], []).append(key)
+
+    def of_quantity(own: Sequence[Key]) -> tuple[Sequence[Floats | None], Sequence[Floats]]:
         slopes = slopes_of_keys(bins, estimates, own)
-        pairs = zip(own, slopes.means, strict=True)
-        losses |= {key: (estimates[key].value, mean) for key, mean in pairs if key in means}
-        if max(shares(slopes).values()) > NEGLIGIBLE_SHARE:
-            added |= {key: slopes.inside(j) for j, key in enumerate(own)}
+        matters = max(shares(slopes).values()) > NEGLIGIBLE_SHARE
+        return slopes.means, [slopes.inside(j) for j in range(len(own))] if matters else []
+
+    for own, (of_codes, inside) in zip(smooth.values(), mapped(of_quantity, smooth.values()), strict=True):
+        losses |= {
+            key: (estimates[key].value, mean) for key, mean in zip(own, of_codes, strict=True) if key in means
+        }
+        added |= dict(zip(own, inside, strict=bool(inside)))
     whole = {key: whole_numbers(part) for key, part in added.items()}
     taken = (*means, *ranked)
     used = {model: one for model, one in bins.items() if any(key[0] == model for key in taken)}

@@ -546,14 +546,15 @@ def shares_of_ranks(
     bins: Mapping[str, tuple[Bins, ...]], estimates: Mapping[Key, Estimate]
 ) -> dict[Share, float]:
     """Return the share of variance inside bins of each binned rank metric, and of each difference of two models."""
-    found: dict[Share, float] = {}
     ranked = [key for key in estimates if _is_ranked(key, bins) and estimates[key].derivative is not None]
     first = {model: parts[0] for model, parts in bins.items()}
-    for quantity in dict.fromkeys(key[1] for key in ranked):
-        own = [key for key in ranked if key[1] == quantity]
-        for (i, j), share in shares(slopes_of_keys(first, estimates, own)).items():
-            found[quantity, own[i][0], own[j][0]] = share
-    return found
+    by_quantity = [[key for key in ranked if key[1] == q] for q in dict.fromkeys(key[1] for key in ranked)]
+    every = mapped(lambda own: shares(slopes_of_keys(first, estimates, own)), by_quantity)
+    return {
+        (own[i][1], own[i][0], own[j][0]): share
+        for own, found in zip(by_quantity, every, strict=True)
+        for (i, j), share in found.items()
+    }
 
 
 def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
