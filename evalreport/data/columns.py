@@ -542,9 +542,10 @@ def used_only(array: pa.Array) -> pa.Array:
 
     codes = dictionary_codes(array)
     seen = np.zeros(len(array.dictionary) + 1, dtype=bool)
-    seen[codes] = True
-    if seen[:-1].all():
-        return array
+    for start in range(0, len(codes), 1 << 16):  # nearly always the first rows use all of them
+        seen[codes[start : start + (1 << 16)]] = True
+        if seen[:-1].all():
+            return array
     kept = np.flatnonzero(seen[:-1])
     place = np.full(len(seen), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))

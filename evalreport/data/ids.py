@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,8 @@ BYTES_A_ROW = 40
 """Working memory of sorting one row here, beside 8 bytes a number."""
 _BYTES_A_BLOCK = 1 << 20
 _ROWS_A_BATCH = 500_000
+_FEW_ROWS = 1 << 12
+"""Fewer are sorted by numpy."""
 _NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
 """The bits of 8 bytes that have a next higher one in their own byte."""
 
@@ -69,7 +71,7 @@ _NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
 class _Sorted:
     """Rows in the order of their ids (equal ones as they came), and the number of each one's id in that order."""
 
-    order: Indices
+    order: npt.NDArray[np.integer[Any]]
     number: Indices
 
 
@@ -133,7 +135,7 @@ def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Arr
     return _taken(source, first), codes
 
 
-def _taken(source: pa.ChunkedArray, places: Indices) -> pa.Array:
+def _taken(source: pa.ChunkedArray, places: npt.NDArray[np.integer[Any]]) -> pa.Array:
     """Return some ids as one array, with offsets that are wide enough for its bytes."""
     import pyarrow as pa
 
@@ -143,32 +145,53 @@ def _taken(source: pa.ChunkedArray, places: Indices) -> pa.Array:
 
 
 def _by_words(words: Sequence[Words]) -> _Sorted:
-    """Sort by the last word first: each pass keeps the order of the one before among equal words.
-
-    A single word is overwritten.
-    """
-    n = len(words[0])
-    shift = np.uint64(_place_bits(n))
-    keys, order = np.empty(0, dtype=np.uint64), None
+    """Sort by the last word first: each pass keeps the order of the one before among equal words."""
+    order = None
     for word in reversed(words):
-        # The place below the word: sorting plain numbers is several times as fast as sorting indices.
-        keys = word[order] if order is not None else word if len(words) == 1 else word.copy()
-        keys <<= shift
-        for start in range(0, n, _ROWS_A_BATCH):
-            keys[start : start + _ROWS_A_BATCH] |= np.arange(
-                start, min(start + _ROWS_A_BATCH, n), dtype=np.uint64
-            )
-        keys.sort()
-        place = (keys & np.uint64((1 << int(shift)) - 1)).view(np.int64)
-        order = place if order is None else order[place]
+        order = rows_by_digits(word, order)
     assert order is not None
-    begins = np.ones(n, dtype=np.bool_)
-    keys >>= shift
-    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
-    for word in words[1:]:
-        later = word[order]
-        begins[1:] |= later[1:] != later[:-1]
-    return _Sorted(order, _counted(begins, keys.view(np.int64)))
+    begins = np.zeros(len(order), dtype=np.bool_)
+    begins[:1] = True
+    for word in words:
+        ranked = word.take(order)
+        begins[1:] |= ranked[1:] != ranked[:-1]
+    return _Sorted(order, _counted(begins, ranked.view(np.int64)))
+
+
+def rows_by_digits(
+    keys: npt.NDArray[np.unsignedinteger[Any]], before: npt.NDArray[np.signedinteger[Any]] | None = None
+) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return the rows in the order of their keys (n,), equal ones as they stand in ``before``, or by their number.
+
+    A radix sort of up to 16 bits at a time, a third of the time of sorting plain numbers. Each row is a sparse
+    matrix's only entry in its row; the columns, one after the other, have them in order.
+
+    Examples
+    --------
+    >>> rows_by_digits(np.array([70_000, 3, 70_000, 0], dtype=np.uint64)).tolist()
+    [3, 1, 0, 2]
+    """
+    if len(keys) < _FEW_ROWS:
+        own = (keys if before is None else keys[before]).argsort(kind="stable")
+        return own if before is None else before[own]
+    from scipy import sparse
+
+    n, bits = len(keys), max(int(keys.max()).bit_length(), 2)
+    pairs = -(-bits // 32)
+    width = -(-bits // (2 * pairs))
+    kind = np.int32 if n < 2**31 - 1 else np.int64
+    shape, mask, places = (n, 1 << width), (1 << width) - 1, np.arange(n + 1, dtype=kind)
+    rows = before
+    for low in range(0, bits, 2 * width):
+        one, next_one = (((keys >> shift) & mask).astype(kind) for shift in (low, low + width))
+        if rows is not None:
+            one, next_one = one.take(rows), next_one.take(rows)
+        # The next digit, and the row, go along with the first.
+        first = sparse.csr_array((next_one, one, places), shape=shape).tocsc()
+        own = first.indices if rows is None else rows.take(first.indices)
+        rows = sparse.csr_array((own, first.data, places), shape=shape).tocsc().data
+    assert rows is not None
+    return rows
 
 
 def _counted(begins: Mask, room: Indices) -> Indices:
@@ -176,10 +199,6 @@ def _counted(begins: Mask, room: Indices) -> Indices:
     np.cumsum(begins, out=room)
     room -= 1
     return room
-
-
-def _place_bits(n: int) -> int:
-    return max(n - 1, 0).bit_length()
 
 
 def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> _Sorted:
@@ -222,7 +241,7 @@ def _words(rows: pa.ChunkedArray, memory_limit: int) -> list[Words] | None:
     if longest > LONGEST_ID:
         return None
     width = max(-(-longest // 8), 1)
-    layout = list(_layout(_telling_bits(rows, width), 64 - _place_bits(len(rows)))) or [[(0, 0, 1)]]
+    layout = list(_layout(_telling_bits(rows, width), 64)) or [[(0, 0, 1)]]
     holds_nul = any(_holds_nul(chunk) for chunk in rows.chunks)
     needed = len(rows) * (BYTES_A_ROW + 8 * (len(layout) + holds_nul))
     if len(layout) > MOST_WORDS or needed > memory_limit:

@@ -7,12 +7,12 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from evalreport.data.ids import rows_by_digits
 from evalreport.engine import LastUse, cached_property, shared
 from evalreport.engine.distributions import normal_tail, put_where, ratio, running_sums, weighted_sums
 from evalreport.engine.draws import keep_running_sum
@@ -150,11 +150,11 @@ def _descending_rows(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
         if 0 < step < np.inf:
             distances = highest - score
             distances *= step
-            rows = _rows_by_digits(distances.astype(np.uint32))
+            rows = rows_by_digits(distances.astype(np.uint32)).astype(np.intp)
             ranked = score.take(rows)
             if _put_right(rows, ranked):
                 return rows, ranked
-    rows = _rows_by_digits(_descending_keys(score))
+    rows = rows_by_digits(_descending_keys(score)).astype(np.intp)
     return rows, score.take(rows)
 
 
@@ -162,25 +162,6 @@ def _descending_keys(score: Floats) -> npt.NDArray[np.uint64]:
     """Return whole numbers (n,) that ascend as scores descend: the bits of a double, as IEEE 754 orders them."""
     bits = (score + 0.0).view(np.int64)  # -0 becomes 0
     return np.where(bits < 0, bits, bits ^ np.iinfo(np.int64).max).view(np.uint64)
-
-
-def _rows_by_digits(keys: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.intp]:
-    """Return the rows in the order of their keys (n,), equal ones by their number: a radix sort of 16 bits at a time.
-
-    Each row is a sparse matrix's only entry in its row; the columns, one after the other, have them in order.
-    """
-    n = len(keys)
-    places = np.arange(n + 1, dtype=np.int32)
-    shape, rows = (n, 1 << 16), places[:-1]
-    for lowest in range(0, 8 * keys.itemsize, 32):
-        low, high = ((keys >> shift).astype(np.uint16) for shift in (lowest, lowest + 16))
-        if lowest:
-            low, high = low.take(rows), high.take(rows)
-        # The second digit, and the row, go along with the first.
-        first = sparse.csr_array((high, low.astype(np.int32), places), shape=shape).tocsc()
-        before = rows.take(first.indices) if lowest else first.indices
-        rows = sparse.csr_array((before, first.data.astype(np.int32), places), shape=shape).tocsc().data
-    return rows.astype(np.intp)
 
 
 _MOST_EXCHANGES = 8

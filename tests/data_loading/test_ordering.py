@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalreport.data import ids as ordering
@@ -38,6 +38,7 @@ def expected(tables: Sequence[Sequence[str]]) -> tuple[list[str], list[int]]:
     return distinct, [distinct.index(id_) for id_ in rows]
 
 
+@settings(deadline=None)  # the first one imports
 @given(st.lists(IDS, min_size=1, max_size=3))
 def test_ids_are_sorted_by_code_point_and_coded_by_their_place(tables: list[list[str]]) -> None:
     """Any text, NUL included: the distinct ids are Python's sorted set, and each code is a row's index in it."""
