@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 
 Words = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int32] | Indices
 
 MOST_WORDS = 8
 LONGEST_ID = 4096
@@ -71,7 +72,7 @@ _NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
 class _Sorted:
     """Rows in the order of their ids (equal ones as they came), and the number of each one's id in that order."""
 
-    order: npt.NDArray[np.integer[Any]]
+    order: Places
     number: Indices
 
 
@@ -135,7 +136,7 @@ def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Arr
     return _taken(source, first), codes
 
 
-def _taken(source: pa.ChunkedArray, places: npt.NDArray[np.integer[Any]]) -> pa.Array:
+def _taken(source: pa.ChunkedArray, places: Places) -> pa.Array:
     """Return some ids as one array, with offsets that are wide enough for its bytes."""
     import pyarrow as pa
 
@@ -158,9 +159,7 @@ def _by_words(words: Sequence[Words]) -> _Sorted:
     return _Sorted(order, _counted(begins, ranked.view(np.int64)))
 
 
-def rows_by_digits(
-    keys: npt.NDArray[np.unsignedinteger[Any]], before: npt.NDArray[np.signedinteger[Any]] | None = None
-) -> npt.NDArray[np.signedinteger[Any]]:
+def rows_by_digits(keys: npt.NDArray[np.uint32] | Words, before: Places | None = None) -> Places:
     """Return the rows in the order of their keys (n,), equal ones as they stand in ``before``, or by their number.
 
     A radix sort of up to 16 bits at a time, a third of the time of sorting plain numbers. Each row is a sparse
