@@ -171,6 +171,21 @@ def test_a_column_of_tests_is_sorted_best_first(opened):
         assert found == sorted(found, reverse=descending)
 
 
+def test_numbers_of_very_many_examples_stay_in_one_piece(opened):
+    """Five decimals, as a million examples have them: no number of the ranking breaks, or leaves its cell."""
+    cells = opened(DESK).page.locator(".board tbody").first.locator(".c-v, .c-g, .c-v2, .c-g2, .c-s")
+    lines = """cells => cells.map(cell => {
+        const number = document.createRange(), holder = cell.querySelector("button, span") || cell;
+        holder.textContent = "0.84215";
+        number.selectNodeContents(holder);
+        const room = cell.getBoundingClientRect(), taken = number.getBoundingClientRect();
+        return [taken.height < 30, taken.left >= room.left && taken.right <= room.right + 0.5];
+    })"""
+    found = cells.evaluate_all(lines)
+    assert len(found) >= 20
+    assert all(one and inside for one, inside in found)
+
+
 def test_the_example_stays_within_its_number_of_words(opened):
     """What a reader meets: at most 2,500 words as the page opens, 9,000 with everything unfolded."""
     page = opened(DESK).page
