@@ -11,6 +11,7 @@ import math
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -18,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine import cached_property
+from evalreport.data.ids import rows_by_digits
+from evalreport.engine import cached_property, shared
 from evalreport.engine.counts import Climb
-from evalreport.engine.distributions import dot, put_where, ratio, running_sums
-from evalreport.engine.draws import Bytes, running_sum
+from evalreport.engine.distributions import dot, ratio, running_sum, running_sums
+from evalreport.engine.draws import TILE_ROWS, Bytes
 from evalreport.engine.ranks import Order, group_weights
 
 Floats = npt.NDArray[np.float64]
@@ -51,10 +53,6 @@ class Bins:
     ----------
     code
         (n,) bin of each positive example, G + bin of each negative one.
-    cell
-        (n,) cell of each example: at most ``ROWS_OF_A_CELL`` examples of one code, cells in the order of codes.
-    first_cell
-        (2 G + 1,) where the cells of each code begin, and their number.
     wins
         (G,) share of the (positive, negative) pairs inside a bin that the positive wins, ties counting one half.
     ahead_positive, ahead_negative
@@ -68,8 +66,6 @@ class Bins:
     """
 
     code: Codes
-    cell: Codes
-    first_cell: npt.NDArray[np.int64]
     wins: Floats
     ahead_positive: Floats
     ahead_negative: Floats
@@ -77,14 +73,19 @@ class Bins:
     trapezoids: Floats
     tied: npt.NDArray[np.bool_]
 
+    @property
+    def codes(self) -> int:
+        """Their number, 2 G."""
+        return 2 * len(self.wins)
+
     @cached_property
     def examples(self) -> npt.NDArray[np.int64]:
         """(2 G,) examples of each code, at least 1, so that means can be taken."""
-        return np.maximum(np.bincount(self.code, minlength=len(self.first_cell) - 1), 1)
+        return np.maximum(np.bincount(self.code, minlength=self.codes), 1)
 
     def means(self, values: Floats) -> Floats:
         """Return the mean (2 G,) of values (n,) over the examples of each code; 0 where there are none."""
-        sums = np.bincount(self.code, weights=values, minlength=len(self.examples))
+        sums = np.bincount(self.code, weights=values, minlength=self.codes)
         return np.asarray(sums / self.examples)
 
     @cached_property
@@ -92,17 +93,7 @@ class Bins:
         """(2 G, n) one at the code of each example, in single precision."""
         n = len(self.code)
         indices = self.code, np.arange(n + 1, dtype=np.int32)
-        return sparse.csc_array((np.ones(n, np.float32), *indices), shape=(len(self.first_cell) - 1, n))
-
-    @cached_property
-    def code_of_cell(self) -> sparse.csr_array:
-        """(2 G, cells) one at the cells of each code; single precision holds whole numbers up to 2^24 exactly."""
-        cells = int(self.first_cell[-1])
-        exact = np.float32 if cells > BINS_BY_CLASS and len(self.code) < 1 << 24 else np.float64
-        return sparse.csr_array(
-            (np.ones(cells, exact), np.arange(cells), self.first_cell),
-            shape=(len(self.first_cell) - 1, cells),
-        )
+        return sparse.csc_array((np.ones(n, np.float32), *indices), shape=(self.codes, n))
 
 
 def bins_of(order: Order, weights: Floats | None = None) -> Bins:
@@ -123,13 +114,10 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     sizes = np.diff(order.starts[starts], append=n)
     code = np.repeat(np.arange(g, dtype=np.int32), sizes)
     code += np.int32(g) * ~order.found
-    cell, first_cell = _cells(code, order.found, 2 * g)
-    code_by_row, cell_by_row = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    code_by_row[order.rows], cell_by_row[order.rows] = code, cell
+    code_by_row = np.empty(n, dtype=np.int32)
+    code_by_row[order.rows] = code
     tied = np.diff(starts, append=len(positives)) == 1
-    return Bins(
-        code_by_row, cell_by_row, first_cell, *_inside(positives, negatives, found, wrong, starts), tied
-    )
+    return Bins(code_by_row, *_inside(positives, negatives, found, wrong, starts), tied)
 
 
 def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
@@ -177,22 +165,6 @@ def _at_cuts(
 def arcsine_shares(cells: int) -> Floats:
     """Return the shares (cells,) at which cells begin that are of equal width in the arcsine of their square root."""
     return np.array([math.sin(k * (math.pi / 2 / cells)) ** 2 for k in range(cells)])
-
-
-def _cells(code: Codes, found: npt.NDArray[np.bool_], n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:
-    """Divide the examples of each code, given in order of rank, among cells of a bounded number of examples."""
-    counts = np.bincount(code, minlength=n_codes)
-    first_cell = np.concatenate([[0], np.cumsum(-(-counts // ROWS_OF_A_CELL))])
-    g = n_codes // 2
-    rank = np.cumsum(found, dtype=np.int32)
-    rank = put_where(found, rank, out=np.arange(1, len(found) + 1, dtype=np.int32) - rank)
-    rank -= 1
-    # Ranks run through a class; those of a code begin where its earlier codes end.
-    before = np.concatenate([np.cumsum(side) - side for side in (counts[:g], counts[g:])]).astype(np.int32)
-    rank -= before[code]
-    rank >>= CELL_BITS
-    rank += first_cell.astype(np.int32)[code]
-    return rank, first_cell
 
 
 def _inside(
@@ -308,35 +280,79 @@ def few_at_a_time(by_code: Sums, bins: Bins) -> Iterator[BinWeights]:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of several models' bins, into which counts of the same rows are added."""
+    """Where the counts of a tile's rows are added up: each code has a cell, and further ones where its rows are many.
 
-    bins: tuple[Bins, ...]
+    Attributes
+    ----------
+    columns
+        (cells, rows) one at each row's cell.
+    further
+        The codes that have the cells from 2 G on, ascending.
+    """
 
-    @cached_property
-    def columns(self) -> tuple[sparse.csc_array, ...]:
-        """By model, (cells, n) one at each example's cell, as ``_two_at_a_time`` adds; all but the cells is shared."""
-        n = len(self.bins[0].cell)
-        ones, ends = np.ones(n, np.uint16), np.arange(n + 1, dtype=np.int32)
-        return tuple(
-            sparse.csc_array((ones, bins.cell, ends), shape=(int(bins.first_cell[-1]), n))
-            for bins in self.bins
+    columns: sparse.csc_array
+    further: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, code: Codes, codes: int) -> Cells:
+        """Give ``code`` (rows,) cells of at most ``ROWS_OF_A_CELL`` rows."""
+        counts = np.bincount(code, minlength=codes)
+        further = np.repeat(np.arange(codes), np.maximum(counts - 1, 0) >> CELL_BITS)
+        if len(further):
+            code = _divided(code, counts, codes)
+        rows = len(code)
+        table = _ones(rows), code, _ends(rows + 1)
+        return cls(sparse.csc_array(table, shape=(codes + len(further), rows)), further)
+
+
+def _divided(code: Codes, counts: npt.NDArray[np.int64], codes: int) -> Codes:
+    """Return the cell of each row: its code, or one of the further cells, which are in the order of codes."""
+    rows = np.flatnonzero(counts[code] > ROWS_OF_A_CELL)
+    rows = rows[rows_by_digits(code[rows].astype(np.uint32))]
+    own = counts[counts > ROWS_OF_A_CELL]
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(own) - own, own)
+    place >>= CELL_BITS
+    more = (own - 1) >> CELL_BITS
+    cells, later = code.copy(), place > 0
+    cells[rows[later]] = (codes - 1 + np.repeat(np.cumsum(more) - more, own) + place)[later]
+    return cells
+
+
+_ones, _ends = shared(partial(np.ones, dtype=np.uint16)), shared(partial(np.arange, dtype=np.int32))
+
+
+class CodeSums:
+    """Sums of b bootstrap counts by the codes of one model's bins, to which the counts of tiles are added."""
+
+    def __init__(self, bins: Bins, b: int) -> None:
+        rows = len(bins.code)
+        # A cell's sum is below 256 in each tile.
+        self._first = np.zeros((bins.codes, b), np.uint16 if rows <= TILE_ROWS << 8 else np.uint32)
+        self._rest: Floats | None = None
+        # Single precision holds whole numbers up to 2^24 exactly.
+        self._exact = np.float32 if bins.codes > BINS_BY_CLASS and rows < 1 << 24 else np.float64
+
+    def add(self, cells: Cells, counts: Bytes) -> None:
+        """Add the counts (rows, b) of one tile."""
+        g, b = self._first.shape
+        # Two replicates as one number, which multiplies faster.
+        if b % 2 == 0:
+            sums = np.asarray(cells.columns @ counts.view(np.uint16)).view(np.uint8)
+        else:
+            sums = np.asarray(cells.columns.astype(np.uint8) @ counts)
+        self._first += sums[:g]
+        if len(cells.further):
+            self._rest = np.zeros((g, b)) if self._rest is None else self._rest
+            codes, first = np.unique(cells.further, return_index=True)
+            self._rest[codes] += np.add.reduceat(sums[g:], first, axis=0, dtype=np.float64)
+
+    def total(self) -> Sums:
+        """Return the sums (2 G, b)."""
+        return (
+            self._first.astype(self._exact)
+            if self._rest is None
+            else (self._first + self._rest).astype(self._exact)
         )
-
-    def weights(self, counts: Bytes) -> Iterator[npt.NDArray[Any]]:
-        """Add up bootstrap counts (n, b) by code, (2 G, b), of one model after the other.
-
-        All models at once would read the counts once, but the sums of one alone stay in a core's own cache: where
-        others use the shared one, that takes half of the time.
-        """
-        for bins, columns in zip(self.bins, self.columns, strict=True):
-            yield bins.code_of_cell @ _two_at_a_time(columns, counts).astype(bins.code_of_cell.dtype)
-
-
-def _two_at_a_time(columns: sparse.csc_array, counts: Bytes) -> npt.NDArray[Any]:
-    """Add up counts (n, b) whose sums are bytes too: two replicates as one number, which multiplies faster."""
-    if counts.shape[1] % 2:
-        return np.asarray(columns @ counts.astype(np.uint16))
-    return np.asarray(columns @ counts.view(np.uint16)).view(np.uint8)
 
 
 def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:

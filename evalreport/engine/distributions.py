@@ -7,6 +7,7 @@ call; rarer distributions are taken from there, where they are needed.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -127,6 +128,33 @@ def running_sums(values: Array, out: Array | None = None) -> Array:
     if whole < g:
         np.cumsum(values[..., whole:, :], axis=-2, out=sums[..., whole:, :])
         sums[..., whole:, :] += before[..., -1:, :]
+    return sums
+
+
+_RUNNING: dict[int, tuple[weakref.ref[Floats], Floats]] = {}
+_WORTH_KEEPING = 100_000
+
+
+def running_sum(values: Floats) -> Floats:
+    """Return cumulative sums along the first axis; of a long vector they are kept for as long as it lives.
+
+    Several metrics, their derivatives and the histogram begin with the running sums of the same two vectors, which
+    nobody writes to. The sums that are kept cannot be written to.
+    """
+    if values.ndim > 1 or len(values) < _WORTH_KEEPING:
+        return running_sums(values)
+    kept = _RUNNING.get(id(values))
+    if kept is None or kept[0]() is not values:
+        return keep_running_sum(values, np.cumsum(values))
+    return kept[1]
+
+
+def keep_running_sum(values: Floats, sums: Floats) -> Floats:
+    """Remember the running sums of a long vector that came about in another way, and return them."""
+    place = id(values)
+    if len(values) >= _WORTH_KEEPING:
+        sums.flags.writeable = False
+        _RUNNING[place] = weakref.ref(values, lambda _: _RUNNING.pop(place, None)), sums
     return sums
 
 

@@ -8,25 +8,26 @@ the label metrics, and so moves their draws.)
 from __future__ import annotations
 
 import math
-import weakref
 import zlib
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from threading import Condition, Lock, Thread
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
 from evalreport.engine import Kept, memory_kept
-from evalreport.engine.distributions import exp, running_sums
+from evalreport.engine.distributions import exp
 
 Bytes = npt.NDArray[np.uint8]
+Tile: TypeAlias = tuple[slice, Bytes]
+"""Rows next to each other, and how often each was drawn in each of b samples, (rows, b)."""
 
 RATE = 0.9896
 SHARES = (96, 95, 47, 15, 3)
@@ -42,23 +43,15 @@ LARGEST = 24
 _TILE = 1 << 20
 """Counts made at a time, so that random bytes, comparisons and counts stay in the processor's cache."""
 
+TILE_ROWS = 1 << 17
+"""Rows drawn at a time: with 128 samples 16 MB, which stay in the shared cache until they have been added up."""
+
 _SAFE_SUM = 64
 """So many counts are added as bytes: their sum, about as many, passes 255 less than once in 1e60 times."""
 
 
-def uniform_multinomial(
-    n: int, size: int, generator: np.random.Generator, *, out: Bytes | None = None
-) -> Bytes:
+def uniform_multinomial(n: int, size: int, generator: np.random.Generator) -> Bytes:
     """Draw ``size`` bootstrap samples of n rows.
-
-    Parameters
-    ----------
-    n
-        Rows, >= 1.
-    size
-        Samples.
-    out
-        Memory for at least n ``size`` counts, to be used again and again; fresh memory costs as much as the draws.
 
     Returns
     -------
@@ -71,17 +64,55 @@ def uniform_multinomial(
     >>> weights.sum(axis=0).tolist()
     [50, 50, 50]
     """
-    counts = np.empty(n * size, dtype=np.uint8) if out is None else out[: n * size]
-    _poisson_bytes(counts, generator)
-    weights = counts.reshape(n, size)
-    missing = n - column_sums(weights)
+    return np.concatenate([counts for _, counts in _tiles(n, size, generator, kept=True)])
+
+
+def tiles_of(n: int) -> list[slice]:
+    """Return the rows of each tile of n >= 1 rows."""
+    return [slice(start, min(start + TILE_ROWS, n)) for start in range(0, n, TILE_ROWS)]
+
+
+def _tiles(
+    n: int,
+    size: int,
+    generator: np.random.Generator,
+    *,
+    kept: bool = False,
+    memory: list[Bytes] | None = None,
+) -> Iterator[Tile]:
+    """Yield the tiles of bootstrap samples of n rows: first how many units fall on each, then which rows.
+
+    Parameters
+    ----------
+    kept
+        Whether every tile has memory of its own; else each lies where the one before was.
+    memory
+        Where tiles may lie; what is missing is added.
+    """
+    rows = tiles_of(n)
+    places = [] if memory is None else memory
+    totals = generator.multinomial(n, [(tile.stop - tile.start) / n for tile in rows], size=size)
+    for number, tile in enumerate(rows):
+        place, length = number if kept else 0, tile.stop - tile.start
+        if place == len(places):
+            places.append(np.empty(min(n, TILE_ROWS) * size, dtype=np.uint8))
+        counts = places[place][: length * size].reshape(length, size)
+        _draw(counts, totals[:, number], generator)
+        yield tile, counts
+
+
+def _draw(counts: Bytes, totals: npt.NDArray[np.int64], generator: np.random.Generator) -> None:
+    """Fill counts (n, b): the units (b,) of each sample fall on its n rows, every one equally likely."""
+    n, size = counts.shape
+    every = counts.reshape(-1)
+    _poisson_bytes(every, generator)
+    missing = totals - column_sums(counts)
     for sample in np.flatnonzero(missing < 0).tolist():
-        _take_away(weights[:, sample], -int(missing[sample]), generator)
+        take_away(counts[:, sample], -int(missing[sample]), generator)
     missing = np.maximum(missing, 0)
     places = generator.integers(0, n, size=int(missing.sum())) * size
     places += np.repeat(np.arange(size), missing)
-    np.add.at(counts, places, np.uint8(1))
-    return weights
+    np.add.at(every, places, np.uint8(1))
 
 
 def column_sums(weights: Bytes) -> npt.NDArray[np.int64]:
@@ -152,58 +183,15 @@ def _redrawn() -> tuple[float, ...]:
     return tuple(rates.tolist())
 
 
-def _take_away(sample: Bytes, surplus: int, generator: np.random.Generator) -> None:
-    """Remove ``surplus`` units, each drawn one equally likely: rows are accepted in proportion to their count."""
-    largest = int(sample.max())
-    while surplus:
-        tries = max(32, int(1.1 * largest * surplus))
-        rows = generator.integers(0, len(sample), size=tries)
-        heights = generator.random(tries) * largest
-        accepted = np.flatnonzero(heights < sample[rows])
-        rows, heights = rows[accepted], heights[accepted]
-        repeated = len(np.unique(rows)) < len(rows)
-        if not repeated:
-            taken = rows[:surplus]
-            sample[taken] -= 1
-            surplus -= len(taken)
-            continue
-        # A row met again holds one unit less by then.
-        for row, height in zip(rows.tolist(), heights.tolist(), strict=True):
-            if surplus and height < sample[row]:
-                sample[row] -= 1
-                surplus -= 1
+def take_away(sample: Bytes, surplus: int, generator: np.random.Generator) -> None:
+    """Remove ``surplus`` of the sample's units, all sets of so many being equally likely."""
+    ends = np.cumsum(sample, dtype=np.int64)
+    units = generator.choice(int(ends[-1]), surplus, replace=False, shuffle=False)
+    np.subtract.at(sample, np.searchsorted(ends, units, side="right"), np.uint8(1))
 
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
-
-
-_RUNNING: dict[int, tuple[weakref.ref[Floats], Floats]] = {}
-_WORTH_KEEPING = 100_000
-
-
-def running_sum(values: Floats) -> Floats:
-    """Return cumulative sums along the first axis; of a long vector they are kept for as long as it lives.
-
-    Several metrics, their derivatives and the histogram begin with the running sums of the same two vectors, which
-    nobody writes to. The sums that are kept cannot be written to.
-    """
-    if values.ndim > 1 or len(values) < _WORTH_KEEPING:
-        return running_sums(values)
-    kept = _RUNNING.get(id(values))
-    if kept is None or kept[0]() is not values:
-        return keep_running_sum(values, np.cumsum(values))
-    return kept[1]
-
-
-def keep_running_sum(values: Floats, sums: Floats) -> Floats:
-    """Remember the running sums of a long vector that came about in another way, and return them."""
-    place = id(values)
-    if len(values) >= _WORTH_KEEPING:
-        sums.flags.writeable = False
-        _RUNNING[place] = weakref.ref(values, lambda _: _RUNNING.pop(place, None)), sums
-    return sums
-
 
 MANY_ROWS = 20_000
 """From so many rows on, Poisson bytes are faster than drawing row numbers and counting them."""
@@ -211,10 +199,9 @@ MANY_ROWS = 20_000
 _CELLS_IN_A_BLOCK = 1 << 20
 """Weights drawn at once (8 MB as float64): bounds memory whatever the number of replicates."""
 
-_BYTES_IN_A_BLOCK = 1 << 28
-"""The same where weights are bytes: up to 128 replicates in 256 MB, or 16 of more than 16 million rows.
-
-Each block goes through all rows, so that few replicates at a time cost as much as many.
+_BYTES_IN_A_BLOCK = 1 << 30
+"""The same where weights are bytes: up to 128 replicates, or 16 of more than 64 million rows, whose bytes are 1 GB
+where not one tile alone is in memory. Each block goes through all rows, so that few replicates cost as much as many.
 """
 
 
@@ -281,57 +268,54 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     yield from _uniform_multinomial(n, n_resamples, seed=seed, purpose="bootstrap rows")
 
 
-def bootstrap_row_bytes(
-    n: int, n_resamples: int, *, seed: int, purpose: str = "bootstrap rows"
-) -> Iterator[Bytes]:
-    """Yield the draws of at least ``MANY_ROWS`` rows as they are made: (n, b) uint8, replicates side by side.
-
-    Every block lies in the same memory: it holds until the next one is asked for.
-    """
-    at_most, sizes = _byte_blocks(n, n_resamples)
-    memory = np.empty(n * at_most, dtype=np.uint8)
-    for block, size in sizes:
-        yield uniform_multinomial(n, size, stream(seed, purpose, block), out=memory)
-
-
-def _byte_blocks(n: int, n_resamples: int) -> tuple[int, list[tuple[int, int]]]:
-    at_most = max(1, min(n_resamples, max(16, min(128, _BYTES_IN_A_BLOCK // n))))
+def _byte_blocks(n: int, n_resamples: int) -> list[tuple[int, int]]:
+    at_most = max(16, min(128, _BYTES_IN_A_BLOCK // n))
     starts = range(0, n_resamples, at_most)
-    return at_most, [(block, min(at_most, n_resamples - start)) for block, start in enumerate(starts)]
+    return [(block, min(at_most, n_resamples - start)) for block, start in enumerate(starts)]
 
 
-def of_row_bytes(function: Callable[[Bytes], T], n: int, n_resamples: int, *, seed: int) -> Iterator[T]:
-    """Yield a function of the draws of rows in bytes, (n, b) uint8, block by block, in threads where allowed.
+def of_row_bytes(
+    function: Callable[[int, Iterator[Tile]], T], n: int, n_resamples: int, *, seed: int, kept: bool = False
+) -> Iterator[T]:
+    """Yield a function of the draws of rows in bytes, block by block, in threads where allowed.
 
-    The memory of a block is used again, so what the function returns must not share it.
+    Parameters
+    ----------
+    function
+        Of the number of samples and their tiles, all of which it must take; their memory is used again by the next
+        block, so what it returns must not share it.
+    kept
+        Whether tiles hold until the block ends, not only until the next one is asked for.
     """
-    at_most, sizes = _byte_blocks(n, n_resamples)
     rows = _rows_of(n, n_resamples, seed, "bootstrap rows")
-    spare: list[Bytes] = []
+    spare: list[list[Bytes]] = []
 
     def few(numbered: tuple[int, int]) -> T:
         block, size = numbered
-        return function(np.ascontiguousarray(rows(block, size).T))
+        return function(size, iter([(slice(0, n), np.ascontiguousarray(rows(block, size).T))]))
 
     def many(numbered: tuple[int, int]) -> T:
         block, size = numbered
-        try:
-            memory = spare.pop()
-        except IndexError:
-            memory = np.empty(n * at_most, dtype=np.uint8)
-        value = function(uniform_multinomial(n, size, stream(seed, "bootstrap rows", block), out=memory))
+        memory = spare.pop() if spare else []
+        drawn = stream(seed, "bootstrap rows", block)
+        value = function(size, _tiles(n, size, drawn, kept=kept, memory=memory))
         spare.append(memory)
         return value
 
-    return mapped(few, blocks(n_resamples, n)) if n < MANY_ROWS else mapped(many, sizes)
+    return (
+        mapped(few, blocks(n_resamples, n)) if n < MANY_ROWS else mapped(many, _byte_blocks(n, n_resamples))
+    )
 
 
-def in_floats(weights: Bytes) -> Iterator[Floats]:
-    """Yield weights (n, b) of bytes as (b', n) float64, few replicates at a time; transposed views."""
-    n, size = weights.shape
+def in_floats(tiles: Sequence[Tile]) -> Iterator[Floats]:
+    """Yield the counts of all tiles as (b', n) float64, few replicates at a time; transposed views."""
+    n, size = tiles[-1][0].stop, tiles[0][1].shape[1]
     step = max(1, _CELLS_IN_A_BLOCK // n, min(16, 16 * _CELLS_IN_A_BLOCK // n))
     for start in range(0, size, step):
-        yield weights[:, start : start + step].astype(np.float64, order="C").T
+        weights = np.empty((n, min(step, size - start)))
+        for rows, counts in tiles:
+            weights[rows] = counts[:, start : start + step]
+        yield weights.T
 
 
 def bootstrap_clusters(n_clusters: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
@@ -341,8 +325,10 @@ def bootstrap_clusters(n_clusters: int, n_resamples: int, *, seed: int) -> Itera
 
 def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -> Iterator[Floats]:
     if n >= MANY_ROWS:
-        for weights in bootstrap_row_bytes(n, n_resamples, seed=seed, purpose=purpose):
-            yield from in_floats(weights)
+        memory: list[Bytes] = []
+        for block, size in _byte_blocks(n, n_resamples):
+            drawn = stream(seed, purpose, block)
+            yield from in_floats(list(_tiles(n, size, drawn, kept=True, memory=memory)))
         return
     rows = _rows_of(n, n_resamples, seed, purpose)
     for block, size in blocks(n_resamples, n):

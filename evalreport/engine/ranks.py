@@ -14,8 +14,14 @@ from scipy import sparse
 
 from evalreport.data.ids import rows_by_digits
 from evalreport.engine import LastUse, cached_property, shared
-from evalreport.engine.distributions import normal_tail, put_where, ratio, running_sums, weighted_sums
-from evalreport.engine.draws import keep_running_sum
+from evalreport.engine.distributions import (
+    keep_running_sum,
+    normal_tail,
+    put_where,
+    ratio,
+    running_sums,
+    weighted_sums,
+)
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

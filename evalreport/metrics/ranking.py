@@ -17,8 +17,7 @@ from evalreport.engine.binned import (
     binned_roc_auc,
 )
 from evalreport.engine.counts import Climb, Steps
-from evalreport.engine.distributions import Array, ratio, running_sums
-from evalreport.engine.draws import running_sum
+from evalreport.engine.distributions import Array, ratio, running_sum, running_sums
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import (

@@ -6,7 +6,7 @@ Their replicates follow from the rows, prepared once, or from histograms of scor
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, pairwise
@@ -21,6 +21,7 @@ from evalreport.engine.binned import (
     Bins,
     BinWeights,
     Cells,
+    CodeSums,
     Slopes,
     bin_weights,
     by_row,
@@ -41,7 +42,7 @@ from evalreport.engine.distributions import (
     weighted_sums,
     whole_numbers,
 )
-from evalreport.engine.draws import Bytes, in_floats, mapped, of_row_bytes
+from evalreport.engine.draws import Tile, in_floats, mapped, of_row_bytes, tiles_of
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate, Floats, Indices, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition
@@ -103,8 +104,10 @@ class Binned:
 
     Attributes
     ----------
-    bins, cells
-        By model, of those models that have such a quantity; the cells of all of them.
+    bins
+        By model, of those models that have such a quantity.
+    cells
+        By tile of rows, then by model, where the counts of rows are added up.
     ranked
         Rank metrics that are functions of the bins.
     losses
@@ -114,28 +117,28 @@ class Binned:
     """
 
     bins: Mapping[str, Bins]
-    cells: Cells
+    cells: Sequence[Sequence[Cells]]
     ranked: tuple[Key, ...]
     losses: Mapping[Key, tuple[float, Floats | None]]
     inside: Mapping[Key, tuple[Whole, float]]
 
-    def replicates(self, weights: Bytes) -> dict[Key, Floats]:
-        """Return each quantity's values (b,) under bootstrap counts (n, b)."""
-        found: dict[Key, Floats] = {}
-        if self.bins:
-            for model, by_code in zip(self.bins, self.cells.weights(weights), strict=True):
-                parts = [self._of_model(model, part) for part in few_at_a_time(by_code, self.bins[model])]
-                found |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-        flat = {
-            key: np.full(weights.shape[1], value)
-            for key, (value, slope) in self.losses.items()
-            if slope is None
-        }
-        found |= flat
-        if self.inside:
-            added = column_sums([column for column, _ in self.inside.values()], weights)
-            for (key, (_, unit)), of_column in zip(self.inside.items(), added, strict=True):
-                found[key] = found[key] + unit * of_column
+    def replicates(self, size: int, tiles: Iterable[Tile]) -> dict[Key, Floats]:
+        """Return each quantity's values (b,) under b bootstrap samples."""
+        sums = [CodeSums(bins, size) for bins in self.bins.values()]
+        added, columns = np.zeros((len(self.inside), size)), [column for column, _ in self.inside.values()]
+        for cells, (rows, counts) in zip(self.cells, tiles, strict=True):
+            for of_model, of_tile in zip(sums, cells, strict=True):
+                of_model.add(of_tile, counts)
+            if columns:
+                added += column_sums([column[rows] for column in columns], counts)
+        found = {key: np.full(size, value) for key, (value, slope) in self.losses.items() if slope is None}
+        for model, of_model in zip(self.bins, sums, strict=True):
+            parts = [
+                self._of_model(model, part) for part in few_at_a_time(of_model.total(), self.bins[model])
+            ]
+            found |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        for (key, (_, unit)), of_column in zip(self.inside.items(), added, strict=True):
+            found[key] = found[key] + unit * of_column
         return found
 
     def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
@@ -179,7 +182,10 @@ def binned(data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
     whole = {key: whole_numbers(part) for key, part in added.items()}
     taken = (*means, *ranked)
     used = {model: one for model, one in bins.items() if any(key[0] == model for key in taken)}
-    return Binned(used, Cells(tuple(used.values())), ranked, losses, whole)
+    cells = [
+        [Cells.of(one.code[rows], one.codes) for one in used.values()] for rows in tiles_of(data.units.n)
+    ]
+    return Binned(used, cells, ranked, losses, whole)
 
 
 def _is_mean(key: Key) -> bool:
@@ -276,12 +282,15 @@ def _replicates(
     rows = replace(data, bins={})
     of_floats = _by_floats(rows, others := [k for k in keys if k not in chosen and _has_replicates(rows, k)])
 
-    def values(weights: Bytes) -> dict[Key, Floats]:
-        found = prepared.replicates(weights) if chosen else {}
-        parts = [of_floats(multiplicities) for multiplicities in in_floats(weights)] if others else []
-        return found | {key: np.concatenate([part[key] for part in parts]) for key in others}
+    def values(size: int, tiles: Iterable[Tile]) -> dict[Key, Floats]:
+        if not others:
+            return prepared.replicates(size, tiles)
+        every = list(tiles)
+        parts = [of_floats(multiplicities) for multiplicities in in_floats(every)]
+        found = {key: np.concatenate([part[key] for part in parts]) for key in others}
+        return prepared.replicates(size, every) | found
 
-    yield from of_row_bytes(values, data.units.n, n_resamples, seed=seed)
+    yield from of_row_bytes(values, data.units.n, n_resamples, seed=seed, kept=bool(others))
 
 
 def _by_floats(data: RowData, keys: Sequence[Key]) -> Callable[[Floats], dict[Key, Floats]]:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
-from evalreport.engine.binned import Bins, Cells, bin_weights, bins_of, shares, slopes_of
+from evalreport.engine.binned import Bins, Cells, CodeSums, bin_weights, bins_of, shares, slopes_of
 from evalreport.engine.distributions import column_sums, running_sums, whole_numbers
-from evalreport.engine.draws import uniform_multinomial, working
+from evalreport.engine.draws import tiles_of, uniform_multinomial, working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.registry import Quantity
@@ -123,13 +123,17 @@ def test_guard_is_the_share_of_variance_inside_bins() -> None:
 def test_sums_of_bytes_do_not_overflow() -> None:
     """Counts added as bytes by cell, then by bin, are the sums of the counts, ties of 210,000 rows included."""
     weights = uniform_multinomial(210_000, 4, np.random.default_rng(9))
-    ordinary, _, positive = ordinary_bins()
+    _, _, positive = ordinary_bins()
     _, score = scores("ordinary", np.random.default_rng(8))
     for values in (score, np.zeros_like(score), np.round(score)):
         bins = bins_of(descending_order(values, positive), np.ones(len(values)))
-        _, by_code = Cells((ordinary, bins)).weights(weights)
-        expected = [np.bincount(bins.code, weights=column, minlength=len(by_code)) for column in weights.T]
-        np.testing.assert_array_equal(by_code, np.array(expected).T)
+        for b in (4, 3):
+            sums = CodeSums(bins, b)
+            for rows in tiles_of(len(values)):
+                sums.add(Cells.of(bins.code[rows], bins.codes), np.ascontiguousarray(weights[rows, :b]))
+            columns = weights[:, :b].T
+            expected = [np.bincount(bins.code, weights=column, minlength=bins.codes) for column in columns]
+            np.testing.assert_array_equal(sums.total(), np.array(expected).T)
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

@@ -8,7 +8,7 @@ from scipy import stats
 
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.engine.draws import column_sums, uniform_multinomial
+from evalreport.engine.draws import TILE_ROWS, column_sums, take_away, uniform_multinomial
 from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.units import layout_of, units_of
 
@@ -40,6 +40,37 @@ def test_counts_of_one_row_are_binomial() -> None:
     # The counts of one sample are negatively correlated, so the statistic is a little small: the test is valid.
     expected = n * size * np.array([*probabilities, 1 - probabilities.sum()])
     assert stats.chisquare(observed, expected).pvalue > 0.001
+
+
+def test_units_fall_on_tiles_as_on_rows() -> None:
+    """Units of a sample fall on both tiles as a binomial number does, and on each tile's rows as on one sample's."""
+    n, size = TILE_ROWS + 1000, 4000
+    share, pairs = 1000 / n, np.zeros(size)
+    for start in range(0, size, 50):
+        weights = uniform_multinomial(n, 50, np.random.default_rng(start))
+        assert (column_sums(weights) == n).all()
+        last = weights[TILE_ROWS:].astype(np.int64)
+        pairs[start : start + 50] = last.sum(axis=0)
+        assert last.max() < 20
+    # Chi-squared with size - 1 degrees of freedom, 5 standard errors to each side.
+    ratio = pairs.var(ddof=1) / (n * share * (1 - share))
+    assert abs(ratio - 1) < 5 * np.sqrt(2 / size)
+    assert abs(pairs.mean() - 1000) < 5 * np.sqrt(n * share / size)
+
+
+def test_surplus_units_are_taken_away_one_as_likely_as_another() -> None:
+    """A row that holds more units loses more: hypergeometric, by mean and variance."""
+    held, drawn = np.array([5, 0, 1, 2], dtype=np.uint8), []
+    random = np.random.default_rng(6)
+    for _ in range(4000):
+        sample = held.copy()
+        take_away(sample, 3, random)
+        drawn.append(held - sample)
+    taken, share = np.array(drawn), held / held.sum()
+    assert (taken.sum(axis=1) == 3).all()
+    variance = 3 * share * (1 - share) * (8 - 3) / (8 - 1)
+    assert (np.abs(taken.mean(axis=0) - 3 * share) <= 5 * np.sqrt(variance / 4000)).all()
+    np.testing.assert_allclose(taken.var(axis=0), variance, rtol=0.15)
 
 
 def test_two_rows_of_a_sample_are_negatively_correlated() -> None:

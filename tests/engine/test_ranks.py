@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evalreport.engine.draws import running_sum
+from evalreport.engine.distributions import running_sum
 from evalreport.engine.ranks import descending_order, group_weights
 
 RNG = np.random.default_rng(1)
