@@ -8,7 +8,7 @@ is left out; where it is not, as in the difference of two models that differ onl
 from __future__ import annotations
 
 import math
-from bisect import bisect
+from bisect import bisect, bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -144,20 +144,33 @@ def _at_cuts(
     within ``CUT_ERRORS`` standard errors of those places, thinned where they are many.
     """
     (positives, found), (_, wrong) = positive, negative
-    called, p, n = found + wrong, found[-1], wrong[-1]
-    yield np.arange(int(np.searchsorted(called, FIRST_EXAMPLES)) + 1)
-    held = np.flatnonzero(positives)
-    first = held[: int(np.searchsorted(found[held], FIRST_POSITIVES))]
+    groups, p, n = range(len(found)), found[-1], wrong[-1]
+
+    def called(g: int) -> float:
+        return float(found[g] + wrong[g])
+
+    yield np.arange(bisect_left(groups, float(FIRST_EXAMPLES), key=called) + 1)
+    first = np.flatnonzero(positives[: int(np.searchsorted(found, FIRST_POSITIVES))])
     yield from (first, first + 1)
     if not p or not n:
         return
-    beyond = found / p + wrong / n - 1
-    meeting = min(int(np.searchsorted(beyond, 0.0)), len(beyond) - 1)
+
+    def beyond(g: int) -> float:
+        return float(found[g] / p + wrong[g] / n - 1)
+
+    # Both ascend, so that the groups about a place are neighbours.
+    meeting = min(bisect_left(groups, 0.0, key=beyond), len(found) - 1)
     rate = max(wrong[meeting] / n, 4 / min(p, n))
-    near = np.abs(beyond) <= CUT_ERRORS * math.sqrt(rate * (1 / p + 1 / n))
-    missed = 1 - found[min(int(np.searchsorted(called, p)), len(called) - 1)] / p
-    near |= np.abs(called - p) <= CUT_ERRORS * math.sqrt(2 * p * missed) + FIRST_EXAMPLES
-    cut = held[near[held]]
+    error = CUT_ERRORS * math.sqrt(rate * (1 / p + 1 / n))
+    missed = 1 - found[min(bisect_left(groups, p, key=called), len(found) - 1)] / p
+    of_called = CUT_ERRORS * math.sqrt(2 * p * missed) + FIRST_EXAMPLES
+    near = np.union1d(
+        np.arange(bisect_left(groups, -error, key=beyond), bisect_right(groups, error, key=beyond)),
+        np.arange(
+            bisect_left(groups, p - of_called, key=called), bisect_right(groups, p + of_called, key=called)
+        ),
+    )
+    cut = near[positives[near] > 0]
     cut = cut[:: -(-len(cut) // MOST_AT_CUTS) or 1]
     yield from (cut, cut + 1)
 

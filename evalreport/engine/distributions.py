@@ -64,8 +64,7 @@ def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
     [1.0, 0.0, 3.0]
     """
     if out.ndim == 1 and len(out) > _VALUES_AT_ONCE:
-        for start in range(0, len(out), _VALUES_AT_ONCE):
-            part = slice(start, start + _VALUES_AT_ONCE)
+        for part in parts_of(out):
             put_where(mask[part], values[part], out[part])
         return out
     whole = np.dtype(f"i{out.itemsize}")
@@ -80,8 +79,13 @@ def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
 _VALUES_AT_ONCE = 1 << 14
 
 
+def parts_of(values: Array) -> list[slice]:
+    """Return parts of vectors (n,), or tables (n, k), of which what is made stays in the processor's cache."""
+    return [slice(k, k + _VALUES_AT_ONCE) for k in range(0, len(values), _VALUES_AT_ONCE)]
+
+
 def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
-    """Evaluate a function of vectors (n,), or tables (n, k), place by place: interim results stay in the cache.
+    """Evaluate a function of vectors (n,), or tables (n, k), place by place.
 
     Examples
     --------
@@ -89,8 +93,7 @@ def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
     [4.0, 9.0]
     """
     found = np.empty(vectors[0].shape)
-    for start in range(0, len(found), _VALUES_AT_ONCE):
-        part = slice(start, start + _VALUES_AT_ONCE)
+    for part in parts_of(found):
         found[part] = function(*(values[part] for values in vectors))
     return found
 

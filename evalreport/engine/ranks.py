@@ -200,6 +200,8 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
         positives, negatives = group_weights(weights[0], order)
         return positives[:, None], negatives[:, None]
     if weights.ndim == 1:
+        if (weights == 1).all():
+            return order.counts
         ranked = weights[order.rows]
         positives = ranked * order.found
         negatives = ranked - positives

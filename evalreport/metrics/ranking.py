@@ -17,7 +17,7 @@ from evalreport.engine.binned import (
     binned_roc_auc,
 )
 from evalreport.engine.counts import Climb, Steps
-from evalreport.engine.distributions import Array, ratio, running_sum, running_sums
+from evalreport.engine.distributions import Array, parts_of, ratio, running_sum, running_sums
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import (
@@ -86,20 +86,26 @@ def roc_auc(positives: Array, negatives: Array) -> Array:
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form by suffix sums over the groups at or below the example's own."""
     found, wrong = running_sum(positives), running_sum(negatives)
-    p, called = found[-1], found + wrong
-    called[called == 0] = 1
-    precision = found / called
-    value = (positives * precision).sum(axis=0) / p
-    # In place, for a million groups: half of the time is fresh memory.
-    called *= called
-    np.divide(positives, called, out=called)
-    by_positive = running_sums((called * wrong)[::-1])[::-1]
-    by_positive += precision
-    by_positive -= value
-    by_positive /= p
-    called *= found
-    by_negative = running_sums(called[::-1], out=precision)[::-1]
-    by_negative /= -p
+    p, value = found[-1], average_precision(positives, negatives)
+    by_positive, by_negative = np.empty_like(found), np.empty_like(found)
+    below: tuple[Array, Array] = np.zeros_like(p), np.zeros_like(p)
+    # From the last groups on, as many at a time as stay in the cache.
+    for part in reversed(parts_of(found)):
+        called = found[part] + wrong[part]
+        called[called == 0] = 1
+        precision = found[part] / called
+        called *= called
+        np.divide(positives[part], called, out=called)
+        slope = called * wrong[part]
+        slope[-1] += below[0]
+        called *= found[part]
+        called[-1] += below[1]
+        sums = [running_sums(each[::-1])[::-1] for each in (slope, called)]
+        below = sums[0][0], sums[1][0]
+        precision += sums[0]
+        precision -= value
+        np.divide(precision, p, out=by_positive[part])
+        np.divide(sums[1], -p, out=by_negative[part])
     return by_positive, by_negative
 
 

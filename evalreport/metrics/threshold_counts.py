@@ -434,9 +434,14 @@ def poisson_numbers(means: Floats, size: int, generator: np.random.Generator) ->
     found[~many] = generator.poisson(means[~many, None], size=(int((~many).sum()), size))
     mean, root = means[many, None], np.sqrt(means[many, None])
     normal = generator.standard_normal((len(mean), size))
-    squares = normal * normal
-    beyond = 1 / 3 + squares / 6 - normal * (1 + squares / 2) / (36 * root)
-    found[many] = np.floor(mean + root * normal + beyond)
+    # mean + root z + 1/3 + z^2/6 - z (1 + z^2/2) / (36 root), in place and from the highest power of z on.
+    drawn = normal * (-1 / (72 * root))
+    drawn += 1 / 6
+    drawn *= normal
+    drawn += root - 1 / (36 * root)
+    drawn *= normal
+    drawn += mean + 1 / 3
+    found[many] = np.floor(drawn, out=drawn)
     return found
 
 

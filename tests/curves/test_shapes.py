@@ -251,7 +251,7 @@ def test_the_interpolated_area_is_that_of_false_positives_rising_in_line(ranking
 
 def test_examples_of_weight_zero_are_no_step_of_the_rejection_curve():
     """The same curve and area as without the example that counts nothing, wherever it would stand."""
-    p, came_true = np.array([0.9, 0.8, 0.7, 0.6]), np.array([1.0, 0.0, 1.0, 1.0])
+    p, came_true = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, False, True, True])
     held = np.array([True, True, False, True])
     every = Forecasts("m", p, came_true, p, came_true, held.astype(float))
     some = Forecasts("m", p[held], came_true[held], p[held], came_true[held], np.ones(3))
