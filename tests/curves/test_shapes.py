@@ -192,9 +192,7 @@ def test_thinning_knows_no_scale():
 def forecasts_of(p: np.ndarray, positive: np.ndarray) -> Forecasts:
     """Return forecasts whose answers are those from one half on."""
     right = (p >= 0.5) == positive
-    return Forecasts(
-        "m", p, positive.astype(float), np.maximum(p, 1 - p), right.astype(float), np.ones(len(p))
-    )
+    return Forecasts("m", p, positive, np.maximum(p, 1 - p), right, np.ones(len(p)))
 
 
 @given(rankings())
