@@ -15,7 +15,7 @@ from evalreport.comparisons.fits import trained_once
 from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
 from evalreport.data.predictions import Floats, Indices, Mask, ModelOutputs, Predictions
-from evalreport.engine.distributions import t_quantile
+from evalreport.engine.distributions import parts_of, t_quantile
 from evalreport.engine.draws import mapped
 from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.intervals.operating_points import (
@@ -89,10 +89,10 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
     for model, score, positive, weight, is_probability in _scored(sample):
         scale: Literal["probability", "score"] = "probability" if is_probability else "score"
         edges = np.arange(SCORE_BINS + 1) / SCORE_BINS if is_probability else _edges(score)
-        place = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
+        place = _places(score, edges) + (len(edges) - 1) * positive
+        both = np.bincount(place, weights=weight, minlength=2 * (len(edges) - 1)).reshape(2, -1)
         for code, name in enumerate(predictions.classes):
-            own = positive if code == predictions.positive_code else ~positive
-            counts = np.bincount(place[own], weights=weight[own], minlength=len(edges) - 1)
+            counts = both[int(code == predictions.positive_code)]
             found.append(
                 ScoreHistogramRecord(
                     model=model, true=name, positive=code == predictions.positive_code, scale=scale,
@@ -101,6 +101,15 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
                 )
             )  # fmt: skip
     return tuple(found)
+
+
+def _places(score: Floats, edges: Floats) -> Indices:
+    """Return the bin (n,) of each score; what lies outside belongs to the nearest."""
+    place = np.zeros(len(score), dtype=np.uint8)
+    for part in parts_of(score):
+        for edge in edges[1:-1]:
+            place[part] += score[part] >= edge
+    return place.astype(np.intp)
 
 
 def _scored(sample: Sample) -> Iterator[tuple[str, Floats, Mask, Floats, bool]]:

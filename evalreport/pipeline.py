@@ -90,6 +90,10 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     slices = all_sliced(divisions, predictions, samples, rows, options, say)
     further = all_further(whole, loaded, samples, compared, decisions, options)
     say("putting together", 0.9)
+    second = begun(second_verdicts, compared, rows, decisions, predictions.task, options)
+    cautions = begun(
+        all_cautions, predictions, samples, family, options, further=further, rows=rows, thresholds=thresholds
+    )
     results = Results(
         **provenance(predictions, quantities[0], options),
         found=all_found(predictions, samples, thresholds, options),
@@ -109,10 +113,8 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
         agreement=agreement_records(family),
         **answered(),
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
-        second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
-        warnings=all_cautions(
-            predictions, samples, family, options, further=further, rows=rows, thresholds=thresholds
-        ),
+        second_verdicts=second(),
+        warnings=cautions(),
     )
     say("done", 1.0)
     return with_slices(results, slices)

@@ -21,7 +21,7 @@ from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
-from evalreport.metrics.estimate import Floats
+from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.sample import Sample
 from evalreport.records import AgreementRecord, DisagreementRecord, EffectRecord, Interval, UnanimityRecord
 from evalreport.texts import Message, Value, parts
@@ -112,13 +112,20 @@ def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]
 
 def _widest(spread: Spread, most: int) -> list[int]:
     """Return the rows with the widest spread; only those that may be among them are sorted."""
-    apart = np.flatnonzero(spread.size > 0)
+    apart = _greatest(spread.size, np.flatnonzero(spread.size > 0), most)
     if len(apart) > most:
-        least = np.partition(spread.size[apart], -most)[-most]
-        apart = apart[spread.size[apart] >= least]
+        # Of many whose spread is the same, the second measure decides.
+        last = spread.size[apart] == spread.size[apart].min()
+        apart = np.union1d(apart[~last], _greatest(spread.then, apart[last], most))
     # Rows stand in the order of their ids, and the sort is stable.
     order = np.lexsort((-spread.then[apart], -spread.size[apart]))
     return [int(row) for row in apart[order][:most]]
+
+
+def _greatest(values: Floats, rows: Indices, most: int) -> Indices:
+    """Return so many of the rows with the greatest values, and those that are level with the last."""
+    own = values[rows]
+    return rows if len(rows) <= most else rows[own >= np.partition(own, -most)[-most]]
 
 
 def unanimity(predictions: Predictions) -> tuple[UnanimityRecord, ...]:

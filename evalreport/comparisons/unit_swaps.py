@@ -14,7 +14,6 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
-from evalreport.data.ids import rows_by_digits
 from evalreport.engine import Kept
 from evalreport.engine.distributions import Array, dot, slopes_at, zero_where_undefined
 from evalreport.engine.draws import mapped, random_bytes, stream
@@ -262,7 +261,7 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
     for k in np.flatnonzero(np.bincount(filled)[1:]) + 1:
         alike = change[np.flatnonzero(filled == k)]
         columns, pattern = _patterns(alike.indices.reshape(-1, k))
-        values = alike.data.reshape(-1, k)[rows_by_digits(pattern.astype(np.uint32))]
+        values = alike.data.reshape(-1, k).take(np.argsort(pattern, kind="stable"), axis=0)
         sizes = np.bincount(pattern)
         ends, few = np.cumsum(sizes), np.ones(len(sizes), dtype=np.bool_)
         for own in np.flatnonzero(sizes >= _MANY_UNITS).tolist():

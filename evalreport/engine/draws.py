@@ -109,9 +109,10 @@ def _draw(counts: Bytes, totals: npt.NDArray[np.int64], generator: np.random.Gen
     missing = totals - column_sums(counts)
     for sample in np.flatnonzero(missing < 0).tolist():
         take_away(counts[:, sample], -int(missing[sample]), generator)
-    missing = np.maximum(missing, 0)
-    places = generator.integers(0, n, size=int(missing.sum())) * size
-    places += np.repeat(np.arange(size), missing)
+    ends = np.cumsum(np.maximum(missing, 0))
+    places = generator.integers(0, n, size=int(ends[-1])) * size
+    # The samples of these units, ascending: np.repeat would lock other threads out.
+    places += np.cumsum(np.bincount(ends[:-1], minlength=len(places))[: len(places)])
     np.add.at(every, places, np.uint8(1))
 
 
@@ -141,9 +142,9 @@ def _poisson_bytes(counts: Bytes, generator: np.random.Generator) -> None:
         for edge in edges[1:]:
             np.greater_equal(uniform, edge, out=above)
             np.add(tile, above.view(np.uint8), out=tile)
-    for count, rate in enumerate(_redrawn()):
-        again = int(generator.poisson(n * rate))
-        counts[generator.integers(0, n, size=again)] = count
+    again = generator.poisson(n * _redrawn())
+    for count in np.flatnonzero(again).tolist():
+        counts[generator.integers(0, n, size=again[count])] = count
 
 
 def random_bytes(generator: np.random.Generator, size: int) -> Bytes:
@@ -162,7 +163,7 @@ def random_bytes(generator: np.random.Generator, size: int) -> Bytes:
 
 
 @cache
-def _redrawn() -> tuple[float, ...]:
+def _redrawn() -> Floats:
     """Return how often a place is set to 0, then to 1, and so on, so that Poisson(RATE) is what comes out.
 
     With D the distribution of the bytes, the largest c with c D <= p leaves p - c D to be drawn anew. A place is set
@@ -180,7 +181,7 @@ def _redrawn() -> tuple[float, ...]:
         chance = max(wanted[count] - kept * bytes_give[count], 0.0) / later
         rates[count] = -math.log1p(-chance)
         later *= 1 - chance
-    return tuple(rates.tolist())
+    return rates
 
 
 def take_away(sample: Bytes, surplus: int, generator: np.random.Generator) -> None:
@@ -562,7 +563,7 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         yield threads.result(waiting.popleft(), waiting)
 
 
-def begun(function: Callable[..., R], *args: Any) -> Callable[[], R]:
+def begun(function: Callable[..., R], *args: Any, **named: Any) -> Callable[[], R]:
     """Let some thread compute a value that is needed later, and return what waits for it.
 
     Examples
@@ -573,7 +574,7 @@ def begun(function: Callable[..., R], *args: Any) -> Callable[[], R]:
     32
     """
     threads = _THREADS.get()
-    make = partial(function, *args)
+    make = partial(function, *args, **named)
     if threads is None:
         return cache(make)
     call = threads.call(lambda _: make(), None)

@@ -245,11 +245,13 @@ def row_estimates(
     def of_rows(key: Key) -> dict[Key, Estimate]:
         return {key: _of_rows(predictions, data, key, rarest)}
 
-    # One metric after the other: those of one model share what they are made of, which threads would make twice.
+    # The longest first. One metric after the other: those of one model share what they are made of, which threads
+    # would make twice.
     states = sorted(data.states, key=lambda key: key[1].spelled)
-    works: list[Callable[[], dict[Key, Estimate]]] = [partial(of_moments, key) for key in data.columns]
+    works: list[Callable[[], dict[Key, Estimate]]] = []
     works += [partial(of_ranks, name) for name in (data.orders if ranked else ())]
     works += [partial(of_rows, key) for key in states]
+    works += [partial(of_moments, key) for key in data.columns]
     for found in mapped(lambda work: work(), works):
         estimates |= found
     return estimates

@@ -226,7 +226,7 @@ def prepare_rows(
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     rows = RowData(units, layout, {}, {}, {})
     families = [
-        [q for q in quantities if definition(q).family == family] for family in ("ranking", "rows", "moments")
+        [q for q in quantities if definition(q).family == family] for family in ("moments", "rows", "ranking")
     ]
     places = layout.ranked.rows()
     wholes = {outputs.name: view(predictions, outputs) for outputs in predictions.models}
