@@ -164,7 +164,7 @@ def keep_running_sum(values: Floats, sums: Floats) -> Floats:
 def column_totals(weights: Floats | None, columns: Columns) -> Floats:
     """Return the weighted sum (p,) of each column; None stands for ones."""
     if not isinstance(columns, tuple):
-        return np.asarray((np.ones(columns.shape[0]) if weights is None else weights) @ columns)
+        return np.asarray((ones(columns.shape[0]) if weights is None else weights) @ columns)
     return np.array([(column if weights is None else weights * column).sum() for column in columns])
 
 

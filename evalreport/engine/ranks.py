@@ -19,6 +19,7 @@ from evalreport.engine.distributions import (
     normal_tail,
     put_where,
     ratio,
+    running_sum,
     running_sums,
     weighted_sums,
 )
@@ -214,10 +215,12 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
 
 def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
     """Return the weight of positives and of negatives above each group and in all, each (g + 1, ...): 0 first."""
+    if weights is not None and weights.ndim == 2 and len(weights) == 1:
+        found, wrong = running_weights(weights[0], order)
+        return found[:, None], wrong[:, None]
     positives, negatives = group_weights(weights, order)
     found, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
-    running_sums(positives, out=found[1:])
-    running_sums(negatives, out=wrong[1:])
+    found[1:], wrong[1:] = running_sum(positives), running_sum(negatives)
     return found, wrong
 
 

@@ -133,10 +133,16 @@ MOST_FALSE_POSITIVES = 0.1
 
 
 def _included(negatives: Array) -> tuple[Array, Array]:
-    """Return each group's share inside the range of false positive rates, (g, ...), and its negatives there."""
-    before = running_sums(negatives) - negatives
-    allowed = MOST_FALSE_POSITIVES * (before[-1] + negatives[-1])
-    inside = np.clip(allowed - before, 0, negatives)
+    """Return each group's share inside the range of false positive rates, (k, ...), and its negatives there.
+
+    Of one set of weights no group after the one in which the range ends: k <= g.
+    """
+    upto = running_sum(negatives)
+    allowed = MOST_FALSE_POSITIVES * upto[-1]
+    if negatives.ndim == 1:
+        k = int(np.searchsorted(upto, allowed)) + 1
+        upto, negatives = upto[:k], negatives[:k]
+    inside = np.clip(allowed - (upto - negatives), 0, negatives)
     return inside / np.where(negatives > 0, negatives, 1), inside
 
 
@@ -167,17 +173,21 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     """Closed form: the area is a sum of trapezoids, and another negative shifts where the range ends."""
     c, p, n = MOST_FALSE_POSITIVES, positives.sum(), negatives.sum()
     share, inside = _included(negatives)
-    found = np.cumsum(positives)
-    before = found - positives
-    area = float((inside * (before + share * positives / 2)).sum())
-    by_positive = inside.sum() - np.cumsum(inside) + inside * share / 2
+    k = len(inside)
+    there, before = positives[:k], running_sum(positives)[:k] - positives[:k]
+    area = float((inside * (before + share * there / 2)).sum())
+    by_positive, by_negative = np.zeros(len(positives)), np.empty(len(negatives))
+    by_positive[:k] = inside.sum() - np.cumsum(inside) + inside * share / 2
     last = int(np.flatnonzero(inside > 0).max(initial=0))
-    height = before[last] + share[last] * positives[last]
-    by_negative = np.full(len(negatives), c * height)
-    by_negative[:last] += before[:last] + positives[:last] / 2 - height
-    by_negative[last] -= share[last] ** 2 * positives[last] / 2
+    height = before[last] + share[last] * there[last]
+    by_negative[:] = c * height
+    by_negative[:last] += before[:last] + there[:last] / 2 - height
+    by_negative[last] -= share[last] ** 2 * there[last] / 2
     scale = 2 * (c - c * c / 2) * p * n
-    return (by_positive - area / p) / scale, (by_negative - area / n) / scale
+    for slopes, weight in ((by_positive, p), (by_negative, n)):
+        slopes -= area / weight
+        slopes /= scale
+    return by_positive, by_negative
 
 
 def _binned_partial_auc(weights: BinWeights) -> Floats:
@@ -201,29 +211,42 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
     Undefined where the truth holds one class only.
     """
     share, inside = _included(negatives)
-    before = running_sums(positives) - positives
-    area = (inside * (before + share * positives / 2)).sum(0)
+    there = positives[: len(inside)]
+    before = running_sum(positives)[: len(inside)] - there
+    area = (inside * (before + share * there / 2)).sum(0)
     return _standardised(ratio(area, positives.sum(0) * negatives.sum(0)))
 
 
 @_one_by_one
 def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: each precision carries half the recall gained before it and half the recall gained after it."""
-    p = positives.sum()
-    found = np.cumsum(positives)
-    called = np.cumsum(positives + negatives)
-    used = np.flatnonzero(positives + negatives > 0)
-    gained, tp, called_there = positives[used], found[used], called[used]
-    precision = tp / called_there
-    heights = (precision + np.concatenate([precision[:1], precision[:-1]])) / 2
-    carried = (gained + np.concatenate([gained[1:], [0.0]])) / 2
-    carried[0] += gained[0] / 2
+    p, tp = positives.sum(), running_sum(positives)
+    called, gained, held = tp + running_sum(negatives), positives, positives + negatives > 0
+    every = held.all()
+    if not every:
+        tp, called, gained = tp[held], called[held], gained[held]
+    precision = tp / called
+    heights = precision.copy()
+    heights[1:] += precision[:-1]
+    heights[0] += precision[0]
+    heights /= 2
     value = float((gained * heights).sum() / p)
-    later_positive = np.cumsum((carried * (called_there - tp) / called_there**2)[::-1])[::-1]
-    later_negative = np.cumsum((carried * tp / called_there**2)[::-1])[::-1]
+    carried = gained / 2
+    carried[:-1] += carried[1:]
+    carried[0] += gained[0] / 2
+    carried /= called
+    carried /= called
+    later_negative = np.cumsum((carried * tp)[::-1])[::-1]
+    called -= tp
+    carried *= called
+    heights += np.cumsum(carried[::-1])[::-1]
+    heights -= value
+    heights /= p
+    later_negative /= -p
+    if every:
+        return heights, later_negative
     by_positive, by_negative = np.zeros(len(positives)), np.zeros(len(positives))
-    by_positive[used] = (heights - value + later_positive) / p
-    by_negative[used] = -later_negative / p
+    by_positive[held], by_negative[held] = heights, later_negative
     return by_positive, by_negative
 
 

@@ -478,7 +478,9 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
     weight = data.units.weight
     for j, rows in enumerate(_places(parts)):
-        part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
+        part = columns
+        if parts.count > 1:
+            part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
         sums = column_totals(None if weight is None else weight[rows], part)
         values[j] = metric.function(sums)
         if metric.smooth:
