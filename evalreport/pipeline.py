@@ -90,10 +90,10 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     slices = all_sliced(divisions, predictions, samples, rows, options, say)
     further = all_further(whole, loaded, samples, compared, decisions, options)
     say("putting together", 0.9)
-    second = begun(second_verdicts, compared, rows, decisions, predictions.task, options)
     cautions = begun(
         all_cautions, predictions, samples, family, options, further=further, rows=rows, thresholds=thresholds
     )
+    second = begun(second_verdicts, compared, rows, decisions, predictions.task, options)
     results = Results(
         **provenance(predictions, quantities[0], options),
         found=all_found(predictions, samples, thresholds, options),
