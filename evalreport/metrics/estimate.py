@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine import Kept, cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.distributions import Array, in_parts
+from evalreport.engine.distributions import Array, in_parts, parts_of
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
@@ -470,11 +470,12 @@ class Estimate:
         p, n = self.class_sizes
         if min(p, n) < 2:
             return None
-        squares = self.derivative**2
-        of_negatives = (squares * ~self.positive).sum()
-        squares *= self.positive
-        variance = squares.sum() * p / (p - 1) + of_negatives * n / (n - 1)
-        return float(np.sqrt(variance))
+        of_positives = of_negatives = 0.0
+        for part in parts_of(self.derivative):
+            squares, positive = self.derivative[part] ** 2, self.positive[part]
+            of_negatives += float((squares * ~positive).sum())
+            of_positives += float((squares * positive).sum())
+        return float(np.sqrt(of_positives * p / (p - 1) + of_negatives * n / (n - 1)))
 
     @property
     def class_sizes(self) -> tuple[int, int]:
@@ -482,7 +483,8 @@ class Estimate:
         assert self.positive is not None
         if self.summed is not None:
             return self.summed
-        return int(self.positive.sum()), int((~self.positive).sum())
+        positives = int(np.count_nonzero(self.positive))
+        return positives, len(self.positive) - positives
 
     @cached_property
     def replicates_used(self) -> Floats:

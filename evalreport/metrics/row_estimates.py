@@ -585,5 +585,6 @@ def _rarest(predictions: Predictions) -> float | None:
     """Return how many examples the rarest class in the truth has; None without classes."""
     if not predictions.classes or predictions.y_true is None:
         return None
-    counts = np.bincount(predictions.y_true)
+    true, k = predictions.y_true, len(predictions.classes)
+    counts = np.bincount(true) if k > 2 else np.array([np.count_nonzero(true == code) for code in range(k)])
     return float(counts[counts > 0].min())
