@@ -284,6 +284,9 @@ def _replicates(
     rows = replace(data, bins={})
     of_floats = _by_floats(rows, others := [k for k in keys if k not in chosen and _has_replicates(rows, k)])
 
+    if not chosen and not others:
+        return
+
     def values(size: int, tiles: Iterable[Tile]) -> dict[Key, Floats]:
         if not others:
             return prepared.replicates(size, tiles)
