@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from evalreport.engine import LastUse, cached_property, shared
 from evalreport.engine.distributions import (
     keep_running_sum,
     normal_tail,
+    parts_of,
     put_where,
     ratio,
     running_sum,
@@ -120,16 +122,16 @@ class Order:
         """
         if len(self.starts) < len(self.rows):
             positives, negatives = (np.repeat(values, self.sizes) for values in (positives, negatives))
-        put_where(self.found, positives, out=negatives)
         values = np.empty(len(self.rows))
-        values[self.rows] = negatives
+        for part in parts_of(values):
+            own = put_where(self.found[part], positives[part], out=negatives[part])
+            values[self.rows[part]] = own
         return values
 
 
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     """Sort scores once and group their ties."""
-    rows, ranked = _descending_rows(score)
-    changes = ranked[1:] != ranked[:-1]
+    rows, changes = _descending_rows(score)
     if changes.all():
         return Order(score, rows, row_numbers(len(score)), positive)
     return Order(score, rows, np.flatnonzero(np.concatenate([[True], changes])), positive)
@@ -142,27 +144,33 @@ _LARGE = 1 << 12
 """From so many scores on a radix sort is faster than one that compares."""
 
 
-def _descending_rows(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return the rows, highest score first and equal ones by their number, and the scores in that order.
+def _descending_rows(score: Floats) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """Return the rows (n,), highest score first and equal ones by their number, and where the score changes, (n - 1,).
 
     Distances from the highest score become whole numbers of 32 bits, which are sorted 16 bits at a time; the few rows
-    that share a number change places with their neighbours afterwards. Where many share one, all 64 bits are sorted.
+    that share a number change places with their neighbours afterwards. Where many do, all 64 bits are sorted.
     """
     if len(score) < _LARGE:
         rows = np.argsort(-score, kind="stable")
-        return rows, score[rows]
+        return rows, _changes(score[rows])
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         highest = score.max()
         step = (2.0**32 - 1) / (highest - score.min())
         if 0 < step < np.inf:
             distances = highest - score
             distances *= step
-            rows = rows_by_digits(distances.astype(np.uint32)).astype(np.intp)
-            ranked = score.take(rows)
-            if _put_right(rows, ranked):
-                return rows, ranked
+            keys = distances.astype(np.uint32)
+            del distances
+            rows = rows_by_digits(keys).astype(np.intp)
+            changes = _changes(keys.take(rows))
+            if _put_right(rows, score, changes):
+                return rows, changes
     rows = rows_by_digits(_descending_keys(score)).astype(np.intp)
-    return rows, score.take(rows)
+    return rows, _changes(score.take(rows))
+
+
+def _changes(ranked: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    return np.asarray(ranked[1:] != ranked[:-1])
 
 
 def _descending_keys(score: Floats) -> npt.NDArray[np.uint64]:
@@ -174,17 +182,25 @@ def _descending_keys(score: Floats) -> npt.NDArray[np.uint64]:
 _MOST_EXCHANGES = 8
 
 
-def _put_right(rows: Indices, ranked: Floats) -> bool:
-    """Exchange neighbours whose scores ascend, and say whether all descend now: True unless many were in disorder."""
+def _put_right(rows: Indices, score: Floats, changes: npt.NDArray[np.bool_]) -> bool:
+    """Exchange neighbours that share a number where their scores ascend, and say where scores change instead.
+
+    Returns
+    -------
+    bool
+        Whether all descend now: not where many were in disorder.
+    """
+    level = np.flatnonzero(~changes)
     for _ in range(_MOST_EXCHANGES):
-        first = np.flatnonzero(ranked[1:] > ranked[:-1])
-        if len(first) << 6 > len(ranked):
-            return False
+        one, other = score.take(rows[level]), score.take(rows[level + 1])
+        first = level[one < other]
         if not len(first):
+            changes[level] = one != other
             return True
+        if len(first) << 6 > len(rows):
+            return False
         first = first[np.diff(first, prepend=-2) > 1]
-        for values in (rows, ranked):
-            values[first], values[first + 1] = values[first + 1], values[first]
+        rows[first], rows[first + 1] = rows[first + 1], rows[first]
     return False
 
 
