@@ -33,31 +33,30 @@ from evalreport.metrics.registry import (
 from evalreport.texts import Message
 
 
-def _negatives_beaten(negatives: Array) -> Array:
-    """Weight of negatives ranked below each group, plus half of those tied with it, (g, ...)."""
-    at_or_above = running_sum(negatives)
-    beaten = negatives / 2
-    beaten -= at_or_above
-    beaten += at_or_above[-1]
-    return beaten
+def _won(positives: Array, negatives: Array) -> Array:
+    """Return the weight of the pairs of a positive and a negative that the positive wins, ties counting one half."""
+    above = running_sum(negatives)
+    ties = np.einsum("g...,g...->...", positives, negatives) / 2
+    return np.asarray(positives.sum(0) * above[-1] - np.einsum("g...,g...->...", positives, above) + ties)
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g, ...) each."""
-    found = running_sum(positives)
-    p, n = found[-1], running_sum(negatives)[-1]
-    # In place, for a million groups: half of the time is fresh memory.
-    beaten = _negatives_beaten(negatives)
+    found, wrong = running_sum(positives), running_sum(negatives)
+    p, n = found[-1], wrong[-1]
+    auc = _won(positives, negatives) / (p * n)
+    # In place, for a million groups: half of the time is fresh memory. Shares are divided, so that those of a perfect
+    # and of a constant model are 1 and 1/2 exactly.
+    beaten, above = negatives / 2, positives / -2
+    beaten -= wrong
+    beaten += n
     beaten /= n
-    above = positives * beaten
-    auc = above.sum(axis=0) / p
     beaten -= auc
-    beaten /= p
-    np.divide(positives, 2, out=above)
-    np.subtract(found, above, out=above)
+    beaten *= 1 / p
+    above += found
     above /= p
     above -= auc
-    above /= n
+    above *= 1 / n
     return beaten, above
 
 
@@ -77,10 +76,7 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
 )
 def roc_auc(positives: Array, negatives: Array) -> Array:
     """Probability that a positive example is scored above a negative one, ties counting one half."""
-    won = _negatives_beaten(negatives)
-    won *= positives
-    won = won.sum(0)
-    return ratio(won, positives.sum(0) * negatives.sum(0))
+    return ratio(_won(positives, negatives), positives.sum(0) * negatives.sum(0))
 
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
