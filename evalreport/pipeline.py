@@ -86,17 +86,17 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     explored = exploratory_records([c for c in compared if c.quantity != quantities[0]], options)
     rows = (*family_rows, *explored, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
-    thresholds = by_threshold()
-    slices = all_sliced(divisions, predictions, samples, rows, options, say)
     further = all_further(whole, loaded, samples, compared, decisions, options)
-    say("putting together", 0.9)
-    cautions = begun(
-        all_cautions, predictions, samples, family, options, further=further, rows=rows, thresholds=thresholds
-    )
+    cautions = begun(all_cautions, predictions, samples, family, options, further, rows, by_threshold)
     second = begun(second_verdicts, compared, rows, decisions, predictions.task, options)
+    found = begun(all_found, predictions, samples, by_threshold, options)
+    changed = effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else ()
+    slices = all_sliced(divisions, predictions, samples, rows, options, say)
+    say("putting together", 0.9)
+    thresholds = by_threshold()
     results = Results(
         **provenance(predictions, quantities[0], options),
-        found=all_found(predictions, samples, thresholds, options),
+        found=found(),
         metrics=valued(),
         baselines=baseline_records(samples[0]) if shared else (),
         folds=of_each(samples, fold_records),
@@ -109,7 +109,7 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
         **variance_fields(samples, options),
         ranking=ranked(samples, decisions, quantities[0], options),
         **further,
-        effects=effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else (),
+        effects=changed,
         agreement=agreement_records(family),
         **answered(),
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -232,10 +232,14 @@ def all_further(
 
 
 def all_found(
-    predictions: Predictions, samples: Sequence[Sample], thresholds: ResultFields, options: Options
+    predictions: Predictions,
+    samples: Sequence[Sample],
+    thresholds: Callable[[], ResultFields],
+    options: Options,
 ) -> tuple[FoundRecord, ...]:
-    """Return what was found in the files, and what was decided on the way."""
-    return (*predictions.found, *of_each(samples, ranks_found), *bands_found(thresholds["curves"], options))
+    """Return what was found in the files, and what was decided on the way; ``thresholds`` may wait for its fields."""
+    of_ranks = of_each(samples, ranks_found)
+    return (*predictions.found, *of_ranks, *bands_found(thresholds()["curves"], options))
 
 
 def variance_fields(samples: Sequence[Sample], options: Options) -> ResultFields:
@@ -267,14 +271,18 @@ def all_cautions(
     samples: Sequence[Sample],
     family: Sequence[Comparison],
     options: Options,
-    *,
     further: ResultFields,
-    **found: Any,
+    rows: Sequence[ComparisonRecord],
+    thresholds: Callable[[], ResultFields],
 ) -> tuple[WarningRecord, ...]:
-    """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""
+    """Return the warnings of loading, of every sample and about algorithms; those about pairs once.
+
+    ``thresholds`` returns the fields of the results about thresholds, and may wait for them.
+    """
     raised = [*predictions.warnings, *of_direction(predictions, options)]
     for place, sample in enumerate(samples):
-        raised += cautions(sample, family if place == 0 else (), options, **found)
+        of_pairs = family if place == 0 else ()
+        raised += cautions(sample, of_pairs, options, rows=rows, thresholds=thresholds)
         raised += few_passes(sample)
         raised += alike_in_tasks(sample)
     raised += algorithm_cautions(further, predictions.design)

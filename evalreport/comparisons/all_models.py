@@ -15,6 +15,7 @@ from evalreport.comparisons.fits import by_independent_example, critical_differe
 from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, tests_that_need
 from evalreport.config import Options
+from evalreport.engine.draws import mapped
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
@@ -141,7 +142,7 @@ def dominance(drawn: Sequence[Drawn], *, baseline: str | None = None) -> tuple[D
     if baseline is not None:
         pairs = [pair for pair in pairs if baseline in (pair[0].ladder.model, pair[1].ladder.model)]
     most = MOST_POINTS if len(pairs) <= 200 else MOST_POINTS // 10
-    return tuple(_of_pair(a, b, most) for a, b in pairs)
+    return tuple(mapped(lambda pair: _of_pair(*pair, most), pairs))
 
 
 def _of_pair(a: Drawn, b: Drawn, most: int) -> DominanceRecord:

@@ -76,7 +76,7 @@ def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
     return out
 
 
-_VALUES_AT_ONCE = 1 << 14
+_VALUES_AT_ONCE = 1 << 16
 
 
 def parts_of(values: Array) -> list[slice]:
@@ -96,6 +96,28 @@ def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
     for part in parts_of(found):
         found[part] = function(*(values[part] for values in vectors))
     return found
+
+
+def powers(values: Array, counts: Array) -> tuple[float, float, float]:
+    """Return the largest absolute value (n,), and the sums of squares and of cubes of all as parts of it.
+
+    So neither overflows nor vanishes where values are huge or tiny. ``counts``: how often each value occurs.
+
+    Examples
+    --------
+    >>> powers(np.array([1.0, -2.0]), np.array([4.0, 1.0]))
+    (2.0, 2.0, -0.5)
+    """
+    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0))) or 1.0
+    sums = np.zeros((2, max(len(parts_of(values)), 1)))
+    for place, part in enumerate(parts_of(values)):
+        scaled = values[part] / largest
+        power = counts[part] * scaled
+        for of_power in sums:
+            power *= scaled
+            of_power[place] = power.sum()
+    squares, cubes = sums.sum(axis=1).tolist()
+    return largest, squares, cubes
 
 
 _STEP = 16

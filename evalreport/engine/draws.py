@@ -271,8 +271,11 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 
 def _byte_blocks(n: int, n_resamples: int) -> list[tuple[int, int]]:
     at_most = max(16, min(128, _BYTES_IN_A_BLOCK // n))
-    starts = range(0, n_resamples, at_most)
-    return [(block, min(at_most, n_resamples - start)) for block, start in enumerate(starts)]
+    sizes = [min(at_most, n_resamples - start) for start in range(0, n_resamples, at_most)]
+    # The last two are of one size, so that two threads end together.
+    last = sum(sizes[-2:])
+    sizes[-2:] = [last] if len(sizes) == 1 else [last - last // 2, last // 2]
+    return list(enumerate(sizes))
 
 
 def of_row_bytes(
@@ -455,7 +458,8 @@ class _Threads:
         call = _Call(function, item)
         with self._room:
             self._waiting.append(call)
-            self._room.notify()
+            if self._working < self._jobs:
+                self._room.notify()
         return call
 
     def result(self, call: _Call[R], later: Iterable[_Call[R]]) -> R:

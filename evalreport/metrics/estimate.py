@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine import Kept, cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.distributions import Array, in_parts, parts_of
+from evalreport.engine.distributions import Array, parts_of, powers
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
@@ -436,29 +436,29 @@ class Estimate:
         """Return the square root of the sum of squared derivatives, each times its factor."""
         if self.derivative is None or self.counts is None:
             return None
-        # Scaled first, so that the squares of huge or tiny units neither overflow nor vanish.
-        largest = max(self.derivative.max(initial=0.0), -self.derivative.min(initial=0.0)) or 1.0
-        each = np.broadcast_to(factors, len(self.derivative))
-        squares = in_parts(lambda d, *f: f[0] * f[1] * (d / largest) ** 2, self.derivative, each, self.counts)
-        error = float(largest * np.sqrt(squares.sum()))
+        largest, squares, _ = self._powers
+        if isinstance(factors, np.ndarray):
+            squares = float((factors * self.counts * (self.derivative / largest) ** 2).sum())
+        else:
+            squares *= factors
+        error = float(largest * np.sqrt(squares))
         # Derivatives that cancel up to rounding are no spread.
         scale = abs(self.value) if np.isinf(self.range[1]) else 1.0
         return error if error > 1e-13 * scale else 0.0
 
     @cached_property
+    def _powers(self) -> tuple[float, float, float]:
+        assert self.derivative is not None
+        assert self.counts is not None
+        return powers(self.derivative, self.counts)
+
+    @cached_property
     def acceleration(self) -> float | None:
         """Skewness of the influence values over 6 (Efron 1987); None where they are all 0, or known by sums alone."""
-        if self.summed is not None:
+        if self.summed is not None or not self._error(1.0):
             return None
-        spread = self._error(1.0)
-        if self.derivative is None or self.counts is None or not spread:
-            return None
-
-        def cubes(part: Floats, counts: Floats) -> Floats:
-            scaled = part / spread
-            return counts * scaled * scaled * scaled
-
-        return float(in_parts(cubes, self.derivative, self.counts).sum()) / 6
+        _, squares, cubes = self._powers
+        return float(cubes / squares**1.5) / 6
 
     @cached_property
     def delong_error(self) -> float | None:

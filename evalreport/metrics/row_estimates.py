@@ -182,9 +182,11 @@ def binned(data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
     whole = {key: whole_numbers(part) for key, part in added.items()}
     taken = (*means, *ranked)
     used = {model: one for model, one in bins.items() if any(key[0] == model for key in taken)}
-    cells = [
-        [Cells.of(one.code[rows], one.codes) for one in used.values()] for rows in tiles_of(data.units.n)
-    ]
+
+    def of_tile(rows: slice) -> list[Cells]:
+        return [Cells.of(one.code[rows], one.codes) for one in used.values()]
+
+    cells = list(mapped(of_tile, tiles_of(data.units.n)))
     return Binned(used, cells, ranked, losses, whole)
 
 

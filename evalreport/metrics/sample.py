@@ -181,16 +181,15 @@ def estimate_all(
     if grouped:
         found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
-    rows = replace(prepare_rows(predictions, by_row, units, layout), exact=exact)
-    if not exact:
-        many = predictions.n > MOST_RESAMPLED_ROWS
-        # Counts of labels need neither scores nor bins.
-        if n_resamples and (many or (rows.single and predictions.n > most_exact)):
-            rows = _with_bins(rows, predictions) if rows.columns or rows.orders else rows
-        rows = replace(rows, many=many)
+    many = not exact and predictions.n > MOST_RESAMPLED_ROWS
+    rows = replace(prepare_rows(predictions, by_row, units, layout), exact=exact, many=many)
+    in_bins = many or (not exact and rows.single and predictions.n > most_exact)
+    # Counts of labels need neither scores nor bins.
+    wanted = n_resamples and in_bins and (rows.columns or rows.orders)
+    bins = begun(_bins, rows, predictions) if wanted else dict
     by_rows = row_estimates(predictions, rows, by_row)
-    if rows.many:
-        rows = replace(rows, states={})  # they are large, and nobody asks for them again
+    # The states of many rows are large, and nobody asks for them again.
+    rows = replace(rows, bins=bins(), states={} if many else rows.states)
     found |= with_replicates(rows, by_rows, n_resamples=n_resamples, seed=seed)
     estimates |= of_labels()
     return Sample(predictions, tuple(quantities), {**estimates, **found, **summed}, tables, rows)
@@ -286,8 +285,8 @@ def chosen_states(
     return tuple(Chosen(state, quantity.average, code) for state in states)
 
 
-def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
-    """Add the histograms of the scores, from which replicates are taken where there are very many rows.
+def _bins(rows: RowData, predictions: Predictions) -> Mapping[str, tuple[Bins, ...]]:
+    """Return the histograms of the scores, from which replicates are taken where there are very many rows.
 
     All scores are cut into bins, ranked or not: the replicates of a mean of losses, which come from the same bins,
     do not depend on what else is asked for.
@@ -307,7 +306,7 @@ def _with_bins(rows: RowData, predictions: Predictions) -> RowData:
             for p, order in zip(places, orders[name], strict=True)
         )
 
-    return replace(rows, bins=dict(zip(orders, mapped(of_model, orders), strict=True)))
+    return dict(zip(orders, mapped(of_model, orders), strict=True))
 
 
 ROUNDING = 1e-14
