@@ -272,9 +272,10 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 def _byte_blocks(n: int, n_resamples: int) -> list[tuple[int, int]]:
     at_most = max(16, min(128, _BYTES_IN_A_BLOCK // n))
     sizes = [min(at_most, n_resamples - start) for start in range(0, n_resamples, at_most)]
-    # The last two are of one size, so that two threads end together.
-    last = sum(sizes[-2:])
-    sizes[-2:] = [last] if len(sizes) == 1 else [last - last // 2, last // 2]
+    if len(sizes) > 1:
+        # The last two are of one size, so that two threads end together.
+        last = sum(sizes[-2:])
+        sizes[-2:] = [last - last // 2, last // 2]
     return list(enumerate(sizes))
 
 

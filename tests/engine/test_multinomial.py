@@ -8,7 +8,7 @@ from scipy import stats
 
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.engine.draws import TILE_ROWS, column_sums, take_away, uniform_multinomial
+from evalreport.engine.draws import TILE_ROWS, bootstrap_rows, column_sums, take_away, uniform_multinomial
 from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.units import layout_of, units_of
 
@@ -20,6 +20,14 @@ def test_every_sample_has_full_size(n: int) -> None:
     assert weights.shape == (n, 50)
     assert column_sums(weights).tolist() == [n] * 50
     assert (weights.sum(axis=0, dtype=np.int64) == n).all()
+
+
+@pytest.mark.parametrize("n_resamples", [0, 1, 128, 129, 300])
+def test_so_many_samples_are_drawn_as_were_asked_for(n_resamples: int) -> None:
+    """Of very many rows, where the last two blocks are of one size, too; none where none are asked for."""
+    blocks = list(bootstrap_rows(20_000, n_resamples, seed=0))
+    assert sum(map(len, blocks)) == n_resamples
+    assert all((block.sum(axis=1) == 20_000).all() for block in blocks)
 
 
 def test_distribution_of_whole_samples() -> None:
