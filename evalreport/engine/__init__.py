@@ -133,8 +133,9 @@ def _ask_for_huge_pages() -> None:
 
     numpy asks Linux for them where an array is large; smaller ones come to lie in what is free again.
     """
-    large = [np.empty((1 << 25) - (1 << 12), dtype=np.uint8) for _ in range(2)]
-    large.clear()
+    if sys.platform == "linux":
+        large = [np.empty((1 << 25) - (1 << 12), dtype=np.uint8) for _ in range(2)]
+        large.clear()
 
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8

@@ -99,9 +99,9 @@ def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
 
 
 def powers(values: Array, counts: Array) -> tuple[float, float, float]:
-    """Return the largest absolute value (n,), and the sums of squares and of cubes of all as parts of it.
+    """Return the largest absolute value of (n,), and the sums of the squares and of the cubes of all in units of it.
 
-    So neither overflows nor vanishes where values are huge or tiny. ``counts``: how often each value occurs.
+    So the powers of huge or tiny values neither overflow nor vanish. ``counts``: how often each value occurs.
 
     Examples
     --------
@@ -109,8 +109,9 @@ def powers(values: Array, counts: Array) -> tuple[float, float, float]:
     (2.0, 2.0, -0.5)
     """
     largest = float(max(values.max(initial=0.0), -values.min(initial=0.0))) or 1.0
-    sums = np.zeros((2, max(len(parts_of(values)), 1)))
-    for place, part in enumerate(parts_of(values)):
+    parts = parts_of(values)
+    sums = np.zeros((2, len(parts)))
+    for place, part in enumerate(parts):
         scaled = values[part] / largest
         power = counts[part] * scaled
         for of_power in sums:
