@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-from pyarrow import csv
 
 from evalreport.data.predictions import ModelOutputs, Predictions
 
@@ -63,6 +61,10 @@ def regressions(
     n: int, folder: Path, *, count: int = 3
 ) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[np.float64]]]:
     """Write n true values and predictions with heavy-tailed errors as one CSV file a model; return both."""
+    # Not where runs of arrays are timed: it starts a thread, which the program has only once it reads files.
+    import pyarrow as pa
+    from pyarrow import csv
+
     random = np.random.default_rng(0)
     true, shared = 3 * random.normal(size=n), random.normal(size=n)
     said = [true + 0.7 * shared + (1 - 0.02 * j) * random.standard_t(4, size=n) for j in range(count)]

@@ -25,7 +25,14 @@ from scipy import special
 from evalreport.engine import Kept, memory_kept
 from evalreport.engine.distributions import exp
 
+try:
+    # What scipy's ``toarray`` adds entries up with: unlike ``np.add.at`` it lets other threads work meanwhile.
+    from scipy.sparse._sparsetools import coo_todense
+except ImportError:
+    coo_todense = None
+
 Bytes = npt.NDArray[np.uint8]
+Indices = npt.NDArray[np.int64]
 Tile: TypeAlias = tuple[slice, Bytes]
 """Rows next to each other, and how often each was drawn in each of b samples, (rows, b)."""
 
@@ -50,29 +57,12 @@ _SAFE_SUM = 64
 """So many counts are added as bytes: their sum, about as many, passes 255 less than once in 1e60 times."""
 
 
-def uniform_multinomial(n: int, size: int, generator: np.random.Generator) -> Bytes:
-    """Draw ``size`` bootstrap samples of n rows.
-
-    Returns
-    -------
-    (n, size) uint8
-        How often each row was drawn; every sample (column) sums to n.
-
-    Examples
-    --------
-    >>> weights = uniform_multinomial(50, 3, np.random.default_rng(0))
-    >>> weights.sum(axis=0).tolist()
-    [50, 50, 50]
-    """
-    return np.concatenate([counts for _, counts in _tiles(n, size, generator, kept=True)])
-
-
 def tiles_of(n: int) -> list[slice]:
     """Return the rows of each tile of n >= 1 rows."""
     return [slice(start, min(start + TILE_ROWS, n)) for start in range(0, n, TILE_ROWS)]
 
 
-def _tiles(
+def multinomial_tiles(
     n: int,
     size: int,
     generator: np.random.Generator,
@@ -103,17 +93,25 @@ def _tiles(
 
 def _draw(counts: Bytes, totals: npt.NDArray[np.int64], generator: np.random.Generator) -> None:
     """Fill counts (n, b): the units (b,) of each sample fall on its n rows, every one equally likely."""
-    n, size = counts.shape
-    every = counts.reshape(-1)
-    _poisson_bytes(every, generator)
+    n = len(counts)
+    _poisson_bytes(counts.reshape(-1), generator)
     missing = totals - column_sums(counts)
     for sample in np.flatnonzero(missing < 0).tolist():
         take_away(counts[:, sample], -int(missing[sample]), generator)
     ends = np.cumsum(np.maximum(missing, 0))
-    places = generator.integers(0, n, size=int(ends[-1])) * size
+    rows = generator.integers(0, n, size=int(ends[-1]))
     # The samples of these units, ascending: np.repeat would lock other threads out.
-    places += np.cumsum(np.bincount(ends[:-1], minlength=len(places))[: len(places)])
-    np.add.at(every, places, np.uint8(1))
+    samples = np.cumsum(np.bincount(ends[:-1], minlength=len(rows))[: len(rows)])
+    _add_units(counts, rows, samples)
+
+
+def _add_units(counts: Bytes, rows: Indices, samples: Indices) -> None:
+    """Add one to counts (n, b) at each (row, sample), (k,) each; what occurs twice is added twice."""
+    if coo_todense is None:
+        np.add.at(counts, (rows, samples), np.uint8(1))
+        return
+    k = len(rows)
+    coo_todense(*counts.shape, k, rows, samples, np.ones(k, dtype=np.uint8), counts.reshape(-1), 0)
 
 
 def column_sums(weights: Bytes) -> npt.NDArray[np.int64]:
@@ -303,7 +301,7 @@ def of_row_bytes(
         block, size = numbered
         memory = spare.pop() if spare else []
         drawn = stream(seed, "bootstrap rows", block)
-        value = function(size, _tiles(n, size, drawn, kept=kept, memory=memory))
+        value = function(size, multinomial_tiles(n, size, drawn, kept=kept, memory=memory))
         spare.append(memory)
         return value
 
@@ -333,7 +331,7 @@ def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -
         memory: list[Bytes] = []
         for block, size in _byte_blocks(n, n_resamples):
             drawn = stream(seed, purpose, block)
-            yield from in_floats(list(_tiles(n, size, drawn, kept=True, memory=memory)))
+            yield from in_floats(list(multinomial_tiles(n, size, drawn, kept=True, memory=memory)))
         return
     rows = _rows_of(n, n_resamples, seed, purpose)
     for block, size in blocks(n_resamples, n):

@@ -9,12 +9,13 @@ import pytest
 from benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
 from evalreport.engine.binned import Bins, Cells, CodeSums, bin_weights, bins_of, shares, slopes_of
 from evalreport.engine.distributions import column_sums, running_sums, whole_numbers
-from evalreport.engine.draws import tiles_of, uniform_multinomial, working
+from evalreport.engine.draws import tiles_of, working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all, said_of_histograms
 from evalreport.metrics.units import Units
+from tests.engine.samples import uniform_multinomial
 
 RANKED = METRICS[:4]
 

@@ -1,0 +1,1 @@
+"""Draws, counts, ranks and bins: what turns weights of examples into statistics."""
