@@ -146,7 +146,7 @@ def _record(
     ladder: ThresholdCounts, rung: int, limits: Limits, *, criterion: str, metric: str, value: float, level: float,
     text: Message, at: float | None = None, details: Mapping[str, float] | None = None,
 ) -> OperatingPointRecord:  # fmt: skip
-    tp, fp, fn, tn = (float(part[rung]) for part in ladder.counts)
+    tp, fp, fn, tn = map(float, ladder.counts(rung))
     return OperatingPointRecord(
         model=ladder.model,
         criterion=criterion,
@@ -191,7 +191,7 @@ def _best(
     level: float,
     cost_ratio: float | None,
 ) -> OperatingPointRecord:
-    values = criterion.value(ladder.counts)
+    values = ladder.values(criterion.value)
     rung, equal = best_rung(values, greater_is_better=criterion.greater_is_better)
     value = float(values[rung])
     used = optimism[~np.isnan(optimism)]

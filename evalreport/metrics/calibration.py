@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse, special
 
 from evalreport.data.predictions import FORECAST_BINS, Mask
-from evalreport.engine.distributions import Array, dot, log, log1p, ratio
+from evalreport.engine.distributions import Array, dot, log, log1p, parts_of, ratio
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.texts import Message
@@ -44,9 +44,12 @@ def bin_of(p: Floats) -> Indices:
 def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
     """Return (n, 2 * 10) columns: forecast minus outcome in its bin; one in its bin."""
     p, came_true = _forecast(view)
-    n, place = len(p), bin_of(p).astype(np.int32)
-    values = np.column_stack([p - came_true, np.broadcast_to(1.0, n)])
-    column = np.column_stack([place, place + np.int32(BINS)])
+    n = len(p)
+    values, column = np.ones((n, 2)), np.empty((n, 2), dtype=np.int32)
+    for part in parts_of(p):
+        np.subtract(p[part], came_true[part], out=values[part, 0])
+        column[part, 0] = bin_of(p[part])
+        np.add(column[part, 0], BINS, out=column[part, 1])
     # Places of one kind of number: scipy would widen the others.
     ends = 2 * np.arange(n + 1, dtype=np.int32 if 2 * n < 2**31 else np.int64)
     return sparse.csr_array((values.ravel(), column.ravel(), ends), shape=(n, 2 * BINS))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from evalreport.config import Task
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import log, zero_where_undefined
+from evalreport.engine.distributions import in_parts, log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import METRICS, Metric
@@ -176,8 +177,11 @@ def pr(ladder: ThresholdCounts) -> Points:
 
 def precision_of(ladder: ThresholdCounts) -> Floats:
     """Return the precision at each threshold, (g,)."""
-    called = ladder.found[1:] + ladder.wrong[1:]
-    return np.asarray(ladder.found[1:] / np.where(called > 0, called, 1))
+
+    def of_part(found: Floats, wrong: Floats) -> Floats:
+        return np.asarray(found / np.maximum(found + wrong, np.finfo(np.float64).tiny))
+
+    return in_parts(of_part, ladder.found[1:], ladder.wrong[1:])
 
 
 @curve(
@@ -241,9 +245,9 @@ def gain(ladder: ThresholdCounts) -> Points:
 @curve("Lift", x="Share of examples flagged", y="Precision / share of positives")
 def lift(ladder: ThresholdCounts) -> Points:
     """Positive rate among top scores ÷ overall rate."""
-    called = _called(ladder)[1:]
-    held = called > 0
-    return Points(called[held], (ladder.tpr[1:] / np.where(held, called, 1))[held], ladder.thresholds[held])
+    called = _called(ladder)
+    first = int(np.searchsorted(called, 0.0, side="right"))
+    return Points(called[first:], ladder.tpr[first:] / called[first:], ladder.steps[first:])
 
 
 @curve(
@@ -340,7 +344,7 @@ def by_counts(name: str, counts: Counts) -> Floats:
 
 def _register(name: str) -> None:
     def sweep(ladder: ThresholdCounts) -> Points:
-        values = by_counts(name, ladder.counts)
+        values = ladder.values(partial(by_counts, name))
         return Points(ladder.thresholds[::-1], values[:0:-1])
 
     label = METRICS[name].label

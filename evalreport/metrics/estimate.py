@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine import Kept, cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.distributions import Array, parts_of, powers
+from evalreport.engine.distributions import Array, in_parts, parts_of, powers
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
@@ -535,7 +535,11 @@ class ModelView:
         """Probability given to the true class, (n,)."""
         assert self.proba is not None
         assert self.true is not None
-        return np.asarray(np.take_along_axis(self.proba, self.true[:, None].astype(np.intp), axis=1)[:, 0])
+
+        def of_part(true: Indices, proba: Floats) -> Floats:
+            return np.asarray(np.take_along_axis(proba, true[:, None].astype(np.intp), axis=1)[:, 0])
+
+        return in_parts(of_part, self.true, self.proba)
 
     @property
     def errors(self) -> Floats:

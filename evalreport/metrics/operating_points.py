@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from evalreport.data.predictions import ModelOutputs
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import log
+from evalreport.engine.distributions import in_parts, log
 from evalreport.engine.draws import mapped
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
-from evalreport.metrics.estimate import Floats
+from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import (
@@ -98,7 +99,7 @@ def _best(name: str) -> Criterion:
 
 
 def _of(name: str) -> Callable[[Counts], Floats]:
-    return lambda counts: by_counts(name, counts)
+    return partial(by_counts, name)
 
 
 def _share(part: Floats, rest: Floats) -> Floats:
@@ -382,15 +383,18 @@ def interpolated_area(ladder: ThresholdCounts) -> float:
     Between two thresholds with h = change of FP by change of TP, precision at TP = x is x / (x (1 + h) + c), c = FP - h
     TP: its integral is closed (Davis and Goadrich 2006; Keilwagen, Grosse and Grau 2014).
     """
-    tp0, tp1 = ladder.found[:-1], ladder.found[1:]
-    fp0, fp1 = ladder.wrong[:-1], ladder.wrong[1:]
-    rising = tp1 > tp0
-    tp0, tp1, fp0, fp1 = tp0[rising], tp1[rising], fp0[rising], fp1[rising]
-    h = (fp1 - fp0) / (tp1 - tp0)
-    c = fp0 - h * tp0
-    slope = 1 + h
-    # The first piece begins at 0 with c = 0: precision is 1 / (1 + h) along it.
-    logs = log((slope * tp1 + c) / np.where(slope * tp0 + c > 0, slope * tp0 + c, 1))
-    logs = np.where((tp0 == 0) & (fp0 == 0), 0.0, logs)
-    pieces = (tp1 - tp0) / slope - c / slope**2 * logs
-    return float(pieces.sum() / ladder.positives)
+    rising = np.flatnonzero(ladder.found[1:] > ladder.found[:-1])
+
+    def pieces(before: Indices) -> Floats:
+        tp0, tp1, fp0, fp1 = (
+            part[place] for part in (ladder.found, ladder.wrong) for place in (before, before + 1)
+        )
+        h = (fp1 - fp0) / (tp1 - tp0)
+        c = fp0 - h * tp0
+        slope = 1 + h
+        # The first piece begins at 0 with c = 0: precision is 1 / (1 + h) along it.
+        logs = log((slope * tp1 + c) / np.where(slope * tp0 + c > 0, slope * tp0 + c, 1))
+        logs = np.where((tp0 == 0) & (fp0 == 0), 0.0, logs)
+        return np.asarray((tp1 - tp0) / slope - c / slope**2 * logs)
+
+    return float(in_parts(pieces, rising).sum() / ladder.positives)

@@ -98,8 +98,8 @@ def brier(view: ModelView) -> Floats:
     assert view.proba is not None
     assert view.true is not None
     if view.positive_code is not None:
-        errors = view.proba[:, view.positive_code] - (view.true == view.positive_code)
-        return np.asarray(np.square(errors, out=errors))
+        code = view.positive_code
+        return in_parts(lambda p, true: (p - (true == code)) ** 2, view.proba[:, code], view.true)
     target = np.arange(view.proba.shape[1]) == view.true[:, None]
     return np.asarray(((view.proba - target) ** 2).sum(axis=1))
 
@@ -113,7 +113,9 @@ def brier(view: ModelView) -> Floats:
 )
 def complement_mse(view: ModelView) -> Floats:
     """Mean squared complement of the probability given to the true class."""
-    return np.asarray((1 - view.p_true) ** 2)
+    missed = view.p_true
+    np.subtract(1, missed, out=missed)
+    return np.square(missed, out=missed)
 
 
 def _squares_over_pairs(view: ModelView) -> float:

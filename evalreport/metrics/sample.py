@@ -154,8 +154,7 @@ def estimate_all(
     n_resamples
         Bootstrap replicates B.
     exact
-        Take the replicates of rank metrics from the rows themselves, however many there are; else of up to
-        ``most_exact`` rows.
+        Take the replicates of rank metrics from the rows themselves, also of more than ``most_exact`` rows.
     average
         Of a suite: whether a value is the mean of the tasks' values or over all examples.
     """
@@ -174,8 +173,12 @@ def estimate_all(
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
-    tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
-    of_labels = begun(label_estimates, predictions, tables, labelled, n_resamples, seed)
+
+    def of_labels() -> tuple[LabelTables | None, dict[Key, Estimate]]:
+        tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
+        return tables, label_estimates(predictions, tables, labelled, n_resamples, seed)
+
+    by_labels = begun(of_labels)
     grouped = [q for q in quantities if definition(q).family == "contingency"]
     found = judged_estimates(predictions, units, layout, quantities)
     if grouped:
@@ -191,8 +194,8 @@ def estimate_all(
     # The states of many rows are large, and nobody asks for them again.
     rows = replace(rows, bins=bins(), states={} if many else rows.states)
     found |= with_replicates(rows, by_rows, n_resamples=n_resamples, seed=seed)
-    estimates |= of_labels()
-    return Sample(predictions, tuple(quantities), {**estimates, **found, **summed}, tables, rows)
+    tables, labels = by_labels()
+    return Sample(predictions, tuple(quantities), {**estimates, **labels, **found, **summed}, tables, rows)
 
 
 def _of_one(layout: Layout) -> bool:

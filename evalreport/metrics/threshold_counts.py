@@ -13,7 +13,7 @@ from evalreport.data.predictions import Mask, ScoreSums
 from evalreport.engine import cached_property
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import running_sums
+from evalreport.engine.distributions import in_parts, running_sums
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.estimate import Floats, Indices, view
@@ -87,10 +87,15 @@ class ThresholdCounts:
         """Thresholds (g + 1,): nan first, which no score reaches."""
         return np.concatenate([[np.nan], self.thresholds])
 
-    @property
-    def counts(self) -> Counts:
-        """TP, FP, FN and TN at each threshold, (g + 1,) each."""
-        return counts_at(self.found, self.wrong)
+    def counts(self, rung: int) -> Counts:
+        """Return TP, FP, FN and TN at one place in ``found``."""
+        ends = [0, -1] if rung == 0 else [0, rung, -1]
+        return Counts(*(part[-2] for part in counts_at(self.found[ends], self.wrong[ends])))
+
+    def values(self, function: Callable[[Counts], Floats]) -> Floats:
+        """Evaluate a function of TP, FP, FN and TN at each threshold, (g + 1,)."""
+        p, n = self.found[-1], self.wrong[-1]
+        return in_parts(lambda tp, fp: function(Counts(tp, fp, p - tp, n - fp)), self.found, self.wrong)
 
     def rung(self, threshold: float) -> int:
         """Return the place in ``found`` of what lies at or above any threshold."""
@@ -105,7 +110,7 @@ def hull_corners(found: Floats, wrong: Floats) -> Indices:
     found, wrong
         (g + 1,) running weights from 0; both rise.
     """
-    held = np.flatnonzero((np.diff(found) > 0) | (np.diff(wrong) > 0))
+    held = np.flatnonzero((found[1:] > found[:-1]) | (wrong[1:] > wrong[:-1]))
     corners = np.concatenate([[0], held + 1])
     # Points below the line between their neighbours are no corners; all of them go at once, as long as many do.
     before = 2 * len(corners)
@@ -120,7 +125,12 @@ def hull_corners(found: Floats, wrong: Floats) -> Indices:
 
 def _turns(y: Floats, x: Floats) -> Floats:
     """Return at each inner point how the line turns: below 0 to the right."""
-    return np.asarray(np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(y)[:-1] * np.diff(x)[1:])
+
+    def of_part(*points: Floats) -> Floats:
+        x0, x1, x2, y0, y1, y2 = points
+        return np.asarray((x1 - x0) * (y2 - y1) - (y1 - y0) * (x2 - x1))
+
+    return in_parts(of_part, *(values[k : len(values) - 2 + k] for values in (x, y) for k in range(3)))
 
 
 def _kept(inner: Mask) -> Mask:
@@ -364,10 +374,11 @@ def coarse(ladder: ThresholdCounts) -> Coarse:
         last[:] = False
         edges = np.append(arcsine_shares(CELLS_BY_CLASS), 1.0)
         for share in (ladder.fpr, ladder.tpr):
-            cell = np.searchsorted(edges, share, side="right")
-            last |= cell[1:] != cell[:-1]
+            # A bin ends before each rung that is the first at or beyond an edge.
+            first, passed = np.unique(np.searchsorted(share, edges), return_counts=True)
+            last[first[(first >= 1) & (first <= g)] - 1] = True
             # A large group of ties has a bin of its own.
-            last[:-1] |= np.diff(cell)[1:] > 1
+            last[first[(first >= 2) & (first <= g) & (passed > 1)] - 2] = True
         last[-1] = True
     return Coarse(ladder, np.concatenate([[0], np.flatnonzero(last) + 1]))
 

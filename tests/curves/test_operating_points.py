@@ -13,6 +13,7 @@ from evalreport.engine.counts import Counts, margins_of
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.operating_points import best_rung, criteria, tallies
 from evalreport.metrics.registry import METRICS, Quantity
+from evalreport.metrics.threshold_counts import counts_at
 from evalreport.metrics.units import Units
 
 from .sources import evaluated, rows, rungs, two_normals
@@ -166,7 +167,7 @@ def test_the_interval_holds_about_as_often_as_it_says():
         truth = np.repeat([True, False], 50)
         scores = random.normal(size=100) + 1.5 * truth
         (tally,) = tallies([rungs(scores, truth)], Units(100), chosen_by, n_resamples=400, seed=seed)
-        counts = tally.ladder.counts
+        counts = counts_at(tally.ladder.found, tally.ladder.wrong)
         rung, _ = best_rung(chosen_by[0].value(counts), greater_is_better=True)
         value = float(chosen_by[0].value(counts)[rung])
         threshold = math.inf if rung == 0 else tally.ladder.thresholds[rung - 1]

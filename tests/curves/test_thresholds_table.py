@@ -13,7 +13,7 @@ import pytest
 import evalreport
 from evalreport.data import load
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.threshold_counts import ThresholdCounts, ladders
+from evalreport.metrics.threshold_counts import ThresholdCounts, counts_at, ladders
 from evalreport.metrics.units import units_of
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -54,7 +54,7 @@ def test_counts_at_every_threshold(of_dataset: tuple[str, dict[str, ThresholdCou
     expected = {model: counts for (name, model), counts in TABLE.items() if name == dataset}
     assert set(ours) == set(expected)
     for model, counts in expected.items():
-        found = np.column_stack(ours[model].counts)
+        found = np.column_stack(counts_at(ours[model].found, ours[model].wrong))
         assert np.array_equal(found, counts[:, 1:]), model
         # R reads 12 decimal digits to within a few units in the last place, not always to the nearest double.
         np.testing.assert_allclose(ours[model].thresholds, counts[1:, 0], rtol=1e-15, atol=0)
