@@ -452,7 +452,6 @@ class _Threads:
         self._threads = [Thread(target=self._work, daemon=True) for _ in range(4 * jobs)]
         for thread in self._threads:
             thread.start()
-        self.ahead = 2 * jobs
 
     def call(self, function: Callable[[T], R], item: T) -> _Call[R]:
         """Let some thread call a function."""
@@ -513,6 +512,10 @@ WORTH_THREADS = 20_000_000
 """Draws of examples: where there are fewer, threads wait for each other longer than they work side by side."""
 
 
+_AHEAD = 64
+"""Items of a sequence that are begun at most before the first one's result is taken."""
+
+
 @contextmanager
 def working(jobs: int, *, draws: int | None = None) -> Iterator[None]:
     """Let ``mapped`` use so many threads, and draw few rows once for all that ask for the same draws.
@@ -546,7 +549,8 @@ def threads_for(draws: int) -> Iterator[None]:
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Yield the function's results in the order of the items; in threads where several may be used.
 
-    Few items are taken ahead, so that memory does not grow with their number. A function may itself map: its items
+    Few items are taken ahead where they are made one by one, so that memory does not grow with their number; of those
+    that are there already, more, so that a long one keeps nobody waiting. A function may itself map: its items
     go to threads that are idle by then.
 
     Examples
@@ -559,10 +563,11 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     if threads is None:
         yield from map(function, items)
         return
+    ahead = _AHEAD if isinstance(items, Sequence) else 2 * _JOBS.get()
     waiting: deque[_Call[R]] = deque()
     for item in items:
         waiting.append(threads.call(function, item))
-        while waiting and (waiting[0].done or len(waiting) > threads.ahead):
+        while waiting and (waiting[0].done or len(waiting) > ahead):
             yield threads.result(waiting.popleft(), waiting)
     while waiting:
         yield threads.result(waiting.popleft(), waiting)

@@ -174,7 +174,7 @@ def binned(data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
         matters = max(shares(slopes).values()) > NEGLIGIBLE_SHARE
         return slopes.means, [slopes.inside(j) for j in range(len(own))] if matters else []
 
-    for own, (of_codes, inside) in zip(smooth.values(), mapped(of_quantity, smooth.values()), strict=True):
+    for own, (of_codes, inside) in zip(smooth.values(), mapped(of_quantity, [*smooth.values()]), strict=True):
         losses |= {
             key: (estimates[key].value, mean) for key, mean in zip(own, of_codes, strict=True) if key in means
         }

@@ -234,7 +234,7 @@ def prepare_rows(
     wholes = {outputs.name: view(predictions, outputs) for outputs in predictions.models}
     views = {m: [whole] if len(places) == 1 else [whole.of(p) for p in places] for m, whole in wholes.items()}
     of_model = partial(_of_model, predictions, views)
-    for columns, states, orders in mapped(of_model, product(families, predictions.models)):
+    for columns, states, orders in mapped(of_model, [*product(families, predictions.models)]):
         rows = replace(
             rows,
             columns={**rows.columns, **columns},
@@ -309,7 +309,7 @@ def _bins(rows: RowData, predictions: Predictions) -> Mapping[str, tuple[Bins, .
             for p, order in zip(places, orders[name], strict=True)
         )
 
-    return dict(zip(orders, mapped(of_model, orders), strict=True))
+    return dict(zip(orders, mapped(of_model, [*orders]), strict=True))
 
 
 ROUNDING = 1e-14
