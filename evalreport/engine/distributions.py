@@ -76,7 +76,7 @@ def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
     return out
 
 
-_VALUES_AT_ONCE = 1 << 16
+_VALUES_AT_ONCE = 1 << 17
 
 
 def parts_of(values: Array) -> list[slice]:

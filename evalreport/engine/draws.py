@@ -203,9 +203,6 @@ _BYTES_IN_A_BLOCK = 1 << 30
 where not one tile alone is in memory. Each block goes through all rows, so that few replicates cost as much as many.
 """
 
-_LONG_BLOCKS = 1 << 19
-"""From so many rows on a block is of 64 replicates: with more, one thread would wait long for another's last block."""
-
 
 def stream(seed: int, purpose: str, block: int) -> np.random.Generator:
     """Return the generator of one block of one purpose.
@@ -271,11 +268,11 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 
 
 def _byte_blocks(n: int, n_resamples: int) -> list[tuple[int, int]]:
-    at_most = max(16, min(128 if n < _LONG_BLOCKS else 64, _BYTES_IN_A_BLOCK // n))
+    at_most = max(16, min(128, _BYTES_IN_A_BLOCK // n))
     sizes: list[int] = []
     while left := n_resamples - sum(sizes):
-        # The last ones are half as large, so that threads end together.
-        sizes.append(min(left, at_most if left > 2 * at_most else at_most // 2))
+        # The last ones are smaller, so that no thread waits long for another's.
+        sizes.append(min(left, at_most if left > 2 * at_most else max(16, at_most // 4)))
     return list(enumerate(sizes))
 
 
